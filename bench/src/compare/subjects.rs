@@ -4,7 +4,7 @@
 use crate::keys::Chunk;
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
-use truebloom::{BlockedBloomFilter, BloomFilter, KeyHasher, PortableHasher, Seed};
+use truebloom::{AtomicBlockedBloomFilter, AtomicBloomFilter, BlockedBloomFilter, BloomFilter, KeyHasher, PortableHasher, Seed};
 
 /// A filter under measurement.
 pub(crate) trait Subject {
@@ -31,11 +31,15 @@ pub(crate) struct Entry {
 
 pub(crate) const BASELINE: &str = "fastbloom + foldhash";
 
-pub(crate) const ALL: [Entry; 10] = [
+pub(crate) const ALL: [Entry; 15] = [
     Entry { name: "truebloom standard, single", make: |n, p| Box::new(Single(standard(n, p))) },
     Entry { name: "truebloom standard, bulk", make: |n, p| Box::new(Bulk(standard(n, p))) },
     Entry { name: "truebloom blocked, single", make: |n, p| Box::new(SingleBlocked(blocked(n, p))) },
     Entry { name: "truebloom blocked, bulk", make: |n, p| Box::new(BulkBlocked(blocked(n, p))) },
+    Entry { name: "truebloom atomic standard, single", make: |n, p| Box::new(SingleAtomic(standard(n, p).into())) },
+    Entry { name: "truebloom atomic standard, bulk", make: |n, p| Box::new(BulkAtomic(standard(n, p).into())) },
+    Entry { name: "truebloom atomic blocked, single", make: |n, p| Box::new(SingleAtomicBlocked(blocked(n, p).into())) },
+    Entry { name: "truebloom atomic blocked, bulk", make: |n, p| Box::new(BulkAtomicBlocked(blocked(n, p).into())) },
     Entry {
         name: "fastbloom (SipHash)",
         make: |n, p| Box::new(Fast(fastbloom::BloomFilter::with_false_pos(p).seed(&1).expected_items(n as usize))),
@@ -43,6 +47,14 @@ pub(crate) const ALL: [Entry; 10] = [
     Entry {
         name: BASELINE,
         make: |n, p| Box::new(Fast(fastbloom::BloomFilter::with_false_pos(p).hasher(FixedState::with_seed(1)).expected_items(n as usize))),
+    },
+    Entry {
+        name: "fastbloom atomic + foldhash",
+        make: |n, p| {
+            Box::new(FastAtomic(
+                fastbloom::AtomicBloomFilter::with_false_pos(p).hasher(FixedState::with_seed(1)).expected_items(n as usize),
+            ))
+        },
     },
     Entry { name: "bloomfilter", make: |n, p| Box::new(Jedisct(bloomfilter_numbers(n, p), bloomfilter_texts(n, p))) },
     Entry { name: "sbbf-rs-safe 8x32 + foldhash", make: |n, p| Box::new(Split(split(n, p), Fold(FixedState::with_seed(1)))) },
@@ -90,7 +102,7 @@ macro_rules! count {
 }
 
 macro_rules! ours {
-    ($single:ident, $bulk:ident, $filter:ty, $own_rate:expr) => {
+    ($single:ident, $bulk:ident, $filter:ty, $own_rate:expr, $proven:expr) => {
         struct $single($filter);
         struct $bulk($filter);
 
@@ -108,7 +120,7 @@ macro_rules! ours {
                 $own_rate(&self.0)
             }
             fn proven(&self) -> Option<f64> {
-                self.0.expected_fpr().ok().flatten().map(|fpr| fpr.upper)
+                $proven(&self.0)
             }
         }
 
@@ -132,18 +144,47 @@ macro_rules! ours {
                 $own_rate(&self.0)
             }
             fn proven(&self) -> Option<f64> {
-                self.0.expected_fpr().ok().flatten().map(|fpr| fpr.upper)
+                $proven(&self.0)
             }
         }
     };
 }
 
-ours!(Single, Bulk, BloomFilter, |filter: &BloomFilter| Some(filter.fpr().value));
-ours!(SingleBlocked, BulkBlocked, BlockedBloomFilter, |filter: &BlockedBloomFilter| Some(filter.fpr().value));
+/// The upper end of the rate that a filter was planned for.
+macro_rules! proven {
+    ($filter:ty) => {
+        |filter: &$filter| filter.expected_fpr().ok().flatten().map(|fpr| fpr.upper)
+    };
+}
+
+ours!(Single, Bulk, BloomFilter, |filter: &BloomFilter| Some(filter.fpr().value), proven!(BloomFilter));
+ours!(SingleBlocked, BulkBlocked, BlockedBloomFilter, |filter: &BlockedBloomFilter| Some(filter.fpr().value), proven!(BlockedBloomFilter));
+ours!(SingleAtomic, BulkAtomic, AtomicBloomFilter, |filter: &AtomicBloomFilter| Some(filter.fpr().value), |_| None);
+ours!(
+    SingleAtomicBlocked,
+    BulkAtomicBlocked,
+    AtomicBlockedBloomFilter,
+    |filter: &AtomicBlockedBloomFilter| Some(filter.fpr().value),
+    |_| None
+);
 
 struct Fast<S: BuildHasher>(fastbloom::BloomFilter<S>);
 
 impl<S: BuildHasher> Subject for Fast<S> {
+    fn bits(&self) -> u64 {
+        self.0.num_bits() as u64
+    }
+    fn insert(&mut self, keys: &Chunk) {
+        for_each!(keys, key => { self.0.insert(key); });
+    }
+    fn hits(&self, keys: &Chunk) -> u64 {
+        count!(keys, key => self.0.contains(key))
+    }
+}
+
+struct FastAtomic<S: BuildHasher>(fastbloom::AtomicBloomFilter<S>);
+
+impl<S: BuildHasher> Subject for FastAtomic<S> {
     fn bits(&self) -> u64 {
         self.0.num_bits() as u64
     }

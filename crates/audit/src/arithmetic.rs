@@ -1,48 +1,51 @@
-//! The positions that each library takes of a key, from ideal base words.
+//! How each library computes a key's positions, starting from ideal base words.
 
 use crate::Size;
 
-/// How a library makes positions of base hashes.
+/// How a library computes positions from base hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Arithmetic {
-    /// `h1 + i h2` modulo 2^64, the top bit cleared, then modulo the bits (Guava).
+    /// `h1 + i h2` modulo 2^64 with the top bit cleared, then modulo the bits (Guava).
     ProgressionOf63Bits,
     /// `h1 + i h2` modulo 2^64, then modulo the bits (RedisBloom).
     ProgressionOf64Bits,
-    /// `h1 + i h2` as a signed number, its remainder's magnitude (Cassandra).
+    /// The absolute value of the remainder of `h1 + i h2` as a signed number (Cassandra).
     SignedProgression,
-    /// `h1, h2`, then `h1 + i h2` modulo 2^64, modulo 2^64 - 59, modulo the bits (bloomfilter).
+    /// First `h1` and `h2`; then `h1 + i h2` modulo 2^64, modulo 2^64 - 59, modulo the bits
+    /// (bloomfilter).
     ProgressionModuloPrime,
-    /// Two starts and two steps, alternating: `h[i mod 2] + i h[2 or 3]` modulo 2^64
+    /// Two starts and two steps, used alternately: `h[i mod 2] + i h[2 or 3]` modulo 2^64
     /// (bits-and-blooms).
     FourHashes,
     /// Powers of a multiplier modulo 2^64 - 59, from one word (DCSO).
     Powers,
-    /// `h` rotated by 5, plus a multiple of the first, from one word; the high half of the product
-    /// with the bits (fastbloom).
+    /// `h`, rotated by 5, plus a multiple of the first hash, all from one word; the position is the
+    /// high half of the product with the bits (fastbloom).
     Rotation,
     /// A linear congruential generator of 128 bits from one word (rbloom).
     Congruential,
-    /// A 32-bit word a probe, modulo the bits (BIP37).
+    /// One 32-bit word per probe, modulo the bits (BIP37).
     Words32,
-    /// A slice a probe; of the digest's bytes, 2, 4 or 8 a probe, modulo the slice (pybloom-live).
+    /// One slice per probe; 2, 4 or 8 bytes of the digest per probe, modulo the slice
+    /// (pybloom-live).
     SlicesByChunks,
-    /// A block of 256 bits by the high half of a word, a bit of each of its 8 words by the low half
-    /// times an odd constant (Parquet).
+    /// The high half of a word selects a block of 256 bits; the low half times an odd constant
+    /// selects one bit in each of its 8 words (Parquet).
     SplitBlock,
-    /// Independent positions from 128 bits (truebloom, whose tests hold its positions to that law).
+    /// Independent positions from 128 bits (truebloom, whose tests compare its positions with that
+    /// law).
     Independent,
 }
 
 /// 2^64 - 59, the largest prime below 2^64.
 const PRIME: u64 = 0xffff_ffff_ffff_ffc5;
 
-/// Odd constants of the split-block filter: parquet-format, BloomFilter.md.
+/// The odd constants of the split-block filter, from BloomFilter.md of parquet-format.
 const SALTS: [u32; 8] = [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
 
 impl Arithmetic {
-    /// The bits of hash that all positions of a key are made of.
+    /// The number of hash bits from which all positions of a key are computed.
     pub fn hash_bits(self, size: Size) -> u32 {
         match self {
             Arithmetic::ProgressionOf63Bits
@@ -57,10 +60,10 @@ impl Arithmetic {
         }
     }
 
-    /// The probability that a key's positions are those of one of this many `items` because it has
-    /// the same hash: `1 - (1 - 2^-bits)^items`. No number of bits and probes lowers it. The
-    /// split-block filter takes the positions in a block from 32 bits, so there a key of the same
-    /// block needs to agree in those alone.
+    /// The probability that a key has the same positions as one of `items` items because it has the
+    /// same hash: `1 - (1 - 2^-bits)^items`. More bits or probes do not lower it. The split-block
+    /// filter computes the positions within a block from 32 bits, so a key of the same block has
+    /// the same positions if these alone agree.
     pub fn hash_floor(self, size: Size, items: u64) -> f64 {
         if items == 0 {
             return 0.0;
@@ -72,8 +75,8 @@ impl Arithmetic {
         -libm::expm1(items as f64 * libm::log1p(-equal))
     }
 
-    /// Calls `all` with the positions of a key whose base words come from `word`, until it says
-    /// false. Whether it never did.
+    /// Calls `all` with the positions of a key, whose base words come from `word`, until it returns
+    /// false. Returns whether it never did.
     pub(super) fn every(self, size: Size, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool {
         let (bits, probes) = (size.bits, u64::from(size.probes));
         match self {
@@ -145,8 +148,8 @@ impl Arithmetic {
     }
 }
 
-/// Bits of digest that pybloom-live reduces modulo a slice: 16 for slices below 2^15 bits, 32 below
-/// 2^31, otherwise 64.
+/// The number of digest bits that pybloom-live reduces modulo a slice: 16 for slices below 2^15
+/// bits, 32 below 2^31, otherwise 64.
 pub(super) fn chunk_bits(slice: u64) -> u32 {
     match slice {
         0..=0x7fff => 16,

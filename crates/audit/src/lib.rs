@@ -1,11 +1,11 @@
-//! What rate other libraries really give: their arithmetic, restated, with the law it has or a
-//! simulation of it.
+//! The rates that other libraries really give: their arithmetic is restated here, with its law or a
+//! simulation.
 //!
 //! A [`Profile`] restates how one pinned version of a library computes bits, probes and positions,
-//! and says where that was read. Everything else follows: the rate as a law gives it where one
-//! fits, and a simulation of the arithmetic on ideal base hashes everywhere. Ideal means
-//! independent uniform words in place of the library's hash function: what is audited is the
-//! arithmetic, so a library with a weak hash may be worse than is said here, and none is better.
+//! and cites the source. Everything else follows from it: the rate from a law if one applies, and a
+//! simulation of the arithmetic on ideal base hashes in all cases. Ideal base hashes are
+//! independent uniform words instead of the library's hash function. So only the arithmetic is
+//! audited: a library with a weak hash may be worse than reported here, but none is better.
 //!
 //! ```
 //! use truebloom_audit::{find, simulate};
@@ -33,45 +33,46 @@ pub use truebloom_math::simulation::Simulation;
 use truebloom_math::law::Standard;
 use truebloom_math::{Error, Result};
 
-/// One pinned version of a library: how it computes sizes and positions, and where that was read.
+/// One pinned version of a library: how it computes sizes and positions, with the source.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Profile {
-    /// Its name on the command line.
+    /// The library's name on the command line.
     pub name: &'static str,
-    /// Its name in full.
+    /// The library's full name.
     pub title: &'static str,
     /// The version that is restated.
     pub version: &'static str,
-    /// Where the arithmetic was read: repository and file.
+    /// The repository and file from which the arithmetic was taken.
     pub source: &'static str,
     /// How bits and probes are computed.
     pub sizing: &'static str,
     /// How positions are computed.
     pub scheme: &'static str,
-    /// Where the library is fine, and where not.
+    /// Where the library keeps its rates, and where it does not.
     pub remark: &'static str,
     /// The arithmetic of the positions.
     pub arithmetic: Arithmetic,
     pub(crate) sizes: fn(f64, f64) -> Result<Size>,
-    /// Bits that a wish for bits is rounded up to.
+    /// The unit to which a requested number of bits is rounded up.
     pub(crate) unit: u64,
 }
 
-/// Bits and probes as a library computes them.
+/// The numbers of bits and probes that a library computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Number of bits m that positions are taken from.
+    /// The number of bits, m, among which positions are chosen.
     pub bits: u64,
-    /// Number of probes k; 0 where a library rounds it down to that, and then every key passes.
+    /// The number of probes, k; if a library rounds it down to 0, every key passes.
     pub probes: u32,
 }
 
 impl Profile {
-    /// Bits and probes for this many items at this rate, in the library's own rounding.
+    /// The numbers of bits and probes for this many items at this rate, with the library's own
+    /// rounding.
     ///
-    /// Errors: no items, or a rate not strictly between 0 and 1; what the library itself refuses;
-    /// more bits or probes than are answered for.
+    /// Errors: there are no items; the rate is not strictly between 0 and 1; the library itself
+    /// refuses them; there are more bits or probes than laws are computed for.
     pub fn size(&self, items: u64, rate: f64) -> Result<Size> {
         if items == 0 {
             return out_of_range("items", items, "at least 1");
@@ -82,9 +83,9 @@ impl Profile {
         checked((self.sizes)(items as f64, rate)?)
     }
 
-    /// The size for given bits and probes: the bits rounded up to what the library can hold.
+    /// The size for given bits and probes: the bits are rounded up to what the library can store.
     ///
-    /// Errors: bits or probes out of range, or ones that the arithmetic cannot have.
+    /// Errors: bits or probes are out of range, or impossible with the arithmetic.
     pub fn size_of(&self, bits: u64, probes: u32) -> Result<Size> {
         // What is out of range for every filter is out of range here.
         Standard::new(bits, probes)?;

@@ -1,5 +1,5 @@
-//! The libraries, this one among them. Accuracy about others is part of the product: each row says
-//! what was read and where the library is fine.
+//! The profiles of the libraries, including this one. What is said about others must be accurate:
+//! each row cites its source, and says where the library keeps its rates.
 
 use crate::arithmetic::Arithmetic;
 use crate::{Profile, size};
@@ -164,7 +164,7 @@ pub static PROFILES: [Profile; 13] = [
     },
 ];
 
-/// The profile of this name.
+/// The profile with this name.
 pub fn find(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
 }

@@ -1,34 +1,35 @@
-//! The rate of an arithmetic by a law, where one fits.
+//! The rate of an arithmetic, computed from a law if one applies.
 
 use crate::arithmetic::chunk_bits;
 use crate::{Arithmetic, Profile, Size};
 use truebloom_math::{Fpr, Method, Rate, Result, Variant, confidence_bound};
 
-/// The expected rate of a library's filter by a law of its arithmetic; `None` where no law here
-/// fits and only a simulation answers.
+/// The expected rate of a library's filter, computed from a law of its arithmetic; `None` if no law
+/// here applies and only a simulation gives an answer.
 ///
-/// * Slices by chunks of a digest: each position of a slice has one of two chances, so the rate of
-///   a slice is a sum of two terms and the slices are independent. No idealisation but the hash;
-///   evaluated in f64 with counted rounding ([`Method::Validated`]).
-/// * Split blocks: the number of items in a block is binomial,
+/// * Slices by chunks of a digest: each position of a slice has one of two probabilities, so the
+///   rate of a slice is a sum of two terms, and the slices are independent. Only the hash is
+///   idealised; the rate is evaluated in f64 with counted rounding ([`Method::Validated`]).
+/// * Split blocks: the number of items in a block is binomial, which gives
 ///   `sum_i (-1)^i C(8, i) (1 - (1 - (31/32)^i) / blocks)^items`, summed with positive terms over
-///   the items per block. The 8 positions of a block come from 32 bits by multiplications, and are
-///   taken as independent: an approximation, named so.
+///   the items per block. The 8 positions of a block come from 32 bits by multiplications and are
+///   assumed to be independent: this is an approximation, and marked as one.
 /// * Independent positions: the exact law of the standard filter.
-/// * A word a probe, and the generators that spread one word: `k` independent positions
-///   ([`ideal`]), an approximation, named so.
-/// * Progressions modulo 2^64 and then modulo the bits: no law. That of double hashing modulo the
-///   bits is *not* theirs, because the wrap at 2^64 breaks progressions: at 28,800 bits, 20 probes
-///   and 1,000 items it is six times too high.
-/// * Powers of DCSO's multiplier: no law. It is -1469 modulo 2^64, so small that the next position
-///   is one of some thousand given the last; at 958 bits the rate is 8% higher than with
-///   independent positions, and from some 10,000 bits on the difference does not show.
+/// * One word per probe, and generators that expand one word: `k` independent positions
+///   ([`ideal`]). This is an approximation, and marked as one.
+/// * Progressions modulo 2^64 and then modulo the bits have no law here. The law of double hashing
+///   modulo the bits does *not* apply, because the wrap at 2^64 breaks progressions: at 28,800
+///   bits, 20 probes and 1,000 items it would give six times the rate.
+/// * Powers of DCSO's multiplier have no law here. The multiplier is -1469 modulo 2^64, which is so
+///   small that, given one position, the next is one of some thousand; at 958 bits the rate is 8%
+///   higher than with independent positions, and from some 10,000 bits on there is no visible
+///   difference.
 ///
-/// Every such rate counts the floor of the library's own hash ([`Arithmetic::hash_floor`]): a key
-/// with the hash of an item passes, and any other by the law; a law of the chunks that are used
-/// counts it already.
+/// Every such rate includes the floor of the library's own hash ([`Arithmetic::hash_floor`]): a key
+/// with the hash of an item passes, and any other passes by the law. A law of the chunks that are
+/// used already includes it.
 ///
-/// Errors: what the laws refuse.
+/// Errors: those of the laws.
 pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
     if size.probes == 0 {
         return Ok(Some(Fpr::ONE));
@@ -52,14 +53,14 @@ pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
 }
 
 /// The share of a library's filters whose own rate is at most `asked`: a lower bound on the
-/// probability over seeds or keys, by the law of the set bits of independent positions, with the
-/// floor of equal hashes.
+/// probability over seeds or keys, from the law of the number of set bits for independent
+/// positions, plus the floor of equal hashes.
 ///
-/// The average says nothing of it: where the average is what was asked, about half of the filters
-/// are above. `None` where positions are not independent, so that the set bits do not determine a
+/// The average does not say this: if the average is the rate asked for, about half of the filters
+/// exceed it. `None` if positions are not independent, because then the set bits do not determine a
 /// filter's rate.
 ///
-/// Errors: what the law refuses.
+/// Errors: those of the law.
 pub fn share(profile: &Profile, size: Size, items: u64, asked: &Rate) -> Result<Option<f64>> {
     match profile.arithmetic {
         Arithmetic::Words32 | Arithmetic::Rotation | Arithmetic::Congruential | Arithmetic::Independent => {}
@@ -75,8 +76,8 @@ pub fn share(profile: &Profile, size: Size, items: u64, asked: &Rate) -> Result<
     confidence_bound(Variant::Standard, size.bits, items, size.probes, &left).map(Some)
 }
 
-/// The exact rate that as many independent positions in as many bits would have: what a library's
-/// sizes are good for, with a scheme that has no flaw.
+/// The exact rate of the same number of independent positions in the same number of bits: what a
+/// library's sizes would give with a perfect scheme.
 pub fn ideal(size: Size, items: u64) -> Result<Fpr> {
     if size.probes == 0 {
         return Ok(Fpr::ONE);
@@ -100,8 +101,8 @@ fn with_floor(fpr: Fpr, floor: f64) -> Fpr {
     total
 }
 
-/// A slice of s bits addressed by a chunk of c bits modulo s: `2^c mod s` of its bits have the
-/// chance `ceil(2^c / s) / 2^c`, the others the floor.
+/// A slice of s bits, selected by a chunk of c bits modulo s: `2^c mod s` of its bits have the
+/// probability `ceil(2^c / s) / 2^c`, and the others `floor(2^c / s) / 2^c`.
 fn slices(size: Size, items: u64) -> Fpr {
     let slice = size.bits / u64::from(size.probes);
     let chunk = chunk_bits(slice);
@@ -129,7 +130,7 @@ fn split_block(size: Size, items: u64) -> Fpr {
     validated(libm::log(rate), Method::Approximation("independent words of a block"))
 }
 
-/// Some thousand roundings at most, each of a relative 2^-52, are below this.
+/// A margin for at most some thousand roundings with a relative error of 2^-52 each.
 const ROUNDING: f64 = 1e-11;
 
 fn validated(ln: f64, method: Method) -> Fpr {

@@ -1,17 +1,17 @@
-//! Simulating an arithmetic on ideal base hashes.
+//! Simulations of an arithmetic on ideal base hashes.
 
 use crate::{Arithmetic, Profile, Size, out_of_range};
 use truebloom_math::simulation::{Positions, Simulation};
 use truebloom_math::{Error, Result};
 
 /// Fills filters with `items` keys each, by the profile's arithmetic on independent uniform words,
-/// and asks at least `queries` other keys of them.
+/// and queries at least `queries` other keys.
 ///
-/// The interval is for the expected rate, over filters. The words come from SplitMix64 at `seed`,
-/// so that an answer can be repeated. Time: some ten nanoseconds per query, and `items * probes`
-/// steps a filter.
+/// The interval is for the expected rate, over filters. The words come from SplitMix64, started at
+/// `seed`, so that a result can be repeated. Time: some ten nanoseconds per query, and
+/// `items * probes` steps per filter.
 ///
-/// Errors: no queries; bits beyond 2^33 (a gigabyte); more than 10^12 steps.
+/// Errors: there are no queries; more than 2^33 bits (a gigabyte); more than 10^12 steps.
 pub fn simulate(profile: &Profile, size: Size, items: u64, queries: u64, seed: u64) -> Result<Simulation> {
     if queries == 0 {
         return out_of_range("queries", queries, "at least 1");
@@ -30,7 +30,7 @@ pub fn simulate(profile: &Profile, size: Size, items: u64, queries: u64, seed: u
     Ok(Simulation::run(&Sized { arithmetic: profile.arithmetic, size }, size.bits, items, filters, each, seed))
 }
 
-/// Filters of a simulation.
+/// The smallest number of filters in a simulation.
 const FEWEST: u64 = 16;
 const MOST: u64 = 1_000;
 

@@ -1,5 +1,5 @@
-//! Bits and probes in each library's own order of rounding. Floats on purpose: that is what the
-//! libraries use.
+//! The numbers of bits and probes, with each library's own order of rounding. Floating point is
+//! used on purpose, because the libraries use it.
 
 use crate::{Size, out_of_range};
 use std::f64::consts::LN_2;
@@ -7,8 +7,8 @@ use truebloom_math::{Plan, Rate, Result, Target};
 
 const LN_2_SQUARED: f64 = LN_2 * LN_2;
 
-/// A float as whole bits; a cast saturates, so what is too large is found by the check that
-/// follows.
+/// A float as whole bits; casts saturate, so the check that follows finds numbers that are too
+/// large.
 fn size(bits: f64, probes: f64) -> Result<Size> {
     Ok(Size { bits: bits as u64, probes: probes as u32 })
 }
@@ -17,7 +17,7 @@ fn round_up(bits: f64, unit: u64) -> f64 {
     (bits as u64).div_ceil(unit).saturating_mul(unit) as f64
 }
 
-/// Guava: bits truncated, probes rounded from them; the words that hold the bits are all used.
+/// Guava: bits are truncated, and probes rounded from them; all words that hold the bits are used.
 pub(super) fn guava(items: f64, rate: f64) -> Result<Size> {
     let bits = (-items * libm::log(rate) / LN_2_SQUARED).trunc();
     // Java rounds halves up.
@@ -25,8 +25,8 @@ pub(super) fn guava(items: f64, rate: f64) -> Result<Size> {
     size(round_up(bits.max(1.0), 64), probes)
 }
 
-/// RedisBloom without scaling: bits truncated and rounded up to words, probes rounded up. Its
-/// constants have 15 digits, and so have these.
+/// RedisBloom without scaling: bits are truncated and then rounded up to words, probes are rounded
+/// up. Its constants have 15 digits, and so have those here.
 #[expect(clippy::approx_constant, reason = "the library's own digits")]
 pub(super) fn redisbloom(items: f64, rate: f64) -> Result<Size> {
     const DENOMINATOR: f64 = 0.480453013918201;
@@ -52,13 +52,13 @@ pub(super) fn bits_and_blooms(items: f64, rate: f64) -> Result<Size> {
     size(bits.max(1.0), (LN_2 * bits / items).ceil().max(1.0))
 }
 
-/// The ceiling is taken of the negative number, so it rounds the bits down.
+/// The ceiling is applied to the negative number, so it rounds the number of bits down.
 pub(super) fn dcso(items: f64, rate: f64) -> Result<Size> {
     let bits = (items * libm::log(rate) / libm::pow(LN_2, 2.0)).ceil().abs();
     size(bits.max(1.0), (LN_2 * bits / items).ceil())
 }
 
-/// A slice a probe.
+/// One slice per probe.
 pub(super) fn pybloom_live(items: f64, rate: f64) -> Result<Size> {
     // Python's log with base 2 is the logarithm's exact power of two only by luck: it is the
     // quotient of two logarithms.
@@ -67,27 +67,27 @@ pub(super) fn pybloom_live(items: f64, rate: f64) -> Result<Size> {
     size(slices * bits, slices)
 }
 
-/// Both truncated; then whole bytes.
+/// Both are truncated, and then bits are rounded up to whole bytes.
 pub(super) fn rbloom(items: f64, rate: f64) -> Result<Size> {
     let bits = -items * libm::log(rate) / libm::pow(LN_2, 2.0);
     size(round_up(bits.trunc().max(1.0), 8), ((bits / items) * LN_2).trunc())
 }
 
-/// Whole bytes; probes rounded.
+/// Whole bytes; probes are rounded.
 pub(super) fn bloomfilter(items: f64, rate: f64) -> Result<Size> {
     let bits = 8.0 * (items * libm::log(rate) / (-8.0 * LN_2_SQUARED)).ceil();
     size(bits, (bits / items * LN_2).round().max(1.0))
 }
 
-/// Whole bytes, then whole words; probes rounded from the latter.
+/// Whole bytes, then whole words; probes are rounded, computed from the words.
 pub(super) fn fastbloom(items: f64, rate: f64) -> Result<Size> {
     let bytes = (items * libm::log(rate) / (-8.0 * LN_2_SQUARED)).ceil();
     let bits = round_up((8.0 * bytes).max(64.0), 64);
     size(bits, (LN_2 * bits / items).round().max(1.0))
 }
 
-/// BIP37: whole bytes, at most 36,000; the bits per item are an integer quotient before they are
-/// multiplied by ln 2; at most 50 probes.
+/// BIP37: whole bytes, at most 36,000; bits per item are an integer quotient before the
+/// multiplication by ln 2; at most 50 probes.
 pub(super) fn bip37(items: f64, rate: f64) -> Result<Size> {
     let bits = (-1.0 / LN_2_SQUARED * items * libm::log(rate)).trunc().min(288_000.0);
     let bytes = (bits / 8.0).trunc();
@@ -101,15 +101,17 @@ pub(super) fn bip37(items: f64, rate: f64) -> Result<Size> {
     size(8.0 * bytes, ((8.0 * bytes / items).trunc() * LN_2).trunc().min(50.0))
 }
 
-/// Parquet in arrow-rs: blocks of 256 bits, a power of two of them, 8 probes, at most 128 MiB.
+/// Parquet in arrow-rs: blocks of 256 bits, whose number is a power of two; 8 probes; at most 128
+/// MiB.
 pub(super) fn parquet(items: f64, rate: f64) -> Result<Size> {
     let bits = (-8.0 * items / libm::log(1.0 - libm::pow(rate, 1.0 / 8.0))).trunc();
     let bytes = (bits as u64 / 8).clamp(32, 128 << 20).next_power_of_two();
     Ok(Size { bits: 8 * bytes, probes: 8 })
 }
 
-/// Cassandra: the fewest whole bits per item, up to 20, for which a table of `(1 - exp(-k/b))^k` to
-/// three digits has a rate as low; then the fewest probes.
+/// Cassandra: the smallest whole number of bits per item, up to 20, for which a table of
+/// `(1 - exp(-k/b))^k`, to three digits, has a rate that is low enough; then the smallest number of
+/// probes.
 pub(super) fn cassandra(items: f64, rate: f64) -> Result<Size> {
     const MOST: u32 = 20;
     let best = |bits: u32| (1..=bits).fold(1, |best, probes| if table(bits, probes) < table(bits, best) { probes } else { best });

@@ -1,24 +1,24 @@
-//! What no safe Rust can do: to know whether the standard streams were open before the runtime of
-//! Rust opened `/dev/null` in place of closed ones, and to keep the runtime from drawing
+//! Two things that need unsafe code: to find out whether the standard streams were open before
+//! Rust's runtime opened `/dev/null` in place of closed ones, and to stop the runtime from printing
 //! backtraces.
 #![allow(unsafe_code, reason = "the attribute that has a function run before the runtime, and the change of the environment")]
 
-/// With `RUST_BACKTRACE` set, an allocation that fails makes the runtime print a backtrace under a
-/// lock of its own; the backtrace needs memory, too, and where there is none the same thread waits
-/// for that lock for ever. An error message and exit code 2 are worth more; a panic still says its
-/// file and line.
+/// Turns backtraces off. With `RUST_BACKTRACE` set, a failed allocation makes the runtime print a
+/// backtrace while it holds a lock; the backtrace needs memory, too, and if there is none, the same
+/// thread waits for that lock forever. An error message and exit code 2 are more useful; a panic
+/// still reports its file and line.
 ///
-/// To be called first in `main`.
+/// It must be called first in `main`.
 pub(crate) fn no_backtraces() {
     // SAFETY: `main` has just begun and there is no other thread that could read the environment
     // meanwhile.
     unsafe { std::env::remove_var("RUST_BACKTRACE") };
 }
 
-/// Where memory cannot be allocated, the runtime says so in words of its own and aborts; what that
-/// means for the user is said after it.
+/// If memory cannot be allocated, the runtime prints its own message and aborts; this adds what
+/// that means for the user.
 ///
-/// To be called before anything else is done at an abort.
+/// It must be called before anything else is done at an abort.
 #[cfg(unix)]
 pub(crate) fn explain_aborts() {
     const WHY: &[u8] =
@@ -64,7 +64,7 @@ mod streams {
     }
 }
 
-/// Elsewhere it is not known.
+/// On other systems this is not known.
 #[cfg(not(target_os = "linux"))]
 mod streams {
     pub(crate) fn stdin_was_closed() -> bool {

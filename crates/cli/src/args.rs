@@ -1,17 +1,17 @@
-//! Numbers as people write them: `10M`, `64MiB`, `0.1%`.
+//! Numbers in the form in which people write them: `10M`, `64MiB`, `0.1%`.
 
 use clap::Args;
 use truebloom_math::{Promise, Rate, Target};
 pub(crate) use truebloom_report::read::*;
 
-/// What is known of a filter: any sufficient subset determines the rest.
+/// What is known about a filter: any sufficient subset determines the rest.
 #[derive(Args)]
 pub(crate) struct Size {
-    /// Distinct items the filter must hold: 1000, 10M, 2.5e9
+    /// Number of distinct items that the filter must hold: 1000, 10M, 2.5e9
     #[arg(short = 'n', long, value_name = "N", value_parser = items, allow_hyphen_values = true)]
     pub(crate) items: Option<u64>,
 
-    /// False-positive rate to guarantee: 0.1%, 1/1000, 1e-6
+    /// False-positive rate to guarantee: 0.1%, 0.001, 1/1000 or 1e-3 (all are the same)
     #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     pub(crate) rate: Option<Rate>,
 
@@ -19,7 +19,7 @@ pub(crate) struct Size {
     #[arg(short = 'm', long, value_name = "SIZE", value_parser = bits, allow_hyphen_values = true)]
     pub(crate) bits: Option<u64>,
 
-    /// Probes per item; the best number by default
+    /// Number of probes (hash positions) per item; by default the best
     #[arg(short = 'k', long, value_name = "K", value_parser = probes, allow_hyphen_values = true)]
     pub(crate) probes: Option<u32>,
 
@@ -27,13 +27,13 @@ pub(crate) struct Size {
     #[arg(long, value_name = "SHARE", value_parser = confidence)]
     pub(crate) confidence: Option<f64>,
 
-    /// Guarantee the average rate alone: fewer bits, and about half of the filters lie slightly
-    /// above the rate
+    /// Guarantee only the average rate: fewer bits, but about half of all filters have a rate
+    /// slightly above it
     #[arg(long, conflicts_with = "confidence")]
     pub(crate) mean: bool,
 
-    /// Refuse a filter larger than this: 64MiB, 2GB. By default, where a filter is built, the
-    /// memory available
+    /// Refuse a filter larger than this: 64MiB, 2GB. By default, a filter that is built may use the
+    /// available memory
     #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
     pub(crate) max_memory: Option<u64>,
 }
@@ -62,7 +62,7 @@ impl Size {
     }
 }
 
-/// Probes that a filter can have.
+/// Parses a number of probes that a filter can have.
 pub(crate) fn probes(text: &str) -> Result<u32, String> {
     probes_up_to(truebloom::MAX_PROBES, text)
 }

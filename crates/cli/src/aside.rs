@@ -1,7 +1,7 @@
-//! Reports beside an output of lines: on standard error, or in a file of their own.
+//! Reports that accompany an output of lines: on standard error, or in a file.
 //!
-//! A report is written when all lines are, so that what it may replace is decided at the beginning:
-//! nothing but an older report, and never a file that this run reads or writes.
+//! A report is written after all lines. What it may replace is decided at the beginning: only an
+//! older report, and never a file that this run reads or writes.
 
 use crate::failure::Failure;
 use crate::report::Report;
@@ -12,20 +12,20 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use truebloom::file::{Expected, check_target};
 
-/// The member by which a report in a file is known again.
+/// The member that marks a file as a report.
 const MARK: &str = "report";
 
 /// The verbs that write reports.
 const VERBS: [&str; 2] = ["check", "dedup"];
 
-/// No report is longer.
+/// The largest size of a report.
 const LONGEST: u64 = 16 << 20;
 
-/// Where a report goes that comes beside an output of lines.
+/// Where a report goes that accompanies an output of lines.
 #[derive(clap::Args)]
 pub(crate) struct ReportTo {
-    /// Report at the end, on standard error, what was read and how much of the output may be wrong;
-    /// --report=FILE writes it to a file, as one JSON object
+    /// At the end, report on standard error what was read and how much of the output may be wrong;
+    /// --report=FILE writes it to a file instead, as one JSON object
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     report: Option<PathBuf>,
 }
@@ -36,7 +36,7 @@ impl ReportTo {
         self.report.is_some()
     }
 
-    /// Whether it goes to a file.
+    /// Whether the report goes to a file.
     pub(crate) fn has_file(&self) -> bool {
         self.file().is_some()
     }
@@ -45,9 +45,9 @@ impl ReportTo {
         self.report.as_deref().filter(|path| path.as_os_str() != "-")
     }
 
-    /// Reserves the file, if there is to be one: an older report, or no file yet. Refuses one that
-    /// could not be written, and one that this run reads or writes otherwise: an input, an output,
-    /// or one of the `others`.
+    /// Reserves the file, if there is one: it must be an older report, or not exist. Refuses a file
+    /// that cannot be written, or that this run also reads or writes: an input, an output, or one
+    /// of the `others`.
     pub(crate) fn reserve(&self, inputs: &[PathBuf], others: &[&Path]) -> Result<Reserved, Failure> {
         let Some(path) = self.file() else { return Ok(Reserved { file: None, aside: self.is_asked() }) };
         let fail =
@@ -78,8 +78,8 @@ impl ReportTo {
     }
 }
 
-/// Whether nothing is lost with this file but a report: it is empty, or all of it is one object
-/// that this command has marked as one.
+/// Whether replacing this file loses nothing but a report: it is empty, or consists of one object
+/// that this command has marked as a report.
 fn is_report(file: &File) -> io::Result<bool> {
     let mut text = Vec::new();
     file.take(LONGEST).read_to_end(&mut text)?;
@@ -91,17 +91,17 @@ fn is_report(file: &File) -> io::Result<bool> {
     Ok(is_ours && found.get(MARK) == Some(&Value::Bool(true)))
 }
 
-/// The place of a report that is to come.
+/// The destination of a report that is written later.
 pub(crate) struct Reserved {
-    /// The file, and the one that it replaces, which is locked.
+    /// The file, and the locked one that it replaces.
     file: Option<(PathBuf, Option<File>)>,
-    /// Whether it goes to standard error.
+    /// Whether the report goes to standard error.
     aside: bool,
 }
 
 impl Reserved {
-    /// Writes the report, if one was asked for. What appeared under its name meanwhile is no report
-    /// of ours, and stays.
+    /// Writes the report, if one was asked for. A file that appeared under the same name meanwhile
+    /// is not our report, and is not replaced.
     pub(crate) fn write(&self, report: &Report) -> Result<(), Failure> {
         if self.aside {
             return print_aside(report, false);
@@ -120,7 +120,7 @@ impl Reserved {
     }
 }
 
-/// Prints a report to standard error. A reader that has gone had enough.
+/// Prints a report to standard error. If the reader has closed the pipe, that is not an error.
 pub(crate) fn print_aside(report: &Report, json: bool) -> Result<(), Failure> {
     match report.print_aside(json) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

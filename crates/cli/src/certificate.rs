@@ -10,8 +10,8 @@ use truebloom_math::certificate::{Certificate, Claim, Excluded, Mean, OneFilter,
 /// The first field of every certificate.
 const FORMAT: &str = "truebloom certificate 1";
 
-/// The certificate as one JSON object. Large whole numbers are hexadecimal strings, rates and
-/// probabilities decimal ones.
+/// The certificate as a JSON object. Large whole numbers are hexadecimal strings; rates and
+/// probabilities are decimal strings.
 pub(crate) fn object(certificate: &Certificate) -> Map<String, Value> {
     let Certificate { claim, mean, smaller, one_filter, .. } = certificate;
     let mean = match mean {
@@ -83,7 +83,7 @@ fn tail(one: &OneFilter) -> Value {
     Value::Object(fields)
 }
 
-/// Writes a certificate to a file, whole or not at all; with `force` in place of another
+/// Writes a certificate to a file, whole or not at all; with `force` it may replace another
 /// certificate.
 pub(crate) fn write(certificate: &Certificate, path: &Path, force: bool) -> Result<(), Failure> {
     let text = format!("{}\n", Value::Object(object(certificate)));

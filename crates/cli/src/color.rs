@@ -9,7 +9,8 @@ const NEVER: u8 = 2;
 
 static CHOICE: AtomicU8 = AtomicU8::new(AUTO);
 
-/// Reads `--color` before the rest is parsed, because the messages of the parser have colours, too.
+/// Reads `--color` before the other arguments are parsed, because the parser's messages have
+/// colours, too.
 pub(crate) fn choose(arguments: impl Iterator<Item = String>) -> ColorChoice {
     let mut chosen = ColorChoice::Auto;
     let mut arguments = arguments.take_while(|argument| argument != "--").peekable();
@@ -27,12 +28,12 @@ pub(crate) fn choose(arguments: impl Iterator<Item = String>) -> ColorChoice {
     chosen
 }
 
-/// `text`, bold if this stream shows it.
+/// `text`, bold if this stream can show it.
 pub(crate) fn bold(text: &str, is_terminal: bool) -> String {
     paint(text, "1", is_terminal)
 }
 
-/// `text`, red if this stream shows it.
+/// `text`, red if this stream can show it.
 pub(crate) fn red(text: &str, is_terminal: bool) -> String {
     paint(text, "1;31", is_terminal)
 }

@@ -1,4 +1,4 @@
-//! The one way to fail: a message that says what was wrong, where, and what to do.
+//! The single form of failure: a message that says what was wrong, where, and what to do.
 
 use crate::{color, progress};
 use std::fmt::Display;
@@ -6,14 +6,14 @@ use std::io;
 use std::path::Path;
 use truebloom::{FileError, FileKind, FormatError};
 
-/// What standard input is called.
+/// The name of standard input in messages.
 pub(crate) const STDIN: &str = "standard input";
 
-/// An error on its way to standard error.
+/// An error that will be printed on standard error.
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,
-    /// Of standard output: what kind of error it was.
+    /// For errors of standard output: the kind of the error.
     output: Option<io::ErrorKind>,
 }
 
@@ -40,7 +40,8 @@ impl Failure {
     }
 }
 
-/// A message on standard error. Nothing is left to tell if that is closed.
+/// Prints a message on standard error. Errors are ignored, because there is no other place for
+/// them.
 pub(crate) fn warn(message: impl Display) {
     use io::{IsTerminal, Write};
     let name = color::red("truebloom:", io::stderr().is_terminal());
@@ -48,7 +49,7 @@ pub(crate) fn warn(message: impl Display) {
     let _ = progress::aside(|| writeln!(io::stderr(), "{name} {message}"));
 }
 
-/// Names and records come from anywhere, and must not command the terminal.
+/// Escapes names and records, which come from any source and must not control the terminal.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
         match c {
@@ -60,8 +61,8 @@ pub(crate) fn printable(text: &str) -> String {
     })
 }
 
-/// A path as a word of a shell command: names like `x;rm -rf y` must stay one word, and one that
-/// begins with `-` no option.
+/// A path as a single word of a shell command: names like `x;rm -rf y` must stay one word, and one
+/// that begins with `-` must not become an option.
 pub(crate) fn for_shell(path: &Path) -> String {
     let name = path.to_string_lossy();
     let name = if name.starts_with('-') { format!("./{name}") } else { name.into_owned() };
@@ -79,7 +80,8 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// One line: the library leaves the cause to [`Error::source`](std::error::Error::source).
+/// The message has one line, because the library leaves the cause to
+/// [`Error::source`](std::error::Error::source).
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Failure {
         Failure::new(match error {
@@ -109,7 +111,7 @@ impl From<FileError> for Failure {
     }
 }
 
-/// What is wrong with a file, in the words of the command.
+/// What is wrong with a file, in the terms of the command.
 fn wrong_with_file(error: &FormatError) -> String {
     match error {
         FormatError::Truncated { found: 0, .. } => "the file is empty; make a filter with `truebloom create`, or copy it again".to_owned(),
@@ -167,14 +169,14 @@ impl From<truebloom_math::Error> for Failure {
     }
 }
 
-/// What the planner asks for, with the options that say it.
+/// The planner's message with the names of the options that it refers to.
 fn with_options(text: &str) -> String {
     [("number of items", "-n"), ("rate", "-p"), ("number of bits", "-m"), ("or of bits", "-m")]
         .into_iter()
         .fold(text.to_owned(), |text, (name, option)| text.replace(name, &format!("{name} ({option})")))
 }
 
-/// Whole numbers of five digits or more, as reports have them: `1,234,567`.
+/// Groups whole numbers of five digits or more, as in reports: `1,234,567`.
 fn grouped(text: &str) -> String {
     let group = |word: &str| {
         let digits = word.trim_matches(|c: char| c.is_ascii_punctuation());

@@ -1,4 +1,4 @@
-//! Filters of any layout and scheme, and sizes for them.
+//! Filters of any layout and scheme, and the options for their sizes.
 
 use crate::failure::Failure;
 use crate::lock::Lock;
@@ -13,24 +13,24 @@ pub(crate) fn open(path: &Path) -> Result<AnyFilter, Failure> {
     AnyFilter::open(path).map_err(Failure::from)
 }
 
-/// The bytes of its bits, in whole words.
+/// The number of bytes of its bits, in whole words.
 pub(crate) fn bytes<K: Backing>(filter: &AnyFilter<K>) -> u64 {
     filter.bits().div_ceil(64) * 8
 }
 
-/// The hash of these options: of a random seed unless one is given.
+/// The hasher for these options, with a random seed unless one is given.
 pub(crate) fn hasher(seed: Option<Seed>, untrusted: bool) -> Result<PortableHasher, Failure> {
     let seed = seed.map_or_else(Seed::random, Ok).map_err(Failure::new)?;
     Ok(if untrusted { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) })
 }
 
-/// Writes a filter to the file that is locked; an error if a signal has come until now.
+/// Writes a filter to the locked file; an error if a signal has arrived.
 pub(crate) fn save(filter: &AnyFilter, lock: &Lock) -> Result<(), Failure> {
     let shield = stop::last_moment()?;
     lock.save(&shield, |file| filter.write_to(file))
 }
 
-/// Refuses to write to a file that is read as lines.
+/// Refuses to write to a file that is also read as lines.
 pub(crate) fn check_not_input(path: &Path, inputs: &[PathBuf], reads_nothing: bool) -> Result<(), Failure> {
     match crate::inputs::same_file(path, inputs).filter(|_| !reads_nothing) {
         Some(input) => Err(Failure::at(
@@ -44,7 +44,7 @@ pub(crate) fn check_not_input(path: &Path, inputs: &[PathBuf], reads_nothing: bo
     }
 }
 
-/// Refuses a scheme for a layout that has one of its own.
+/// Refuses a layout other than standard for a scheme that has its own.
 pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failure> {
     if layout == Layout::Standard || matches!(scheme, SchemeId::Standard | SchemeId::Blocked) {
         return Ok(());
@@ -52,9 +52,8 @@ pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failu
     Err(Failure::new("a blocked filter has a scheme of its own: leave --scheme or --layout out"))
 }
 
-/// More items than planned, in words: certain by the offers that set a bit, or, where a merge has
-/// mixed those up, as good as certain by the fill. A filter that grows was planned for a rate
-/// alone.
+/// A message about more items than planned: certain from the offers that set a bit, or, after a
+/// merge, practically certain from the fill. A filter that grows was planned only for a rate.
 pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     if let (AnyFilter::Scalable(_), Some(asked)) = (filter, filter.rate()) {
         return format!(
@@ -84,7 +83,7 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     format!("more items than planned: {found}, planned for {}, so the plan's guarantee no longer holds; {now}", count(capacity))
 }
 
-/// Where the positions of a key lie.
+/// Where a key's positions are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Layout {
     // No docs of their own, as they would make the verb's help long.
@@ -94,7 +93,7 @@ pub(crate) enum Layout {
 }
 
 impl Layout {
-    /// As the planner names it.
+    /// The layout as the planner names it.
     pub(crate) fn planned(self) -> truebloom_math::Layout {
         match self {
             Layout::Standard => truebloom_math::Layout::Spread,
@@ -112,8 +111,8 @@ impl Layout {
     }
 }
 
-/// Opens a filter for a verb that reads these inputs; a filter among them was perhaps meant to be
-/// the first.
+/// Opens a filter for a verb that reads these inputs; if one of them is a filter, it was perhaps
+/// meant to be the first argument.
 pub(crate) fn open_for<T>(path: &Path, inputs: &[PathBuf], open: impl Fn(&Path) -> Result<T, FileError>) -> Result<T, Failure> {
     open(path).map_err(|error| {
         let foreign = matches!(error, FileError::Format { cause: FormatError::NotAFilter { .. }, .. });

@@ -1,4 +1,4 @@
-//! Filters that are only looked at: small files are read, large ones are mapped.
+//! Filters that are only read: small files are loaded, large ones are mapped.
 #![allow(unsafe_code, reason = "to map a file is to promise that it does not change")]
 
 use crate::inputs::{is_stdin, name};
@@ -8,11 +8,11 @@ use std::sync::Arc;
 use truebloom::file::{Mapped, open_regular};
 use truebloom::{AnyFilter, Checked, FileError, FileHeader, FormatError, View, wire};
 
-/// From this many bytes on a file is mapped: below, reading it takes no longer than a map of it,
-/// and a file that changes meanwhile does no harm.
+/// A file is mapped if it has at least this many bytes: below that, reading it takes no longer than
+/// mapping it, and changes to the file meanwhile do no harm.
 const MAPPED_FROM: u64 = 64 << 20;
 
-/// The bytes of a file.
+/// The bytes of a file, not expanded.
 #[derive(Clone)]
 pub(crate) enum Held {
     Read(Arc<Vec<u8>>),
@@ -29,10 +29,10 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-/// A filter of which the header was looked at.
+/// A filter of which only the header was checked.
 pub(crate) type Viewed = AnyFilter<View<Held>>;
 
-/// A filter of which all bytes were looked at.
+/// A filter of which all bytes were checked.
 pub(crate) type Looked = AnyFilter<Checked<Held>>;
 
 impl Held {
@@ -47,7 +47,7 @@ impl Held {
         read_or_map(path)
     }
 
-    /// The bytes of a file, or for `-` of standard input to its end.
+    /// The bytes of a file, or, for `-`, of standard input to its end.
     pub(crate) fn of_input(path: &Path) -> Result<Held, FileError> {
         let read = if is_stdin(path) { read_stdin() } else { read_or_map(path) };
         read.map_err(|cause| FileError::Read { path: name(path).to_owned(), cause })
@@ -62,7 +62,7 @@ impl Held {
         if wire::is_coded(self.as_ref()) { Ok(Held::Read(Arc::new(wire::expand(self.as_ref())?))) } else { Ok(self) }
     }
 
-    /// Whether the file is large, so that it is read only where it must be.
+    /// Whether the file is large, so that only the necessary parts are read.
     pub(crate) fn is_mapped(&self) -> bool {
         matches!(self, Held::Mapped(_))
     }
@@ -84,23 +84,22 @@ fn read_or_map(path: &Path) -> io::Result<Held> {
     Ok(Held::Read(Arc::new(bytes)))
 }
 
-/// The filter in a file, all of it read and checked.
+/// The filter in a file, completely read and checked.
 pub(crate) fn look(path: &Path) -> Result<Looked, FileError> {
     look_at(Held::open(path)?).map_err(|cause| format_error(path, cause))
 }
 
-/// The filter in these bytes, all of it read and checked.
+/// The filter in these bytes, completely read and checked.
 pub(crate) fn look_at(bytes: Held) -> Result<Looked, FormatError> {
     AnyFilter::view(bytes).and_then(Viewed::verify_bytes)
 }
 
-/// The same filter, all of it read and checked.
+/// The same filter, completely read and checked.
 pub(crate) fn look_closer(path: &Path, filter: &Viewed) -> Result<Looked, FileError> {
     filter.clone().verify_bytes().map_err(|cause| format_error(path, cause))
 }
 
-/// What is on standard input, as far as it can be a file of ours: what begins otherwise may have no
-/// end.
+/// The contents of standard input, if it begins like one of our files; other input may have no end.
 fn read_stdin() -> io::Result<Held> {
     crate::output::check_stdin()?;
     let mut input = io::stdin().lock();
@@ -119,7 +118,7 @@ fn read_stdin() -> io::Result<Held> {
     Ok(Held::Read(Arc::new(bytes)))
 }
 
-/// The filter in a file: a small one checked, a large one as its header says.
+/// The filter in a file: a small one completely checked, and of a large one only the header.
 pub(crate) fn view(path: &Path) -> Result<Viewed, FileError> {
     let bytes = Held::open(path)?;
     if !bytes.is_mapped() {

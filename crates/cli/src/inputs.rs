@@ -1,4 +1,4 @@
-//! Inputs by their names, of which `-` is the standard input.
+//! Names of inputs, where `-` is standard input.
 
 use crate::failure::STDIN;
 use crate::output::is_same;
@@ -11,12 +11,12 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// The path as it is called in messages.
+/// The path in the form in which messages show it.
 pub(crate) fn name(path: &Path) -> &Path {
     if is_stdin(path) { Path::new(STDIN) } else { path }
 }
 
-/// The first of these inputs that is this very file, by whichever name.
+/// The first of these inputs that is the same file, under any name.
 pub(crate) fn same_file<'a>(path: &Path, inputs: &'a [PathBuf]) -> Option<&'a Path> {
     let target = std::fs::metadata(path).ok()?;
     let is_target = |input: &Path| input_metadata(input).is_ok_and(|data| is_same(&target, &data));
@@ -27,13 +27,13 @@ pub(crate) fn same_file<'a>(path: &Path, inputs: &'a [PathBuf]) -> Option<&'a Pa
     inputs.iter().map(PathBuf::as_path).find(|input| is_target(input))
 }
 
-/// What the system says of an input, which is not opened for it: opening a pipe would wait for a
+/// What the system knows about an input, without opening it: opening a pipe would wait for a
 /// writer.
 pub(crate) fn input_metadata(path: &Path) -> io::Result<Metadata> {
     if is_stdin(path) { open_file(path)?.metadata() } else { std::fs::metadata(path) }
 }
 
-/// The file of an input.
+/// Opens the file of an input.
 pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     let file = if is_stdin(path) { unbuffered_stdin()? } else { File::open(path)? };
     match file.metadata()?.is_dir() {

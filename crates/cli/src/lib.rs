@@ -1,9 +1,9 @@
 //! The command `truebloom`: plan, build, query and check Bloom filters whose rate is proven.
-//! [`main`] is the program, and [`evaluate`] the answers of `truebloom eval`, for the Python
-//! package.
+//! [`main`] is the program, and [`evaluate`] returns the answers of `truebloom eval`, for the
+//! Python package.
 //!
-//! Every verb is one file in `cmd`; what they share is one reader of records, one reporter, one
-//! number parser and one way to fail.
+//! Every verb is one file in `cmd`; they share one reader of records, one reporter, one number
+//! parser and one way to fail.
 
 mod arch;
 mod args;
@@ -47,7 +47,7 @@ struct Command {
     #[command(subcommand)]
     verb: Option<Verb>,
 
-    /// When to use colours; NO_COLOR in the environment is `never`
+    /// When to use colours; NO_COLOR in the environment means `never`
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = clap::ColorChoice::Auto)]
     color: clap::ColorChoice,
 }
@@ -83,14 +83,14 @@ enum Verb {
     Man(cmd::man::Args),
 }
 
-/// The program, with the arguments of this process. To be called first and once: it changes what
-/// the process does with signals and failed allocations.
+/// The program, with the arguments of this process. It must be called first and only once, because
+/// it changes how the process handles signals and failed allocations.
 pub fn main() -> ExitCode {
     run_with(&std::env::args_os().collect::<Vec<_>>())
 }
 
-/// The program with these arguments, of which the first is its name: for a process that has
-/// arguments of its own before them.
+/// Runs the program with these arguments, the first of which is its name: for a process that has
+/// its own arguments before them.
 pub fn run_with(arguments: &[OsString]) -> ExitCode {
     arch::no_backtraces();
     arch::explain_aborts();
@@ -121,7 +121,7 @@ pub fn run_with(arguments: &[OsString]) -> ExitCode {
     }
 }
 
-/// The answer of `truebloom eval` to one query: a JSON object for a JSON object.
+/// The answer of `truebloom eval` to one query: both are JSON objects.
 ///
 /// ```
 /// let answer = truebloom_cli::evaluate(r#"{"fn":"fpr","variant":"standard","bits":9585,"items":1e3,"probes":7}"#)?;
@@ -130,13 +130,13 @@ pub fn run_with(arguments: &[OsString]) -> ExitCode {
 /// ```
 ///
 /// # Errors
-/// What is wrong with the query, as a text for people.
+/// The query is wrong; the error is a text for people.
 pub fn evaluate(query: &str) -> Result<String, String> {
     truebloom_math::as_one_call(|| cmd::eval::answer(query.as_bytes())).map(|answer| serde_json::Value::Object(answer).to_string())
 }
 
-/// Tips that help: an option that is nearly the one given, and not how to have one taken for the
-/// name of a file.
+/// Keeps only helpful tips: an option that is nearly the given one, but not how to pass it as a
+/// file name.
 fn without_far_tips(mut error: clap::Error) -> clap::Error {
     if error.kind() == ErrorKind::UnknownArgument {
         error.remove(ContextKind::Suggested);
@@ -159,7 +159,7 @@ fn without_far_tips(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// The usage of the verb that this one is of, without the options that clap thinks are meant.
+/// The usage of the verb that contains this one, without the options that clap assumes.
 fn usage_like(usage: &str) -> StyledStr {
     let mut page = Command::command();
     page.build();
@@ -172,7 +172,7 @@ fn usage_like(usage: &str) -> StyledStr {
     page.render_usage()
 }
 
-/// Whether one begins as the other does, or one or two letters make them alike.
+/// Whether one begins like the other, or one or two letters make them equal.
 fn is_slip(given: &str, meant: &str) -> bool {
     let prefix = given.chars().zip(meant.chars()).take_while(|(one, other)| one == other).count();
     // Rows of the table of edit distances.

@@ -1,5 +1,5 @@
-//! One writer at a time: a filter file that is read, changed and replaced is locked from before it
-//! is read until after it is replaced.
+//! One writer at a time: a filter file that is read, changed and replaced stays locked from before
+//! it is read until after it is replaced.
 
 use crate::failure::{Failure, for_shell, warn};
 use crate::output;
@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 use truebloom::file::{Expected, Replacement, Unkept, check_target, open_regular};
 use truebloom::{FileError, FileHeader, FormatError};
 
-/// What is said of a file in place of a new one.
+/// The message if a file exists where a new one should be written.
 pub(crate) const EXISTS: &str = "exists already; add --force to overwrite it, or choose another name";
 
-/// What is said of a file that no command here has written.
+/// The message for a file that no command here has written.
 const FOREIGN: &str = "is not a truebloom file, and --force replaces only those; choose another name, or remove it yourself if it is not needed (were the arguments swapped?)";
 
-/// What is said of it in place of a new file, without --force.
+/// The same message if the file should be new and --force is absent.
 const FOREIGN_EXISTS: &str = "exists already, and is not a truebloom file; choose another name (were the arguments swapped?)";
 
-/// The right to replace a file: the file that was there at the beginning, locked, or the knowledge
-/// that there was none. Given back when dropped.
+/// The right to replace a file: the file that existed at the beginning, locked, or the knowledge
+/// that there was none. Dropping it releases the lock.
 #[derive(Debug)]
 pub(crate) struct Lock {
     path: PathBuf,
@@ -28,9 +28,9 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Locks an existing file, and checks that it could be replaced. Signals are caught from now
-    /// on, so that no temporary file is left. If another process holds it, that is an error, not a
-    /// wait: how long it will take is not known.
+    /// Locks an existing file, and checks that it can be replaced. Signals are caught from now on,
+    /// so that no temporary file is left. If another process holds the lock, that is an error
+    /// instead of a wait, because it is not known how long it would take.
     pub(crate) fn of(path: &Path) -> Result<Lock, Failure> {
         stop::watch();
         let file = locked(path, "is changing this filter")?;
@@ -38,9 +38,9 @@ impl Lock {
         Ok(Lock { path: path.to_owned(), file: Some(file) })
     }
 
-    /// The same for a file that a verb writes: it must not exist, or with `force` be a file of
-    /// ours, which is locked to be replaced. What would fail at the end of a long run is reported
-    /// at its beginning.
+    /// The same for a file that a verb writes: it must not exist, or, with `force`, it must be one
+    /// of our files, which is locked. Problems that would occur at the end of a long run are
+    /// reported at its beginning.
     pub(crate) fn of_output(path: &Path, force: bool) -> Result<Lock, Failure> {
         check_name(path)?;
         if !force && std::fs::symlink_metadata(path).is_ok() {
@@ -58,12 +58,12 @@ impl Lock {
         Ok(Lock { path: path.to_owned(), file: Some(file) })
     }
 
-    /// Whether there is a file to be replaced.
+    /// Whether an existing file will be replaced.
     pub(crate) fn replaces(&self) -> bool {
         self.file.is_some()
     }
 
-    /// Replaces the file, or makes it, unless the name is no longer what it was when it was locked.
+    /// Replaces the file or creates it, unless the name no longer leads to what was locked.
     pub(crate) fn save(&self, _: &Shield, write: impl FnOnce(&File) -> io::Result<()>) -> Result<(), Failure> {
         let (_, unkept) = replace(&self.path, self.file.as_ref(), write).map_err(Failure::from)?;
         output::now_written(&self.path);
@@ -72,7 +72,8 @@ impl Lock {
     }
 }
 
-/// Why nothing new takes this name. What --force would refuse is not proposed.
+/// Why nothing new can be written under this name. The message proposes --force only if that would
+/// work.
 fn taken(path: &Path) -> Failure {
     match check_target(path) {
         Err(error @ (FileError::NotAFile { .. } | FileError::Dangling { .. } | FileError::ReadOnly { .. })) => error.into(),
@@ -83,7 +84,7 @@ fn taken(path: &Path) -> Failure {
     }
 }
 
-/// Refuses a name under which no file is meant, and one in a folder that is not there.
+/// Refuses a name that cannot be a file's, and one in a folder that does not exist.
 pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
         return Err(Failure::new(
@@ -99,8 +100,8 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Whether nothing is lost with this file but what a command here has written: it is empty, or
-/// begins like a truebloom file.
+/// Whether replacing this file loses only what a command here has written: it is empty, or begins
+/// like a truebloom file.
 fn begins_as_ours(mut file: &File) -> io::Result<bool> {
     let mut start = Vec::new();
     file.by_ref().take(FileHeader::BYTES).read_to_end(&mut start)?;
@@ -108,7 +109,7 @@ fn begins_as_ours(mut file: &File) -> io::Result<bool> {
     Ok(!matches!(FileHeader::from_bytes(&start), Err(FormatError::NotAFilter { .. } | FormatError::TextMode { .. })))
 }
 
-/// Refuses to replace a file that does not begin like what replaces it, unless it is empty; `what`
+/// Refuses to replace a file that does not begin like its replacement, unless it is empty; `what`
 /// says what it is not.
 pub(crate) fn check_begins(path: &Path, with: &[u8], what: &str) -> Result<(), Failure> {
     let Ok(file) = open_regular(path) else { return Ok(()) };
@@ -123,7 +124,7 @@ pub(crate) fn check_begins(path: &Path, with: &[u8], what: &str) -> Result<(), F
     ))
 }
 
-/// A file, locked; `busy` is what another process that holds it does.
+/// A locked file; `busy` says what another process that holds the lock does.
 pub(crate) fn locked(path: &Path, busy: &str) -> Result<File, Failure> {
     let fail = |cause| Failure::from(FileError::Read { path: path.to_owned(), cause });
     loop {
@@ -148,7 +149,7 @@ fn try_lock(file: &File, path: &Path, busy: &str) -> Result<(), Failure> {
     }
 }
 
-/// The process that has locked this file, where the system knows it.
+/// The process that has locked this file, if the system reports it.
 #[cfg(target_os = "linux")]
 fn holder(file: &File) -> String {
     use std::os::unix::fs::MetadataExt;
@@ -157,7 +158,7 @@ fn holder(file: &File) -> String {
     holder_among(&locks, data.dev(), data.ino()).map_or(String::new(), |process| format!(" (process {process})"))
 }
 
-/// The process that has locked the file of this device and inode, by lines such as
+/// The process that has locked the file with this device and inode, from lines such as
 /// `1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF`.
 #[cfg(target_os = "linux")]
 fn holder_among(locks: &str, device: u64, inode: u64) -> Option<u32> {
@@ -180,8 +181,8 @@ fn holder(_: &File) -> String {
     String::new()
 }
 
-/// Replaces the file that was there, or makes one; the new file, still locked, and what it lacks of
-/// the old one.
+/// Replaces the existing file, or creates one; returns the new file, still locked, and what it
+/// lacks of the old one.
 pub(crate) fn replace(
     path: &Path,
     old: Option<&File>,
@@ -192,12 +193,12 @@ pub(crate) fn replace(
     replacement.commit_locked()
 }
 
-/// Says what the new file lacks of the old one.
+/// Reports what the new file lacks of the old one.
 pub(crate) fn tell_unkept(path: &Path, unkept: &[Unkept]) {
     unkept.iter().for_each(|unkept| warn(format_args!("{} was written, but {unkept}", path.display())));
 }
 
-/// Whether two names are those of one file, there already or to be made.
+/// Whether two names lead to the same file, existing or to be created.
 pub(crate) fn is_same_place(one: &Path, other: &Path) -> bool {
     let same = |one: Option<PathBuf>, other: Option<PathBuf>| one.is_some() && one == other;
     same(place(one), place(other)) || crate::inputs::same_file(one, &[other.to_owned()]).is_some()
@@ -209,7 +210,7 @@ fn place(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().or_else(|| Some(folder.canonicalize().ok()?.join(path.file_name()?)))
 }
 
-/// Whether this file has that name.
+/// Whether this path leads to this file.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -217,7 +218,7 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     Ok((ours.dev(), ours.ino()) == (there.dev(), there.ino()))
 }
 
-/// Elsewhere a file that is open is not replaced.
+/// On other systems, a file that is open cannot be replaced.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)

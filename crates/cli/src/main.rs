@@ -1,4 +1,4 @@
-//! The command `truebloom`, which is the library of this package.
+//! The command `truebloom`; its code is the library of this package.
 
 use std::process::ExitCode;
 

@@ -1,8 +1,8 @@
-//! Standard input and output as they were given, and what to say when the output fails.
+//! Standard input and output as they were given, and what to report when the output fails.
 //!
-//! A program that is started with a closed output (`>&-`) finds `/dev/null` there: the Rust runtime
-//! opens it before `main`. Then lines would be lost without a word, while a state file knows them.
-//! So what was closed is noted before that, and stays closed.
+//! A program that is started with a closed output (`>&-`) finds `/dev/null` there, because the Rust
+//! runtime opens it before `main`. Lines would then be lost silently, although a state file
+//! remembers them. So closed streams are noted before that, and remain closed.
 
 use crate::arch;
 use crate::failure::Failure;
@@ -17,7 +17,7 @@ use truebloom::file::{Expected, Replacement};
 
 static WRITTEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Standard output, locked; an error at the first write if it is closed.
+/// Standard output, locked; if it is closed, the first write is an error.
 pub(crate) struct Output {
     stream: io::StdoutLock<'static>,
     is_terminal: bool,
@@ -43,7 +43,7 @@ impl Write for Output {
     }
 }
 
-/// Which of the two outputs goes to the file of this name, if one does.
+/// The name of the standard stream that goes to this file, if one does.
 pub(crate) fn stream_to(path: &Path) -> Option<&'static str> {
     let data = std::fs::metadata(path).ok()?;
     let goes_there = |stream: Option<File>| stream.and_then(|file| file.metadata().ok()).is_some_and(|stream| is_same(&data, &stream));
@@ -51,8 +51,8 @@ pub(crate) fn stream_to(path: &Path) -> Option<&'static str> {
     streams.into_iter().find_map(|(name, stream)| goes_there(stream).then_some(name))
 }
 
-/// Whether standard output goes to this file, at or beyond the place where it is read next: then
-/// what is printed would be read again, without end.
+/// Whether standard output goes to this file, at or beyond the position that is read next: then the
+/// program would read its own output, without end.
 pub(crate) fn feeds(input: &File) -> io::Result<bool> {
     let Some(mut output) = streams::stdout() else { return Ok(false) };
     let (to, from) = (output.metadata()?, input.metadata()?);
@@ -64,7 +64,7 @@ pub(crate) fn feeds(input: &File) -> io::Result<bool> {
     Ok(at >= input.stream_position()?)
 }
 
-/// The columns of the terminal that a stream goes to; `None` elsewhere.
+/// The width of the terminal that a stream goes to, in columns; `None` if it is not a terminal.
 #[cfg(unix)]
 pub(crate) fn columns(stream: &(impl IsTerminal + std::os::fd::AsFd)) -> Option<usize> {
     let size = || rustix::termios::tcgetwinsize(stream).map_or(0, |size| size.ws_col.into());
@@ -72,20 +72,20 @@ pub(crate) fn columns(stream: &(impl IsTerminal + std::os::fd::AsFd)) -> Option<
     stream.is_terminal().then(size).map(|columns| if columns == 0 { usize::MAX } else { columns })
 }
 
-/// The width is not known.
+/// The width is not known on this system.
 #[cfg(not(unix))]
 pub(crate) fn columns(stream: &impl IsTerminal) -> Option<usize> {
     stream.is_terminal().then_some(usize::MAX)
 }
 
-/// Whether both are one regular file.
+/// Whether both are the same regular file.
 #[cfg(unix)]
 pub(crate) fn is_same(one: &Metadata, other: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// Elsewhere a file that is open for reading is not replaced.
+/// On other systems, a file that is open for reading cannot be replaced.
 #[cfg(not(unix))]
 pub(crate) fn is_same(_: &Metadata, _: &Metadata) -> bool {
     false
@@ -106,13 +106,13 @@ mod streams {
         io::stderr().as_fd().try_clone_to_owned().ok().map(File::from)
     }
 
-    /// Whether what is written goes to the end, wherever that is by then.
+    /// Whether writes always go to the end of the file.
     pub(super) fn appends(file: &File) -> bool {
         rustix::fs::fcntl_getfl(file).is_ok_and(|flags| flags.contains(rustix::fs::OFlags::APPEND))
     }
 }
 
-/// Elsewhere files cannot be told apart.
+/// On other systems, files cannot be compared.
 #[cfg(not(unix))]
 mod streams {
     use std::fs::File;
@@ -130,7 +130,7 @@ mod streams {
     }
 }
 
-/// Prints the help or the version that was asked for.
+/// Prints the requested help or version.
 pub(crate) fn print_help(help: &clap::Error) -> Result<ExitCode, Failure> {
     check(arch::stdout_was_closed())?;
     help.print()?;
@@ -146,7 +146,7 @@ fn check(closed: bool) -> io::Result<()> {
     if closed { Err(io::Error::other("it is closed")) } else { Ok(()) }
 }
 
-/// Writes a file whole or not at all: no signal leaves half of it.
+/// Writes a file whole or not at all: a signal never leaves half of it.
 pub(crate) fn write_whole(path: &Path, expected: Expected<'_>, bytes: &[u8]) -> Result<(), Failure> {
     if matches!(expected, Expected::Nothing) && path.symlink_metadata().is_ok() {
         return Err(Failure::at(path, crate::lock::EXISTS));
@@ -159,14 +159,14 @@ pub(crate) fn write_whole(path: &Path, expected: Expected<'_>, bytes: &[u8]) -> 
     Ok(())
 }
 
-/// Notes that a file was written, which is to be said if the output fails later.
+/// Notes that a file was written, so that this can be reported if the output fails later.
 pub(crate) fn now_written(path: &Path) {
     if let Ok(mut written) = WRITTEN.lock() {
         written.push(path.to_owned());
     }
 }
 
-/// What was written by now: `; seen.tbl was written`, or nothing.
+/// What was written so far: `; seen.tbl was written`, or nothing.
 pub(crate) fn written() -> String {
     let written = WRITTEN.lock().map_or_else(|_| Vec::new(), |written| written.clone());
     written.iter().map(|path| format!("; {} was written anyway", path.display())).collect()

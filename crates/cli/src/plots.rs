@@ -1,4 +1,4 @@
-//! `--plot FILE.svg`: the curves behind a report.
+//! `--plot FILE.svg`: draws the curves behind a report.
 
 use crate::failure::Failure;
 use crate::report::{Format, Report, count, plural, significant};
@@ -15,18 +15,18 @@ pub(crate) use truebloom_report::charts::*;
 
 #[derive(clap::Args)]
 pub(crate) struct PlotArgs {
-    /// Also draw the curve behind the numbers into this file, as SVG; an older chart is overwritten
+    /// Draw the curve behind the numbers into this file, as SVG; an older chart is overwritten
     #[arg(long = "plot", value_name = "FILE.svg")]
     file: Option<PathBuf>,
 }
 
 impl PlotArgs {
-    /// To be asked before any work: whether the chart may be written.
+    /// Checks, before any work, whether the chart can be written.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         self.file.as_deref().map_or(Ok(()), check_older)
     }
 
-    /// Draws, if a chart was asked for.
+    /// Draws the chart, if one was requested.
     pub(crate) fn write(&self, chart: impl FnOnce() -> Result<Chart, Failure>) -> Result<Option<&Path>, Failure> {
         let Some(path) = &self.file else { return Ok(None) };
         check_older(path)?;
@@ -35,8 +35,8 @@ impl PlotArgs {
         Ok(Some(path))
     }
 
-    /// Draws and prints the report with a line about the chart. A chart that cannot be drawn costs
-    /// no answer: the report comes first, then the reason.
+    /// Draws the chart, and prints the report with a line about it. If the chart cannot be drawn,
+    /// the report is still printed, followed by the reason.
     pub(crate) fn finish(
         &self,
         mut report: Report,
@@ -56,7 +56,8 @@ impl PlotArgs {
     }
 }
 
-/// Only charts of this program are overwritten: a slip of the shell must not cost another file.
+/// Only charts of this program are overwritten, so that a typing error does not destroy another
+/// file.
 fn check_older(path: &Path) -> Result<(), Failure> {
     if path == Path::new("-") {
         return Err(Failure::new(
@@ -66,7 +67,7 @@ fn check_older(path: &Path) -> Result<(), Failure> {
     is_older(path, truebloom_plot::MARK, "it exists and is no chart of this program; give --plot another name, or remove it first")
 }
 
-/// An error unless there is nothing under this name, or an empty file, or one with this mark near
+/// An error unless nothing exists under this name, or an empty file, or a file with this mark near
 /// its beginning.
 pub(crate) fn is_older(path: &Path, mark: &str, otherwise: &str) -> Result<(), Failure> {
     let file = match open_regular(path) {
@@ -79,10 +80,10 @@ pub(crate) fn is_older(path: &Path, mark: &str, otherwise: &str) -> Result<(), F
     if is_ours { Ok(()) } else { Err(Failure::at(path, otherwise)) }
 }
 
-/// Cycles that are shown.
+/// The number of cycles that are shown.
 const CYCLES: u64 = 5;
 
-/// A recycling filter over new items: its rate rises and falls.
+/// Draws a recycling filter over new items: its rate rises and falls.
 pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<[f64; 3]>) -> Result<Chart, Failure> {
     let run = match design.long_run() {
         Err(truebloom_math::Error::TooLong { .. }) => design.long_run_nearly(),
@@ -137,5 +138,5 @@ pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<
         .marked(Mark::level(run.worst.value, format!("worst {}", significant(run.worst.value, 4)))))
 }
 
-/// Items that a chart of a recycling filter may take: about a second.
+/// The number of items that a chart of a recycling filter may simulate: about a second.
 const MOST_SHOWN: f64 = 2e7;

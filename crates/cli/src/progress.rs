@@ -1,8 +1,8 @@
-//! Progress on standard error, only where a person looks at it, and only of work that takes longer
-//! than a second.
+//! Progress on standard error, only on a terminal, and only for work that takes longer than a
+//! second.
 //!
-//! There is one line of it at a time, and whatever else goes to the terminal comes first: messages
-//! are written above it, and before an answer it ends.
+//! There is at most one progress line, and other output takes precedence: messages are written
+//! above it, and it is removed before an answer.
 
 use crate::report::count;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -13,14 +13,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// The line that is shown, if one is.
+/// The progress line, if one is shown.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 fn shown() -> MutexGuard<'static, Option<ProgressBar>> {
     SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs what writes to the terminal above the line.
+/// Runs code that writes to the terminal above the progress line.
 pub(crate) fn aside<T>(write: impl FnOnce() -> T) -> T {
     let bar = shown().clone();
     match bar {
@@ -29,19 +29,19 @@ pub(crate) fn aside<T>(write: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Clears the line for good, as what is printed from now on is the answer.
+/// Removes the progress line for good, because everything printed from now on is the answer.
 pub(crate) fn end() {
     if let Some(bar) = shown().take() {
         bar.finish_and_clear();
     }
 }
 
-/// A running count with its rate.
+/// A running count with its speed.
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// When work began; none once the bar is shown, or if it never will be.
+    /// When work began; `None` after the bar is shown, or if it will never be shown.
     began: Option<Instant>,
-    /// When the line was last changed, and steps since then.
+    /// When the line was last changed, and the number of steps since then.
     changed: Instant,
     steps: u64,
     what: &'static str,
@@ -49,11 +49,12 @@ pub(crate) struct Progress {
 
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Between two changes of the line.
+/// The time between two changes of the line.
 const FRAME: Duration = Duration::from_millis(250);
 
 impl Progress {
-    /// `what` is counted: "random keys". With a `total` the time left is shown too.
+    /// Progress of a count; `what` names what is counted: "random keys". If a `total` is given, the
+    /// remaining time is shown, too.
     pub(crate) fn new(what: &'static str, total: Option<u64>) -> Progress {
         let template = match total {
             Some(_) => format!("{{human_pos}} of {{human_len}} {what}, {{rate}} per second, {{eta}} left"),
@@ -62,12 +63,12 @@ impl Progress {
         Progress::styled(what, total, &template)
     }
 
-    /// Of work in equal parts, with a name: its share and the time left.
+    /// Progress of work in equal parts, with a name: its share and the remaining time.
     pub(crate) fn of_parts(name: &'static str, parts: u64) -> Progress {
         Progress::styled("", Some(parts), &format!("{name}: {{percent}}% of the experiments, {{eta}} left"))
     }
 
-    /// Of reading this many bytes, if that is known, in which there are `what`s.
+    /// Progress of reading this many bytes, if that number is known; they contain `what`s.
     pub(crate) fn over_bytes(what: &'static str, total: Option<u64>) -> Progress {
         let template = match total {
             Some(_) => "{msg}, {binary_bytes_per_sec}, {percent}%, {eta} left",
@@ -76,7 +77,7 @@ impl Progress {
         Progress::styled(what, total, template)
     }
 
-    /// Nothing to see.
+    /// No progress.
     pub(crate) fn none() -> Progress {
         Progress { bar: ProgressBar::hidden(), began: None, changed: Instant::now(), steps: 0, what: "" }
     }
@@ -92,7 +93,7 @@ impl Progress {
         Progress { bar, began: Some(Instant::now()), changed: Instant::now(), steps: 0, what }
     }
 
-    /// This many more are done.
+    /// Adds completed steps.
     pub(crate) fn add(&mut self, steps: u64) {
         self.steps += steps;
         if self.is_due() {
@@ -100,7 +101,7 @@ impl Progress {
         }
     }
 
-    /// This many bytes are read, and this many things found in them.
+    /// Sets the number of bytes read, and of things found in them.
     pub(crate) fn at(&mut self, bytes: u64, found: u64) {
         if self.is_due() {
             self.bar.set_message(format!("{} {}s", count(found), self.what));
@@ -108,8 +109,8 @@ impl Progress {
         }
     }
 
-    /// Whether the line is to be changed: not before work has taken long, and not more often than
-    /// it can be read.
+    /// Whether the line should be changed: only after work has taken a while, and not faster than
+    /// people can read.
     fn is_due(&mut self) -> bool {
         if self.began.is_some_and(|began| began.elapsed() >= PATIENCE) {
             self.began = None;
@@ -124,15 +125,15 @@ impl Progress {
     }
 }
 
-/// Of work whose steps are not known: what it is, and for how long it lasts already.
+/// Progress of work whose steps are not known: its name, and how long it has been running.
 pub(crate) struct Waiting {
-    /// Dropped, it ends the thread that shows the line.
+    /// Dropping it ends the thread that shows the line.
     ended: Option<mpsc::Sender<()>>,
     shows: Option<JoinHandle<()>>,
 }
 
 impl Waiting {
-    /// `what` goes on from now: "simulating guava".
+    /// Starts showing `what`: "simulating guava".
     pub(crate) fn begin(what: String) -> Waiting {
         if !std::io::stderr().is_terminal() {
             return Waiting { ended: None, shows: None };

@@ -1,5 +1,4 @@
-//! The one reporter: the same answer as aligned text for people and as one JSON object for
-//! programs.
+//! The reporter: the same answer as aligned text for people and as one JSON object for programs.
 
 use crate::color;
 use crate::failure::printable;
@@ -9,50 +8,50 @@ use std::io::{self, Write};
 use truebloom_math::{Fpr, Rate};
 pub(crate) use truebloom_report::show::*;
 
-/// An answer under construction: lines for people, fields for programs, filled side by side.
+/// A report under construction: lines for people and fields for programs, filled side by side.
 pub(crate) struct Report {
     lines: Vec<(String, String)>,
     fields: Map<String, Value>,
 }
 
 impl Report {
-    /// An empty report of a verb.
+    /// An empty report for a verb.
     pub(crate) fn new(verb: &str) -> Report {
         let mut fields = Map::new();
         fields.insert("verb".to_owned(), verb.into());
         Report { lines: Vec::new(), fields }
     }
 
-    /// A line of text: a label of one or two words, and what there is to say.
+    /// Adds a line of text: a label of one or two words, and the information.
     pub(crate) fn line(&mut self, label: &str, text: impl Into<String>) -> &mut Report {
         self.lines.push((label.to_owned(), text.into()));
         self
     }
 
-    /// The same, before all others.
+    /// The same, before all other lines.
     pub(crate) fn first_line(&mut self, label: &str, text: impl Into<String>) {
         self.lines.insert(0, (label.to_owned(), text.into()));
     }
 
-    /// A field of the JSON object.
+    /// Adds a field of the JSON object.
     pub(crate) fn field(&mut self, name: &str, value: impl Into<Value>) -> &mut Report {
         self.fields.insert(name.to_owned(), value.into());
         self
     }
 
-    /// Prints it to standard output, as JSON or as text.
+    /// Prints the report to standard output, as JSON or as text.
     pub(crate) fn print(self, json: bool) -> io::Result<()> {
         self.print_as(if json { Format::Json } else { Format::Text })
     }
 
-    /// Prints it to standard output.
+    /// Prints the report to standard output.
     pub(crate) fn print_as(self, format: Format) -> io::Result<()> {
         let out = crate::output::stdout();
         let width = output::columns(&std::io::stdout());
         self.write_to(out, width, format)
     }
 
-    /// Prints it to standard error, beside an output of lines.
+    /// Prints the report to standard error, beside an output of lines.
     pub(crate) fn print_aside(&self, json: bool) -> io::Result<()> {
         progress::end();
         let out = io::stderr().lock();
@@ -60,12 +59,12 @@ impl Report {
         self.write_to(out, width, if json { Format::Json } else { Format::Text })
     }
 
-    /// What there is to say to programs.
+    /// The fields for programs.
     pub(crate) fn fields(&self) -> &Map<String, Value> {
         &self.fields
     }
 
-    /// On a terminal with this many columns, or elsewhere.
+    /// Writes the report, wrapped if `columns` is the width of a terminal.
     fn write_to(&self, mut out: impl Write, columns: Option<usize>, format: Format) -> io::Result<()> {
         match format {
             Format::Json => writeln!(out, "{}", Value::Object(self.fields.clone())),
@@ -83,8 +82,8 @@ impl Report {
     }
 }
 
-/// A text that begins in this column of a terminal this wide, its later lines below its beginning.
-/// Words are not broken, even where there is too little room.
+/// Wraps a text that begins in this column of a terminal with this width; its later lines are
+/// indented to its beginning. Words are not broken, even if there is too little room.
 fn wrapped(text: &str, column: usize, columns: usize) -> String {
     if column + LEAST_ROOM > columns {
         return text.to_owned();
@@ -105,17 +104,17 @@ fn wrapped(text: &str, column: usize, columns: usize) -> String {
     lines
 }
 
-/// Columns that a wrapped text has at least.
+/// The smallest width of a wrapped text in columns.
 const LEAST_ROOM: usize = 20;
 
-/// How a report is printed.
+/// The format in which a report is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     /// Aligned lines for people.
     Text,
     /// One object.
     Json,
-    /// A line for each number, nested names joined by points.
+    /// One line for each number, with nested names joined by dots.
     Csv,
 }
 
@@ -141,7 +140,7 @@ impl FormatArgs {
     }
 }
 
-/// A key is bytes: its text, or null and its bytes in hexadecimal.
+/// The text of a key, which consists of bytes, or null and its bytes in hexadecimal.
 pub(crate) fn key_fields(key: &[u8]) -> (Value, Value) {
     match std::str::from_utf8(key) {
         Ok(text) => (text.into(), Value::Null),
@@ -149,7 +148,7 @@ pub(crate) fn key_fields(key: &[u8]) -> (Value, Value) {
     }
 }
 
-/// The numbers and words of nested objects, a line each.
+/// Prints the numbers and texts of nested objects, one per line.
 fn print_leaves(out: &mut impl Write, name: &str, value: &Value) -> io::Result<()> {
     match value {
         Value::Object(fields) => fields.iter().try_for_each(|(key, value)| {
@@ -162,7 +161,7 @@ fn print_leaves(out: &mut impl Write, name: &str, value: &Value) -> io::Result<(
     }
 }
 
-/// In quotes if it needs them: the name of a file may.
+/// Puts a value in quotes if necessary, as for some file names.
 fn quoted(text: &str) -> std::borrow::Cow<'_, str> {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")).into() } else { text.into() }
 }
@@ -181,12 +180,12 @@ pub(crate) fn fpr_value(fpr: &Fpr) -> Map<String, Value> {
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// The rate asked for: the number, or null.
+/// The rate asked for, as a number or null.
 pub(crate) fn rate_value(rate: Option<Rate>) -> Value {
     rate.map_or(Value::Null, |rate| rate.to_f64().into())
 }
 
-/// Confidence of the bounds in reports.
+/// The confidence of the bounds in reports.
 pub(crate) const CONFIDENCE: f64 = 0.999_999;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Signals that ask to stop. They raise a flag and nothing else: loops check it, so that files and
-//! temporary files are left as they should be.
+//! Signals that ask the program to stop. They only set a flag: loops check it, so that files are
+//! left in a proper state and no temporary files remain.
 
 use crate::failure::Failure;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use std::time::Duration;
 static WATCH: OnceLock<Watch> = OnceLock::new();
 
 struct Watch {
-    /// The signal that came last, or 0.
+    /// The last signal, or 0.
     raised: Arc<AtomicUsize>,
     /// Whether the next signal ends the process.
     again: Arc<AtomicBool>,
@@ -18,11 +18,11 @@ struct Watch {
 
 #[derive(Default)]
 struct Rules {
-    /// Files that are being written: meanwhile no signal ends the process.
+    /// The number of files that are being written: meanwhile no signal ends the process.
     shields: usize,
-    /// Whether the first signal came a while ago.
+    /// Whether enough time has passed since the first signal.
     armed: bool,
-    /// What `raised` was when it was too late for a signal to stop anything.
+    /// The value of `raised` when it became too late for a signal to stop anything.
     too_late: Option<usize>,
 }
 
@@ -34,20 +34,20 @@ impl Watch {
     }
 }
 
-/// A second signal counts so long after the first: some programs, `timeout` among them, send one to
-/// the process and one more to its group.
+/// A second signal counts only if it comes this long after the first: some programs, such as
+/// `timeout`, send one signal to the process and another to its group.
 const ONE_WISH: Duration = Duration::from_secs(1);
 
-/// Where memory cannot be allocated the standard library says so on standard error and aborts: that
-/// is an error like others, with their exit code.
+/// If memory cannot be allocated, the standard library reports it on standard error and aborts;
+/// this gives that the exit code of other errors.
 pub(crate) fn exit_when_aborting() {
     #[cfg(unix)]
     let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 2, Arc::new(AtomicBool::new(true)));
 }
 
-/// From now on the signals to interrupt and to terminate raise the flag instead of ending the
-/// process. A second one, a while later, ends it, so that a process that waits to write to a pipe
-/// without a reader can be interrupted.
+/// From now on, the signals for interrupt and terminate set the flag instead of ending the process.
+/// A second one ends it after a while, so that a process can be interrupted that waits to write to
+/// a pipe whose reader does not read.
 pub(crate) fn watch() {
     watching();
 }
@@ -79,8 +79,7 @@ fn arm() {
     watching().change(|rules| rules.armed = true);
 }
 
-/// While it lives, no signal ends the process: one in the middle of writing a file would leave a
-/// temporary file behind.
+/// While it exists, no signal ends the process, because that would leave a temporary file behind.
 #[derive(Debug)]
 pub(crate) struct Shield(());
 
@@ -96,15 +95,15 @@ pub(crate) fn shield() -> Shield {
     Shield(())
 }
 
-/// The last moment to stop before a file is written: an error if a signal has come. Later ones stop
-/// nothing any more, or the exit code would deny what was written.
+/// The last moment to stop before a file is written: an error if a signal has come. Later signals
+/// no longer stop anything, because otherwise the exit code would contradict what was written.
 pub(crate) fn last_moment() -> Result<Shield, Failure> {
     let shield = too_late();
     if signal().is_some() { Err(Failure::new("stopped by a signal; nothing was written")) } else { Ok(shield) }
 }
 
-/// The same for a verb that saves what it has when a signal comes: that signal stays the one that
-/// stopped it.
+/// The same for a verb that saves its results when a signal comes: that signal is still the one
+/// that stopped it.
 pub(crate) fn too_late() -> Shield {
     let (shield, watch) = (shield(), watching());
     watch.change(|rules| rules.too_late = rules.too_late.or(Some(watch.raised.load(Ordering::SeqCst))));
@@ -116,7 +115,7 @@ const SIGNALS: &[i32] = &[signal_hook::consts::SIGINT, signal_hook::consts::SIGT
 #[cfg(not(unix))]
 const SIGNALS: &[i32] = &[signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
 
-/// The signal that asked to stop, if one did in time.
+/// The signal that asked the program to stop, if it came in time.
 pub(crate) fn signal() -> Option<u8> {
     let watch = WATCH.get()?;
     let too_late = watch.rules.lock().unwrap_or_else(PoisonError::into_inner).too_late;
@@ -128,8 +127,8 @@ pub(crate) fn signal() -> Option<u8> {
 mod tests {
     use super::*;
 
-    /// A second signal, a second after the first, ends the process; not while a file is written,
-    /// and from then on again.
+    /// A second signal, a second after the first, ends the process, except while a file is being
+    /// written.
     #[test]
     fn no_signal_ends_the_process_while_a_file_is_written() {
         let ends = || watching().again.load(Ordering::SeqCst);

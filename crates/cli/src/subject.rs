@@ -1,4 +1,4 @@
-//! The real recycling filter, as a subject of simulations.
+//! The real recycling filter, for use in simulations.
 
 use crate::failure::Failure;
 use truebloom::recycling::{Policy, RecyclingFilter};

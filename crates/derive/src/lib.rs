@@ -1,4 +1,4 @@
-//! `#[derive(Key)]` for the crate `truebloom`, which has it with its feature `derive`.
+//! `#[derive(Key)]` for the crate `truebloom`, which exports it with its feature `derive`.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -8,19 +8,20 @@ use syn::{
     Attribute, Data, DataEnum, DeriveInput, Error, Expr, Field, Fields, GenericParam, Generics, Index, Member, Result, Variant, parse_quote,
 };
 
-/// A struct or an enum as a key, with the bytes that docs/FORMAT.md defines, the same on every
-/// platform.
+/// Implements `Key` for a struct or an enum, with the bytes that docs/FORMAT.md defines, which are
+/// the same on every platform.
 ///
-/// * A struct of one field is that field: a `struct Url(String)` is the key that its text is.
-/// * A struct of several is its fields, in the order in which they are declared.
-/// * An enum is its discriminant, a number, and then the fields of the variant. The discriminant is
-///   counted from 0 unless it is given (`Deleted = 7`), so new variants go to the end, or get a
-///   number.
-/// * `#[key(skip)]` leaves a field out: a cache, a marker. Values that differ there alone are one
-///   key.
+/// * A struct with one field is the same key as that field: a `struct Url(String)` is the same key
+///   as its text.
+/// * A struct with several fields consists of its fields, in the order of declaration.
+/// * An enum consists of its discriminant, as a number, followed by the fields of the variant.
+///   Discriminants count from 0 unless they are given (`Deleted = 7`), so add new variants at the
+///   end, or give them a number.
+/// * `#[key(skip)]` leaves a field out, such as a cache or a marker. Values that differ only in
+///   such fields are the same key.
 ///
-/// All types of fields have to be keys; type parameters get the bound `Key`. A discriminant has to
-/// fit into 64 bits, with or without a sign.
+/// The types of all fields must be keys; type parameters get the bound `Key`. A discriminant must
+/// fit into 64 bits, signed or unsigned.
 #[proc_macro_derive(Key, attributes(key))]
 pub fn derive_key(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);
@@ -113,8 +114,8 @@ fn of_enum(data: &DataEnum, discriminant: &TokenStream) -> Result<TokenStream> {
     Ok(quote!(#write #number))
 }
 
-/// The discriminant of each variant, sign-extended to 64 bits: the one that is given, or one more
-/// than that of the variant before.
+/// The discriminant of each variant, sign-extended to 64 bits: the given one, or one more than that
+/// of the previous variant.
 fn numbers(variants: &Punctuated<Variant, syn::Token![,]>, discriminant: &TokenStream) -> Result<Vec<TokenStream>> {
     let mut given: Option<&Expr> = None;
     let mut after = 0u64;
@@ -138,7 +139,7 @@ fn numbers(variants: &Punctuated<Variant, syn::Token![,]>, discriminant: &TokenS
     Ok(numbers)
 }
 
-/// What one variant writes.
+/// The code that writes one variant.
 fn arm(variant: &Variant, number: &TokenStream) -> Result<TokenStream> {
     let name = &variant.ident;
     let kept = kept(&variant.fields)?;
@@ -153,7 +154,7 @@ fn arm(variant: &Variant, number: &TokenStream) -> Result<TokenStream> {
     })
 }
 
-/// What writes a field. An error that its type is no key points at the type.
+/// The code that writes a field. If its type is not a key, the error points at the type.
 fn write_field(field: &Field, value: &TokenStream) -> TokenStream {
     let kind = &field.ty;
     quote_spanned!(kind.span()=> <#kind as ::truebloom::Key>::write_key(#value, to);)
@@ -171,7 +172,7 @@ fn kept(fields: &Fields) -> Result<Vec<(Member, &Field)>> {
     Ok(kept)
 }
 
-/// Whether it has `#[key(skip)]`.
+/// Whether the field has `#[key(skip)]`.
 fn is_skipped(field: &Field) -> Result<bool> {
     let mut is_skipped = false;
     for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("key")) {
@@ -186,8 +187,8 @@ fn is_skipped(field: &Field) -> Result<bool> {
     Ok(is_skipped)
 }
 
-/// Types and variants have no attributes of this derive: one that was meant for a field must not be
-/// ignored.
+/// Refuses attributes of this derive on types and variants, because one that was meant for a field
+/// must not be ignored.
 fn refuse_attributes(attributes: &[Attribute]) -> Result<()> {
     match attributes.iter().find(|attribute| attribute.path().is_ident("key")) {
         Some(attribute) => Err(Error::new(attribute.span(), "`#[key(..)]` belongs before a field")),
@@ -195,7 +196,7 @@ fn refuse_attributes(attributes: &[Attribute]) -> Result<()> {
     }
 }
 
-/// The type of the discriminants: that of `#[repr(..)]`, or `isize`.
+/// The type of the discriminants: the one in `#[repr(..)]`, or `isize`.
 fn discriminant_type(attributes: &[Attribute]) -> Result<TokenStream> {
     const TYPES: [&str; 12] = ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];
     let mut found = quote!(isize);

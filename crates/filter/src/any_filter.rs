@@ -1,4 +1,4 @@
-//! Filters whose layout and scheme are known only from their file.
+//! Filters whose layout and scheme are known only from the file.
 
 use crate::backing::{Backing, Checked, Counted, Owned, View};
 use crate::bulk::Answers;
@@ -16,14 +16,15 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use truebloom_math::{Error, Fpr, Law, Plan, Rate};
 
-/// The same expression for each of them.
+/// Evaluates the same expression for every kind of filter.
 macro_rules! each {
     ($self:expr, $filter:ident => $value:expr) => {
         layouts!(each_arm($self), $filter => $value, $filter => $value)
     };
 }
 
-/// One expression for those that were planned for a number of items, and one for those that grow.
+/// Evaluates one expression for filters that were planned for a number of items, and another for
+/// those that grow.
 macro_rules! each_planned {
     ($self:expr, $filter:ident => $value:expr, $grows:ident => $other:expr) => {
         layouts!(each_arm($self), $filter => $value, $grows => $other)
@@ -40,7 +41,7 @@ macro_rules! each_arm {
     };
 }
 
-/// The same expression for two of one kind, and an error for others.
+/// Evaluates an expression for two filters of the same kind; an error for two of different kinds.
 macro_rules! both {
     ($self:expr, $other:expr, ($ours:ident, $theirs:ident) => $value:expr) => {
         layouts!(both_arms($self, $other), ($ours, $theirs) => $value)
@@ -66,9 +67,9 @@ views_files!([] AnyFilter, [AsRef<[u8]> + Send + Sync] AnyFilter<View<B>>, AnyFi
 
 macro_rules! any_filter {
     ([$($(#[$doc:meta])* $layout:ident of $scheme:ty,)*]) => {
-        /// A filter of whichever layout and scheme its file has. It does what every
-        /// [`Filter`](crate::Filter) does. The scheme is chosen once per call, so batches of keys
-        /// run at full speed ([`insert_all_hashes`](crate::Filter::insert_all_hashes),
+        /// A filter of any layout and scheme, as its file says. It has the methods of every
+        /// [`Filter`](crate::Filter). The scheme is chosen once per call, so batches of keys run at
+        /// full speed ([`insert_all_hashes`](crate::Filter::insert_all_hashes),
         /// [`contains_all`](crate::Filter::contains_all)).
         ///
         /// Files of recycling filters and of sketches are refused with an error that says what they
@@ -89,13 +90,13 @@ macro_rules! any_filter {
         #[non_exhaustive]
         pub enum AnyFilter<K: Backing = Owned> {
             $($(#[$doc])* $layout(FilterOf<$scheme, PortableHasher, K>),)*
-            /// Of another scheme than these.
+            /// A filter of any other scheme.
             Other(Box<FilterOf<AnyScheme, PortableHasher, K>>),
-            /// One that grows.
+            /// A filter that grows.
             Scalable(Box<ScalableFilter<K>>),
         }
 
-        /// What the header says, whatever the scheme.
+        /// The contents of the header, whatever the scheme.
         pub(crate) enum Header {
             $($layout(<FilterOf<$scheme> as Stored>::Header),)*
             Other(<FilterOf<AnyScheme> as Stored>::Header),
@@ -147,7 +148,8 @@ macro_rules! any_filter {
         }
 
         impl<B: AsRef<[u8]> + Send + Sync> AnyFilter<View<B>> {
-            /// The same view with all its bytes read: see [`FilterOf::verify_bytes`].
+            /// The same view after reading and checking all its bytes: see
+            /// [`FilterOf::verify_bytes`].
             ///
             /// # Errors
             /// As for [`FilterOf::verify_bytes`].
@@ -187,7 +189,7 @@ macro_rules! any_filter {
         }
 
         impl AnyFilter {
-            /// The filter of a plan, whatever its scheme, with a random seed.
+            /// The filter of a plan of any scheme, with a random seed.
             ///
             /// # Errors
             /// As for [`FilterOf::from_plan`].
@@ -211,7 +213,7 @@ macro_rules! any_filter {
             /// without a plan.
             ///
             /// # Errors
-            /// As for [`Scheme::new`]; there is no memory.
+            /// As for [`Scheme::new`]; or the memory cannot be allocated.
             pub fn with_scheme(id: SchemeId, bits: u64, probes: u32, hasher: PortableHasher) -> Result<AnyFilter, BuildError> {
                 Ok(match id {
                     $(<$scheme>::ID => AnyFilter::$layout(FilterOf::with_scheme(<$scheme>::new(bits, probes)?, hasher)?),)*
@@ -230,7 +232,7 @@ macro_rules! any_filter {
 
 layouts!(any_filter);
 
-/// Words of one filter, or of several after their records.
+/// The words of one filter, or of several filters, each after its record.
 enum Words<'a, W, L> {
     Bits(core::slice::Iter<'a, W>),
     Layers(L),
@@ -262,7 +264,7 @@ impl<K: Counted> Written for AnyFilter<K> {
     }
 }
 
-/// A type that stands in files of one kind.
+/// A type whose files are all of one kind.
 trait OfKind {
     fn of_kind(&self) -> FileKind;
 }
@@ -286,13 +288,13 @@ impl From<ScalableFilter> for AnyFilter {
 }
 
 impl From<FilterOf<AnyScheme>> for AnyFilter {
-    /// By the standard scheme's own type if it is of that scheme.
+    /// Becomes the type of the standard scheme if it has that scheme.
     fn from(filter: FilterOf<AnyScheme>) -> AnyFilter {
         filter.into_standard().map_or_else(AnyFilter::Other, AnyFilter::Standard)
     }
 }
 
-/// Methods of all of them, as they are.
+/// Methods that are passed through to the filter, whatever its kind.
 macro_rules! of_each {
     ($bound:ident: $($(#[$doc:meta])* fn $name:ident(&self$(, $argument:ident: $type:ty)*) -> $result:ty;)*) => {
         impl<K: $bound> AnyFilter<K> {
@@ -309,25 +311,25 @@ of_each! { Backing:
     fn hasher(&self) -> &PortableHasher;
     /// The seed of the hasher.
     fn seed(&self) -> Seed;
-    /// Number of bits m.
+    /// The number of bits, m.
     fn bits(&self) -> u64;
-    /// Probes k per key.
+    /// The number of probes per key, k.
     fn probes(&self) -> u32;
-    /// The number of distinct items that it was planned for, if it was.
+    /// The number of distinct items that it was planned for, if there was a plan.
     fn capacity(&self) -> Option<u64>;
     /// The rate that was asked for, if one was.
     fn rate(&self) -> Option<Rate>;
-    /// Offers of keys, repeats included.
+    /// How often keys were offered, repeats included.
     fn offered(&self) -> u64;
-    /// Offers that set a bit.
+    /// How many offers set a bit.
     fn changed(&self) -> u64;
-    /// Whether it came out of a union or an intersection.
+    /// Whether it is the result of a union or an intersection.
     fn is_merged(&self) -> bool;
     /// Whether an intersection went into it: [`FilterOf::is_intersection`].
     fn is_intersection(&self) -> bool;
-    /// The most distinct keys it can hold.
+    /// The largest number of distinct keys that it can hold.
     fn most_items(&self) -> u64;
-    /// The text that a program keeps with it: [`FilterOf::set_label`].
+    /// The text that a program attached to it: [`FilterOf::set_label`].
     fn label(&self) -> Option<&str>;
     /// The law that it obeys.
     fn law(&self) -> Box<dyn Law>;
@@ -348,32 +350,32 @@ of_each! { Backing:
 }
 
 of_each! { Counted:
-    /// Number of set bits.
+    /// The number of set bits.
     fn ones(&self) -> u64;
-    /// Share of set bits.
+    /// The share of set bits.
     fn fill(&self) -> f64;
     /// Whether no bit is set.
     fn is_empty(&self) -> bool;
-    /// Its rate right now: [`FilterOf::fpr`].
+    /// Its present rate: [`FilterOf::fpr`].
     fn fpr(&self) -> Fpr;
     /// Whether the fill determines that rate.
     fn fill_tells_rate(&self) -> bool;
-    /// Distinct items by the fill: [`FilterOf::estimated_items`].
+    /// The number of distinct items, estimated from the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
     /// Whether it certainly holds more distinct items than it was planned for:
-    /// [`FilterOf::is_over_capacity`]. A filter that grows is planned for any number, and counts as
-    /// over it where a merge took its rate above the one asked for:
+    /// [`FilterOf::is_over_capacity`]. A filter that grows is planned for any number of items; it
+    /// is over capacity if a merge raised its rate above the one asked for:
     /// [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;
 }
 
 impl<K: Backing> AnyFilter<K> {
-    /// How a hash becomes positions.
+    /// The scheme: how a hash becomes positions.
     pub fn scheme_id(&self) -> SchemeId {
         each!(self, filter => filter.scheme_id())
     }
 
-    /// What its file holds.
+    /// The kind of its file.
     pub fn kind(&self) -> FileKind {
         each!(self, filter => filter.of_kind())
     }
@@ -390,7 +392,7 @@ impl<K: Backing> AnyFilter<K> {
 }
 
 impl AnyFilter {
-    /// Adds all keys of another filter, wherever its bits are: [`FilterOf::union_with`].
+    /// Adds all keys of another filter, wherever that one keeps its bits: [`FilterOf::union_with`].
     ///
     /// # Errors
     /// As for the method of [`FilterOf`].
@@ -398,7 +400,7 @@ impl AnyFilter {
         both!(self, other, (ours, theirs) => ours.union_with(theirs))
     }
 
-    /// Keeps what both contain: [`FilterOf::intersect_with`].
+    /// Keeps what both filters contain: [`FilterOf::intersect_with`].
     ///
     /// # Errors
     /// As for the method of [`FilterOf`].
@@ -408,7 +410,7 @@ impl AnyFilter {
 }
 
 impl<K: Backing> AnyFilter<K> {
-    /// What a merge asks for first: the scheme, or that it grows.
+    /// What must be equal first in a merge: the scheme, or that the filter grows.
     fn form(&self) -> &'static str {
         if let AnyFilter::Scalable(_) = self { "standard in layers that grow" } else { self.scheme_id().name() }
     }
@@ -428,7 +430,7 @@ impl<K: Backing> AnyFilter<K> {
 }
 
 impl<K: Counted> AnyFilter<K> {
-    /// What its own counters and bits say: [`Verification::of`].
+    /// Checks its counters and bits against each other: [`Verification::of`].
     ///
     /// # Errors
     /// As for [`Verification::of`].
@@ -436,7 +438,7 @@ impl<K: Counted> AnyFilter<K> {
         each!(self, filter => filter.verified())
     }
 
-    /// A measurement by random keys: [`Measurement::new`].
+    /// A measurement with random keys: [`Measurement::new`].
     pub fn measurement(&self, seed: u64) -> Measurement<'_> {
         each!(self, filter => filter.measured(seed))
     }

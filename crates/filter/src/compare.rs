@@ -1,4 +1,4 @@
-//! What several filters have in common.
+//! Comparing filters: what they have in common.
 
 use crate::any_filter::{AnyFilter, each_arm, each_planned};
 use crate::backing::{Backing, Counted};
@@ -13,38 +13,38 @@ use alloc::vec::Vec;
 use core::fmt;
 use truebloom_math::{Error, Ground, ItemsEstimate, Variant, as_one_call, items_beyond};
 
-/// A number of items: an estimate, and the ends of its interval.
+/// A number of items, with the ends of its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Quantity {
-    /// The estimate; `None` for a full filter, or too many filters.
+    /// The estimate; `None` for a full filter, or for too many filters.
     pub value: Option<f64>,
-    /// Lower end.
+    /// The lower end.
     pub lower: u64,
-    /// Upper end; `None` for no bound.
+    /// The upper end; `None` if there is no bound.
     pub upper: Option<u64>,
 }
 
-/// A share between 0 and 1: an estimate, and the ends of its interval.
+/// A share between 0 and 1, with the ends of its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Share {
     /// The estimate.
     pub value: Option<f64>,
-    /// At least that.
+    /// The lower end.
     pub lower: f64,
-    /// At most that.
+    /// The upper end.
     pub upper: f64,
 }
 
-/// Sizes of the sets behind filters, and of their unions and intersections. Each interval, taken
-/// alone, covers the true number with probability at least the confidence asked for, over seeds,
-/// for keys chosen independently of the seed.
+/// Sizes of the sets behind filters, and of their unions and intersections. Each interval, taken by
+/// itself, covers the true number with at least the probability asked for, over seeds, for keys
+/// chosen without knowing the seed.
 ///
-/// A filter knows how many offers set a bit, which gives the number of its items to within a few.
-/// What one filter holds and others do not follows from the bits that only it has set:
-/// [`items_beyond`], whose law has this one unknown. Everything else is sums and differences of the
-/// two.
+/// A filter counts how many offers set a bit, which gives the number of its items to within a few.
+/// How many items one filter holds that others do not is computed from the bits that only it has
+/// set: [`items_beyond`], whose law has only this one unknown. Everything else is computed as sums
+/// and differences of these two.
 ///
 /// ```
 /// use truebloom::{AnyFilter, BloomFilter, Comparison, Filter};
@@ -60,45 +60,44 @@ pub struct Share {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// Items of each filter.
+    /// The number of items in each filter.
     pub sizes: Vec<Quantity>,
-    /// Items of each filter that no other filter holds.
+    /// The number of items in each filter that no other filter holds.
     pub own: Vec<Quantity>,
-    /// Items of any of them.
+    /// The number of items that at least one filter holds.
     pub union: Quantity,
-    /// Items of all of them.
+    /// The number of items that all filters hold.
     pub common: Quantity,
-    /// The share that [`common`](Self::common) is of [`union`](Self::union): the similarity of
-    /// Jaccard.
+    /// [`common`](Self::common) as a share of [`union`](Self::union): the Jaccard similarity.
     pub similarity: Share,
 }
 
-/// Why filters cannot be compared; `index` counts the filters in the list from 0.
+/// Why filters cannot be compared; `index` is the filter's index in the list, from 0.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CompareError {
     /// Fewer than two filters, or an invalid confidence.
     Arguments,
-    /// One that differs from the first.
+    /// A filter differs from the first.
     Differs {
-        /// Which.
+        /// The index of the filter.
         index: usize,
-        /// In what.
+        /// The parameter in which it differs.
         cause: MergeError,
     },
-    /// The set bits of an intersection do not tell how many items it holds.
+    /// A filter is an intersection, whose set bits do not determine how many items it holds.
     Intersection {
-        /// Which.
+        /// The index of the filter.
         index: usize,
     },
-    /// One that grows: its keys may lie in other layers than those of another.
+    /// A filter grows: its keys may be in other layers than the same keys in another filter.
     Grows {
-        /// Which.
+        /// The index of the filter.
         index: usize,
     },
-    /// The set bits do not fit the keys that the filter was offered.
+    /// The set bits are inconsistent with the keys that the filter was offered.
     Unfit {
-        /// Which.
+        /// The index of the filter.
         index: usize,
     },
     /// A law cannot be computed.
@@ -150,7 +149,7 @@ impl From<BuildError> for CompareError {
     }
 }
 
-/// An interval, `u64::MAX` for no upper end, and the probability that it misses.
+/// An interval, with `u64::MAX` for no upper end, and the probability that it misses the truth.
 #[derive(Clone, Copy)]
 struct Size {
     lower: u64,
@@ -158,19 +157,20 @@ struct Size {
     error: f64,
 }
 
-/// The most filters for which the number of items in all of them is estimated, which takes the
-/// union of every selection.
+/// The largest number of filters for which the number of common items is estimated, because that
+/// takes the union of every selection.
 const MOST_SELECTED: usize = 10;
 
 impl Comparison {
     /// Compares filters of the same bits, probes, scheme, hasher and seed.
     ///
     /// Time: quadratic in their number and linear in the bits, and some hundredths of a second per
-    /// interval. Memory: that of two more filters, and of one for each filter up to ten.
+    /// interval. Memory: that of two more filters, and, for up to ten filters, of one more for
+    /// each.
     ///
     /// # Errors
-    /// As those of a merge, and for intersections and filters that do not hold what their bits
-    /// suggest.
+    /// As for a merge; or a filter is an intersection, or its set bits are inconsistent with its
+    /// counts.
     pub fn of<K: Counted>(filters: &[AnyFilter<K>], confidence: f64) -> Result<Comparison, CompareError> {
         let (Some(first), true, true) = (filters.first(), filters.len() > 1, confidence > 0.0 && confidence < 1.0) else {
             return Err(CompareError::Arguments);
@@ -196,7 +196,7 @@ impl Comparison {
 struct Compared<'a, K: Backing> {
     filters: &'a [AnyFilter<K>],
     empty: AnyFilter,
-    /// The largest probability with which an interval may miss.
+    /// The largest probability with which an interval may miss the truth.
     alpha: f64,
 }
 
@@ -232,8 +232,8 @@ impl<K: Counted> Compared<'_, K> {
         Ok(union)
     }
 
-    /// The items of one filter: by its counts, which leave hardly anything open, or for a merged
-    /// one by its fill, within its counts.
+    /// The number of items in one filter: from its counts, which leave a very short interval, or,
+    /// after a merge, from its fill within the limits of its counts.
     fn size(&self, filter: &AnyFilter<K>, alpha: f64) -> Result<(Size, Option<f64>), CompareError> {
         let by_fill = |alpha| beyond(&self.empty, filter, alpha);
         if !filter.is_merged() {
@@ -248,8 +248,8 @@ impl<K: Counted> Compared<'_, K> {
         Ok((Size { lower, upper: upper.max(lower), error: alpha }, found.value))
     }
 
-    /// The size of a filter where something else is to be found by its side: with most of the error
-    /// left for that, if its counts tell it.
+    /// The size of a filter when another number is to be estimated beside it: if the counts
+    /// determine the size, most of the error probability is left for the other.
     fn size_beside(&self, index: usize, alpha: f64) -> Result<(Size, Option<f64>, f64), CompareError> {
         let filter = self.filters.get(index).ok_or(CompareError::Arguments)?;
         let (size, value) = self.size(filter, alpha / 2.0)?;
@@ -257,7 +257,7 @@ impl<K: Counted> Compared<'_, K> {
         Ok((size, value, if left > 0.0 { left } else { alpha / 2.0 }))
     }
 
-    /// One filter, and what the others have beyond it.
+    /// The size of the largest filter, plus what the others have beyond it.
     fn union(&self, largest: usize, all: &AnyFilter) -> Result<Quantity, CompareError> {
         let (size, _, left) = self.size_beside(largest, self.alpha)?;
         let more = beyond(self.filters.get(largest).ok_or(CompareError::Arguments)?, all, left)?;
@@ -265,9 +265,9 @@ impl<K: Counted> Compared<'_, K> {
         Ok(quantity(value, size.lower.saturating_add(more.lower), size.upper.saturating_add(more.upper.unwrap_or(u64::MAX))))
     }
 
-    /// What a filter holds less what at least one of the others lacks: at least what the first of
-    /// them lacks, and by the inequality of Hunter and Worsley at most the sum over all of what
-    /// each lacks, less for each but the first what both it and the first lack.
+    /// What a filter holds, less what at least one of the others lacks. That is at least what the
+    /// first of them lacks. By the inequality of Hunter and Worsley, it is at most the sum of what
+    /// each lacks, less, for each except the first, what both it and the first lack.
     fn common(&self, smallest: usize, alpha: f64) -> Result<Quantity, CompareError> {
         let (size, value, left) = self.size_beside(smallest, alpha)?;
         let filter = self.filters.get(smallest).ok_or(CompareError::Arguments)?;
@@ -296,7 +296,7 @@ impl<K: Counted> Compared<'_, K> {
         Ok(quantity(value, size.lower.saturating_sub(most_lacked), upper))
     }
 
-    /// What a filter holds beyond the union of others.
+    /// The number of items that a filter holds beyond the union of others.
     fn lacked(&self, filter: &AnyFilter<K>, others: impl Fn(usize) -> bool, alpha: f64) -> Result<ItemsEstimate, CompareError> {
         let ground = self.union_of(others)?;
         let mut both = ground.clone();
@@ -304,8 +304,9 @@ impl<K: Counted> Compared<'_, K> {
         beyond(&ground, &both, alpha)
     }
 
-    /// The items of a filter that at least one of the others lacks: the sum over all selections of
-    /// them, odd ones added and even ones subtracted, of what it has beyond their union.
+    /// The number of items of a filter that at least one of the others lacks: by inclusion and
+    /// exclusion over all selections of them, from what the filter has beyond the union of each
+    /// selection.
     fn lacked_by_any(&self, filter: &AnyFilter<K>, others: &[usize]) -> Result<Option<f64>, CompareError> {
         let mut sum = Some(0.0);
         for selection in 1..1usize << others.len() {
@@ -319,8 +320,9 @@ impl<K: Counted> Compared<'_, K> {
         Ok(sum)
     }
 
-    /// Of two filters the share falls with what the smaller one has alone, so that one interval is
-    /// enough; of more, an interval each for what is common and for the union.
+    /// For two filters, the share falls as the number of items that only the smaller one has rises,
+    /// so one interval is enough; for more filters it takes one interval for the common items and
+    /// one for the union.
     fn similarity(&self, smallest: usize, largest: usize, all: &AnyFilter, value: Option<f64>) -> Result<Share, CompareError> {
         let share = |top: f64, bottom: f64| if bottom > 0.0 { (top / bottom).clamp(0.0, 1.0) } else { 1.0 };
         let [smaller, other] = [smallest, largest].map(|index| self.filters.get(index));
@@ -349,15 +351,15 @@ fn bounded_share(value: Option<f64>, lower: f64, upper: f64) -> Share {
     Share { value: value.map(|value| value.clamp(lower, upper)), lower, upper }
 }
 
-/// With the estimate where the interval is.
+/// A quantity whose estimate is moved into its interval.
 fn quantity(value: Option<f64>, lower: u64, upper: u64) -> Quantity {
     let upper = upper.max(lower);
     let value = value.map(|value| value.clamp(lower as f64, if upper == u64::MAX { f64::MAX } else { upper as f64 }));
     Quantity { value, lower, upper: (upper < u64::MAX).then_some(upper) }
 }
 
-/// The items that `both` holds beyond `ground`, which is part of it, with an interval that misses
-/// with probability at most alpha.
+/// The number of items that `both` holds beyond `ground`, which is part of it, with an interval
+/// that misses the truth with probability at most alpha.
 fn beyond<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>, alpha: f64) -> Result<ItemsEstimate, CompareError> {
     let more = both.ones().saturating_sub(ground.ones());
     let confidence = (1.0 - alpha).clamp(f64::EPSILON, 1.0 - f64::EPSILON);
@@ -365,20 +367,21 @@ fn beyond<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>, al
     with_any_ground(ground, |ground| items_beyond(&ground, probes, more, confidence)).map_err(CompareError::Law)
 }
 
-/// The estimate alone.
+/// The estimate without an interval.
 fn estimate<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>) -> Result<Option<f64>, CompareError> {
     let more = both.ones().saturating_sub(ground.ones());
     let probes = ground.probes();
     Ok(with_any_ground(ground, |ground| ground.estimate(probes, more)))
 }
 
-/// What the law of further bits needs to know of a filter of any scheme.
+/// Calls `use_ground` with what the law of additional bits needs to know about a filter of any
+/// scheme.
 fn with_any_ground<T>(filter: &AnyFilter<impl Counted>, use_ground: impl FnOnce(Ground<'_>) -> T) -> T {
     // Those that grow were refused before.
     each_planned!(filter, filter => with_ground(filter, use_ground), grows => use_ground(Ground::Unsliced { variant: Variant::Standard, bits: grows.bits(), ones: grows.ones() }))
 }
 
-/// What the law of further bits needs to know of a filter.
+/// Calls `use_ground` with what the law of additional bits needs to know about a filter.
 fn with_ground<S: Scheme, H: KeyHasher, K: Counted, T>(filter: &FilterOf<S, H, K>, use_ground: impl FnOnce(Ground<'_>) -> T) -> T {
     let (bits, ones) = (filter.bits(), filter.ones());
     match filter.scheme().id().variant() {
@@ -398,7 +401,7 @@ fn with_ground<S: Scheme, H: KeyHasher, K: Counted, T>(filter: &FilterOf<S, H, K
     }
 }
 
-/// The set bits from one on and before another.
+/// The number of set bits from position `start` up to, but not including, `end`.
 fn ones_between<W: Word>(words: &[W], start: u64, end: u64) -> u64 {
     let below = |at: u64| {
         let (whole, rest) = ((at / 64) as usize, at % 64);

@@ -1,4 +1,4 @@
-//! What can go wrong, with the values that were found and what to do about it.
+//! Errors, with the values that were found and what to do about them.
 
 #[cfg(feature = "fs")]
 mod file;
@@ -26,7 +26,8 @@ use truebloom_math::count_min::Rows;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The numbers are wrong: a rate, a number of items or of bits out of range or out of reach.
+    /// An argument is wrong: a rate, a number of items or a number of bits is out of range or out
+    /// of reach.
     Math(truebloom_math::Error),
     /// The number of probes is out of range.
     Probes {
@@ -38,14 +39,14 @@ pub enum BuildError {
         /// The number that was given.
         found: u32,
     },
-    /// The type is that of another scheme.
+    /// The scheme is another than that of the type.
     Scheme {
         /// The scheme of the type.
         expected: SchemeId,
         /// The scheme that was given.
         found: SchemeId,
     },
-    /// The scheme of blocked filters for a filter whose positions lie anywhere.
+    /// The scheme of blocked filters was given for a filter whose positions can be anywhere.
     InLines,
     /// The crate is built without the feature `two-hash`.
     LeftOut {
@@ -61,11 +62,11 @@ pub enum BuildError {
         /// The rate that was asked for.
         asked: Rate,
     },
-    /// Slices cannot be equal.
+    /// The bits cannot be divided into equal slices.
     Slices {
         /// The bits that were given.
         bits: u64,
-        /// The probes, one a slice.
+        /// The number of probes; there is one slice for each.
         probes: u32,
     },
     /// The plan is for another scheme than that of this filter.
@@ -75,51 +76,52 @@ pub enum BuildError {
         /// The plan's scheme.
         found: truebloom_math::SchemeId,
     },
-    /// The plan counts fewer equal hashes than the hasher makes.
+    /// The plan was made for a wider hash than the hasher's, so equal hashes would be more frequent
+    /// than planned.
     HashBits {
-        /// Width of the hasher's hash.
+        /// The width of the hasher's hash.
         found: u32,
-        /// What equal hashes of that width add to the rate at most.
+        /// An upper bound on what equal hashes of that width add to the rate.
         floor: f64,
-        /// What the plan adds for them.
+        /// What the plan allows for equal hashes.
         planned: f64,
     },
-    /// A policy of a recycling filter that cannot work.
+    /// A policy of a recycling filter has an invalid value.
     Policy {
         /// The field.
         field: &'static str,
         /// Its value.
         found: u64,
-        /// What it may be.
+        /// The values that it may have.
         expected: Expected,
         /// Why no other value works.
         why: &'static str,
     },
-    /// A policy that a blocked recycling filter cannot have.
+    /// A blocked recycling filter cannot have this policy.
     NotBlocked {
-        /// What it cannot have.
+        /// The policy.
         what: &'static str,
     },
-    /// A policy that a filter shared by threads cannot have.
+    /// A filter shared by threads cannot have this policy.
     NotShared {
-        /// What it cannot have.
+        /// The policy.
         what: &'static str,
     },
     /// The memory cannot be allocated.
     Memory {
-        /// The bytes that the filter needs.
+        /// The number of bytes that the filter needs.
         bytes: u64,
     },
-    /// There are fewer bytes than the filter takes.
+    /// The buffer is shorter than the filter.
     Room {
-        /// The bytes of the filter.
+        /// The length of the filter in bytes.
         needed: u64,
-        /// The bytes that there are.
+        /// The length of the buffer in bytes.
         found: u64,
     },
     /// The memory for a sketch's counters cannot be allocated.
     Counters {
-        /// The bytes that the counters need.
+        /// The number of bytes that the counters need.
         bytes: u128,
     },
     /// A sketch has too many rows.
@@ -127,17 +129,17 @@ pub enum BuildError {
         /// The number that was asked for.
         found: u64,
     },
-    /// The shape is for another kind of rows than the sketch has.
+    /// The shape is for other rows than those of the sketch.
     #[cfg(feature = "sketches")]
     RowHashes {
-        /// The shape's.
+        /// The kind of rows of the shape.
         found: Rows,
-        /// The sketch's.
+        /// The kind of rows of the sketch.
         expected: Rows,
     },
     /// The operating system gives no random numbers.
     NoRandomSeed {
-        /// What the system said.
+        /// The message of the system.
         reason: String,
     },
 }
@@ -229,7 +231,7 @@ impl From<truebloom_math::Error> for BuildError {
 }
 
 impl From<Infallible> for BuildError {
-    /// Lets constructors take a `Rate` as well as types that may fail to convert to one.
+    /// Lets constructors accept a `Rate` as well as types whose conversion to one may fail.
     fn from(never: Infallible) -> BuildError {
         match never {}
     }
@@ -258,71 +260,71 @@ impl core::error::Error for ParseSeedError {}
 pub enum MergeError {
     /// Different numbers of bits.
     Bits {
-        /// Of the filter that was to change.
+        /// The bits of the filter that was to change.
         ours: u64,
-        /// Of the other.
+        /// The bits of the other.
         theirs: u64,
     },
     /// Different numbers of probes.
     Probes {
-        /// Of the filter that was to change.
+        /// The probes of the filter that was to change.
         ours: u32,
-        /// Of the other.
+        /// The probes of the other.
         theirs: u32,
     },
     /// Sketches of different sizes.
     Shape {
-        /// The first size in which they differ.
+        /// The first dimension in which they differ.
         name: &'static str,
-        /// Of the sketch that was to change.
+        /// The size of the sketch that was to change.
         ours: u64,
-        /// Of the other.
+        /// The size of the other.
         theirs: u64,
     },
-    /// An inner product of sketches whose counters are not sums.
+    /// The inner product is not defined, because the counters of one sketch are not sums.
     NotSums {
-        /// What was done to one of them.
+        /// What was done to that sketch.
         how: &'static str,
     },
     /// Different schemes.
     Scheme {
-        /// The name of that of the filter that was to change.
+        /// The scheme's name, of the filter that was to change.
         ours: &'static str,
-        /// Of the other.
+        /// The scheme's name, of the other.
         theirs: &'static str,
     },
     /// Different hash functions.
     Hasher {
-        /// Of the one that was to change; `None` for one that files do not know.
+        /// The hasher of the filter that was to change; `None` if it has no number in files.
         ours: Option<HasherId>,
-        /// Of the other.
+        /// The hasher of the other.
         theirs: Option<HasherId>,
     },
     /// Filters that grow by different rules.
     Growth,
-    /// An intersection of filters that grow.
+    /// Filters that grow cannot be intersected.
     Layers,
-    /// A layer of the other has more set bits than its limit: its bytes are damaged or forged.
+    /// A layer of the other filter has more set bits than its limit: its bytes are damaged or
+    /// forged.
     Limit {
-        /// The set bits.
+        /// The number of set bits.
         ones: u64,
-        /// The most that the layer may have.
+        /// The largest number of set bits that the layer may have.
         limit: u64,
     },
-    /// There is no memory for a layer.
+    /// The memory for a layer cannot be allocated.
     Memory {
-        /// The bytes of the layer.
+        /// The size of the layer in bytes.
         bytes: u64,
     },
-    /// There are fewer bytes than a member of a pack takes.
+    /// The buffer is shorter than a member of a pack.
     Room {
-        /// The bytes of a member.
+        /// The length of a member in bytes.
         needed: usize,
-        /// The bytes that there are.
+        /// The length of the buffer in bytes.
         found: usize,
     },
-    /// Different seeds.
-    /// They are not part of the message, because seeds are secrets.
+    /// Different seeds. The seeds are not part of the message, because they are secret.
     Seed,
 }
 
@@ -372,16 +374,16 @@ fn name(hasher: Option<HasherId>) -> &'static str {
     hasher.map_or("a foreign one", HasherId::name)
 }
 
-/// Why bytes are not a filter of this format. docs/FORMAT.md has the fields.
+/// Why bytes are not a file of this format, whose fields are described in docs/FORMAT.md.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The first bytes belong to something else.
+    /// The first bytes are those of something else.
     NotAFilter {
         /// The first bytes, up to eight.
         found: Vec<u8>,
     },
-    /// The first bytes were changed as a transfer in text mode changes them.
+    /// The first bytes were changed in the way that a transfer in text mode changes them.
     TextMode {
         /// The first bytes, up to eight.
         found: Vec<u8>,
@@ -390,105 +392,105 @@ pub enum FormatError {
     Version {
         /// The version that can be read.
         expected: u16,
-        /// The file's.
+        /// The version of the file.
         found: u16,
     },
-    /// Fewer bytes than expected.
+    /// There are fewer bytes than expected.
     Truncated {
-        /// The bytes there must be at least.
+        /// The smallest number of bytes that is possible.
         expected: u64,
-        /// The bytes that are there.
+        /// The number of bytes that exist.
         found: u64,
     },
-    /// More bytes than expected.
+    /// There are more bytes than expected.
     TooLong {
-        /// The length by the header.
+        /// The length that follows from the header.
         expected: u64,
-        /// The bytes that are there.
+        /// The number of bytes that exist.
         found: u64,
     },
     /// The header is damaged.
     HeaderChecksum {
-        /// The checksum that the header carries.
+        /// The checksum in the header.
         expected: u64,
-        /// That of its bytes.
+        /// The checksum of the header's bytes.
         found: u64,
     },
-    /// The bits are damaged.
+    /// The checksum of the bits does not match.
     PayloadChecksum {
-        /// The checksum that the header carries.
+        /// The checksum in the header.
         expected: u64,
-        /// That of the bytes.
+        /// The checksum of the payload's bytes.
         found: u64,
     },
     /// The record of a pack's member is damaged, or belongs to another pack.
     MemberChecksum {
-        /// The checksum that it carries.
+        /// The checksum in the record.
         expected: u64,
-        /// That of its bytes.
+        /// The checksum of the record's bytes.
         found: u64,
     },
-    /// The bytes are compressed, or a difference: they cannot be queried in place, and a difference
-    /// is not a filter.
+    /// The bytes are compressed, or they are a difference. Compressed bytes cannot be queried in
+    /// place, and a difference is not a filter.
     Coded {
-        /// Whether they are a difference; otherwise a compressed file.
+        /// Whether they are a difference; otherwise they are compressed.
         is_difference: bool,
     },
-    /// A difference was expected.
+    /// A difference was expected, and the bytes are something else.
     NotADifference,
-    /// The coded bits cannot be decoded.
+    /// The compressed bits cannot be decoded.
     Code,
-    /// The coded bytes expand to more than they may.
+    /// The compressed bytes expand to more than is allowed.
     Expands {
-        /// What they stand for, in bytes.
+        /// Their length in bytes after expansion.
         to: u64,
-        /// What they may stand for at most.
+        /// The largest length that is allowed.
         most: u64,
     },
-    /// A difference from another file than this one.
+    /// The difference was made from another file than this one.
     WrongBase {
         /// The checksum of the header that the difference was made from.
         expected: u64,
-        /// That of this file's.
+        /// The checksum of this file's header.
         found: u64,
     },
-    /// Two files that are not two states of one filter.
+    /// The two files are not two states of one filter.
     OtherFilter {
-        /// What differs.
+        /// The first field in which they differ.
         field: &'static str,
     },
     /// The record of a layer of a filter that grows is damaged.
     LayerChecksum {
-        /// The checksum that it carries.
+        /// The checksum in the record.
         expected: u64,
-        /// That of its bytes.
+        /// The checksum of the record's bytes.
         found: u64,
     },
-    /// A file of another kind.
+    /// The file is of another kind.
     Kind {
-        /// What it holds.
+        /// The kind of the file.
         found: FileKind,
     },
-    /// A file with another scheme.
+    /// The file has another scheme.
     Scheme {
-        /// The scheme of the type that was to be read.
+        /// The scheme that the type expects.
         expected: SchemeId,
-        /// The file's.
+        /// The scheme of the file.
         found: SchemeId,
     },
     /// The crate is built without the feature `two-hash`.
     LeftOut {
-        /// The file's scheme.
+        /// The scheme of the file.
         scheme: SchemeId,
     },
-    /// A kind, scheme, hasher or flag that this program does not know.
+    /// A kind, scheme, hasher or flag has a value that this program does not know.
     Unknown {
         /// The field's name.
         field: &'static str,
         /// Its value.
         found: u32,
     },
-    /// The file was being updated in place when its program ended, or is still.
+    /// The file is being updated in place, or was when a program ended.
     Unfinished,
     /// A field that must be 0 is not.
     Reserved {
@@ -499,7 +501,7 @@ pub enum FormatError {
     Field {
         /// The field's name.
         field: &'static str,
-        /// The value, or the lowest, or the highest, that it may have, in words.
+        /// The allowed values, in words.
         expected: Expected,
         /// Its value.
         found: u64,
@@ -525,7 +527,7 @@ pub enum FormatError {
     },
     /// The memory cannot be allocated.
     Memory {
-        /// The bytes that it needs.
+        /// The number of bytes that were needed.
         bytes: u64,
     },
 }
@@ -633,13 +635,13 @@ impl fmt::Display for FormatError {
 
 impl core::error::Error for FormatError {}
 
-/// What a field must be.
+/// The values that a field may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Expected {
-    /// This value.
+    /// Exactly this value.
     Exactly(u64),
-    /// A value from the first to the second, both included.
+    /// A value from the first to the second, inclusive.
     Within(u64, u64),
     /// A prime that is at least the depth of the sketch.
     Prime,

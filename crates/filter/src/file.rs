@@ -1,5 +1,4 @@
-//! Files that are replaced whole or not at all, for everything that this crate and its command
-//! write.
+//! Replacing files whole or not at all, which is how this crate and its command write everything.
 //!
 //! ```
 //! use std::io::Write;
@@ -14,11 +13,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **What is promised.** A reader of the path sees the old file or the new one, whole, also after a
-//! power cut. The temporary file beside it has a random name, is created by this process and no
-//! other (`O_EXCL`), is locked while it is written, and never has more permissions than the
-//! finished file. The new file has the owner, the group and the permissions of the old one; what
-//! cannot be kept is [reported](Unkept). A symbolic link is followed.
+//! **What is promised.** A reader of the path sees either the whole old file or the whole new file,
+//! even after a power cut. The temporary file beside it has a random name, is created by this
+//! process and no other (`O_EXCL`), is locked while it is written, and never has more permissions
+//! than the finished file. The new file has the owner, the group and the permissions of the old
+//! one; a property that cannot be kept is [reported](Unkept). A symbolic link is followed.
 //!
 //! **What is refused.** A link that leads nowhere, anything that is not a regular file, a file
 //! without write permission (also for root), and a file that is no longer the one that was
@@ -27,10 +26,10 @@
 //! **What is not kept.** Other hard links (they keep the old contents, which is reported), access
 //! control lists and extended attributes.
 //!
-//! **A file that another program has replaced** is noticed with certainty where the system can
-//! exchange two names (Linux and macOS, on their usual file systems): what comes back for the new
-//! file must be the old one, or both go where they were. Elsewhere, some microseconds lie between
-//! the last look at the name and the rename.
+//! **Files that another program replaced meanwhile** are detected with certainty if the system can
+//! exchange two names (Linux and macOS, on their usual file systems): the exchange must yield the
+//! old file, or else it is undone. On other systems, some microseconds pass between the last check
+//! of the name and the rename.
 
 #[cfg(feature = "mmap")]
 pub use crate::disk::Mapped;

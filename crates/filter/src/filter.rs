@@ -1,4 +1,4 @@
-//! What every filter that keeps its keys can do.
+//! The common interface of all filters that keep their keys.
 
 use crate::FilterOf;
 #[cfg(feature = "growth")]
@@ -24,14 +24,14 @@ use std::io::{self, Write};
 use std::path::Path;
 use truebloom_math::{Error, Fpr, Law, Rate};
 
-/// A filter of any scheme that can be saved: the trait for programs that take any of them.
+/// A filter of any scheme that can be saved. The trait is for programs that accept any such filter.
 ///
-/// Every [`FilterOf`] with a [`PortableHasher`] that owns its bits implements it, and so do
-/// [`ScalableFilter`] and [`AnyFilter`], whose scheme is known only from its file. Views and
-/// filters in shared memory have the same methods but do not implement it. The methods are those of
-/// [`FilterOf`], where they are explained (except that files are named by a `&Path`). A
-/// `dyn Filter` has all but those that take keys of any type or another filter; it takes keys by
-/// their hashes, which [`hasher`](Self::hasher) makes of keys of any type.
+/// It is implemented by every [`FilterOf`] that has a [`PortableHasher`] and owns its bits, by
+/// [`ScalableFilter`], and by [`AnyFilter`], whose scheme is known only from its file. Views and
+/// filters in shared memory have the same methods, but do not implement it. The methods are
+/// explained at [`FilterOf`]; here, files are named by a `&Path`. A `dyn Filter` lacks the methods
+/// that take keys of any type or another filter. It takes the hashes of keys, which
+/// [`hasher`](Self::hasher) makes of keys of any type.
 ///
 /// ```
 /// use truebloom::{BlockedBloomFilter, BloomFilter, Filter};
@@ -45,7 +45,7 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 ///
-/// For filters that are known only at run time:
+/// This is for filters that are known only at run time:
 ///
 /// ```
 /// use truebloom::{BlockedBloomFilter, BloomFilter, Filter};
@@ -58,12 +58,12 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 ///
-/// Recycling filters do not implement it: they forget, and their answers mean something else.
+/// Recycling filters do not implement it: they forget keys, so their answers have another meaning.
 pub trait Filter {
-    /// How a hash becomes positions.
+    /// The scheme: how a hash becomes positions.
     fn scheme_id(&self) -> SchemeId;
 
-    /// What its file holds.
+    /// The kind of its file.
     fn kind(&self) -> FileKind;
 
     /// The hasher, with its seed.
@@ -74,44 +74,45 @@ pub trait Filter {
         KeyHasher::seed(self.hasher())
     }
 
-    /// Number of bits m.
+    /// The number of bits, m.
     fn bits(&self) -> u64;
 
-    /// Probes k per key.
+    /// The number of probes per key, k.
     fn probes(&self) -> u32;
 
-    /// The number of distinct items that it was planned for, if it was.
+    /// The number of distinct items that it was planned for, if there was a plan.
     fn capacity(&self) -> Option<u64>;
 
     /// The rate that was asked for, if one was.
     fn rate(&self) -> Option<Rate>;
 
-    /// Offers of keys, repeats included.
+    /// How often keys were offered, repeats included.
     fn offered(&self) -> u64;
 
-    /// Offers that set a bit.
+    /// How many offers set a bit.
     fn changed(&self) -> u64;
 
-    /// Whether it came out of a union or an intersection.
+    /// Whether it is the result of a union or an intersection.
     fn is_merged(&self) -> bool;
 
     /// Whether an intersection went into it: [`FilterOf::is_intersection`].
     fn is_intersection(&self) -> bool;
 
-    /// The most distinct keys it can hold.
+    /// The largest number of distinct keys that it can hold.
     fn most_items(&self) -> u64;
 
-    /// The text that a program keeps with it: [`FilterOf::set_label`].
+    /// The text that a program attached to it: [`FilterOf::set_label`].
     fn label(&self) -> Option<&str>;
 
-    /// Keeps such a text; false, and nothing changes, if it is longer than 104 bytes or has a NUL.
+    /// Attaches such a text; returns false and changes nothing if it is longer than 104 bytes or
+    /// has a NUL.
     #[must_use]
     fn set_label(&mut self, text: &str) -> bool;
 
-    /// Number of set bits.
+    /// The number of set bits.
     fn ones(&self) -> u64;
 
-    /// Share of set bits.
+    /// The share of set bits.
     fn fill(&self) -> f64;
 
     /// Whether no bit is set.
@@ -120,7 +121,7 @@ pub trait Filter {
     /// The law that it obeys.
     fn law(&self) -> Box<dyn Law>;
 
-    /// Its rate right now: [`FilterOf::fpr`].
+    /// Its present rate: [`FilterOf::fpr`].
     fn fpr(&self) -> Fpr;
 
     /// Whether the fill determines that rate.
@@ -138,31 +139,31 @@ pub trait Filter {
     /// As for [`FilterOf::expected_fpr_at`].
     fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error>;
 
-    /// Distinct items by the fill: [`FilterOf::estimated_items`].
+    /// The number of distinct items, estimated from the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
 
     /// Whether it certainly holds more distinct items than it was planned for:
-    /// [`FilterOf::is_over_capacity`]. A filter that grows is planned for any number, and counts as
-    /// over it where a merge took its rate above the one asked for:
+    /// [`FilterOf::is_over_capacity`]. A filter that grows is planned for any number of items; it
+    /// is over capacity if a merge raised its rate above the one asked for:
     /// [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;
 
-    /// What its own counters and bits say: [`Verification::of`].
+    /// Checks its counters and bits against each other: [`Verification::of`].
     ///
     /// # Errors
     /// As for [`Verification::of`].
     fn verification(&self) -> Result<Verification, Error>;
 
-    /// A measurement by random keys: [`Measurement::new`].
+    /// A measurement with random keys: [`Measurement::new`].
     fn measurement(&self, seed: u64) -> Measurement<'_>;
 
-    /// Inserts a key that is already hashed; true if it was certainly new.
+    /// Inserts a key that is already hashed; returns true if it was certainly new.
     fn insert_hash(&mut self, hash: KeyHash) -> bool;
 
     /// Whether it contains a key that is already hashed.
     fn contains_hash(&self, hash: KeyHash) -> bool;
 
-    /// Inserts keys that are already hashed, in order, and says which were certainly new.
+    /// Inserts keys that are already hashed, in order, and reports which were certainly new.
     fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers;
 
     /// Which of these hashed keys are contained.
@@ -194,7 +195,7 @@ pub trait Filter {
     #[cfg(feature = "fs")]
     fn save(&self, path: &Path) -> Result<(), FileError>;
 
-    /// Writes its file under a name that must be free: [`FilterOf::save_new`].
+    /// Writes its file under a name that must not exist: [`FilterOf::save_new`].
     ///
     /// # Errors
     /// As for [`FilterOf::save_new`].
@@ -209,7 +210,7 @@ pub trait Filter {
     where
         Self: Sized;
 
-    /// Keeps what both contain: [`FilterOf::intersect_with`].
+    /// Keeps what both filters contain: [`FilterOf::intersect_with`].
     ///
     /// # Errors
     /// As for [`FilterOf::intersect_with`].
@@ -226,7 +227,7 @@ pub trait Filter {
         hash_key(self.hasher(), key)
     }
 
-    /// Inserts a key; true if it was certainly new.
+    /// Inserts a key; returns true if it was certainly new.
     #[inline]
     fn insert<K: Key + ?Sized>(&mut self, key: &K) -> bool
     where
@@ -244,7 +245,7 @@ pub trait Filter {
         self.contains_hash(self.hash(key))
     }
 
-    /// Inserts keys, in order, and says which were certainly new.
+    /// Inserts keys in order, and reports which were certainly new.
     fn insert_all<I: IntoIterator<Item: Key>>(&mut self, keys: I) -> Answers
     where
         Self: Sized;
@@ -255,7 +256,7 @@ pub trait Filter {
         Self: Sized;
 }
 
-/// The methods that are passed through, for a filter of one scheme and for one of any scheme.
+/// Implements the methods that are passed through, for filters of one scheme and of any scheme.
 macro_rules! handed_on {
     ($each:ident) => {
         fn bits(&self) -> u64 {
@@ -409,7 +410,7 @@ macro_rules! handed_on {
     };
 }
 
-/// Of one scheme, the filter itself answers.
+/// For a type of one scheme, the filter itself answers.
 macro_rules! itself {
     ($self:expr, $filter:ident => $value:expr) => {{
         let $filter = $self;

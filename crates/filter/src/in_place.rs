@@ -1,4 +1,4 @@
-//! Filters that are updated in their file.
+//! Filters that are updated in place, in their file.
 #![allow(unsafe_code, reason = "to map a file is to promise that nobody else changes it, which no program can enforce")]
 
 use crate::FilterOf;
@@ -16,26 +16,27 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A filter in a file that is mapped and updated in place: no copy in memory, and no new file for a
-/// few more keys. For filters too large to be rewritten each time.
+/// How many bytes the layout's parameters take in the header of a Bloom filter: at most 16, because
+/// eight more bytes and the label follow them. Use it for filters that are too large to be
+/// rewritten for each update.
 ///
 /// # What is promised
-/// While a filter is open like this, its header is marked: the mark is on the disk before the first
-/// bit changes, and is removed only when all bits, their checksum and the counts are. Bits are only
-/// ever set, so that a disk that has written some of them and not others, sector by sector, has
-/// every bit that it had before.
+/// While a filter is open like this, its header is marked: the mark reaches the disk before the
+/// first bit changes, and is removed only after all bits, their checksum and the counts have
+/// reached it. Bits are only ever set, so if the disk has written some sectors and not others, it
+/// still has every bit that it had before.
 ///
 /// | | every key of a call of [`sync`](Self::sync) that returned | keys since |
 /// |---|---|---|
 /// | the process was killed | is contained | are contained, if their insertion returned |
 /// | the system crashed, the power failed | is contained | may be lost, or a part of their bits |
 ///
-/// After either, everything that opens files refuses this one, this type included, with an error
-/// that says why; [`recover`](Self::recover) opens it. It counts as merged then, with bounds only:
-/// at least as many keys as were counted at the last sync, at most any number.
+/// After a crash or a power cut, everything that opens files refuses this one with an error that
+/// gives the reason; only [`recover`](Self::recover) opens it. The filter is then marked as merged
+/// and has only bounds: at least as many keys as were counted at the last sync, and no upper bound.
 ///
-/// The file is locked, so that no second program that takes the lock (this type, and the command)
-/// updates it at the same time.
+/// The file is locked, so that no other program that takes the lock (with this type, or the
+/// command) updates it at the same time.
 ///
 /// ```
 /// use truebloom::file::InPlace;
@@ -53,22 +54,22 @@ use std::path::{Path, PathBuf};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct InPlace<S: Scheme = Standard> {
-    /// `None` only once it is closed.
+    /// `None` only after it is closed.
     filter: Option<FilterOf<S, PortableHasher, Checked<Place>>>,
     path: PathBuf,
-    /// Something could not be written.
+    /// Whether something could not be written.
     has_failed: bool,
 }
 
-/// The bytes of a file that is locked.
+/// The bytes of a locked file.
 pub struct Place {
     map: MmapMut,
-    /// Where it is, links followed.
+    /// The path of the file, after following links.
     target: PathBuf,
     file: Locked,
 }
 
-/// A file that this process has locked, until it is dropped.
+/// A file that this process keeps locked until the value is dropped.
 struct Locked(File);
 
 impl Locked {
@@ -104,17 +105,16 @@ impl AsMut<[u8]> for Place {
 }
 
 impl<S: Scheme> InPlace<S> {
-    /// Opens a filter to be updated, and reads all of it once to check it.
+    /// Opens a filter for updates, and reads all of it once to check it.
     ///
     /// # Safety
-    /// As for [`Mapped::open`](crate::disk::Mapped::open): until it is closed, nothing else may
-    /// write to the file or truncate it. Programs that lock the file first, as this type and the
-    /// command do, satisfy that.
+    /// As for [`Mapped::open`](crate::disk::Mapped::open): until the filter is closed, nothing else
+    /// may write to the file or truncate it. Programs that lock the file first satisfy that; this
+    /// type and the command do.
     ///
     /// # Errors
-    /// As for [`FilterOf::open`]; another program has the lock; the file may not be written; it is
-    /// marked as being updated, so that its program ended before it was done
-    /// ([`FormatError::Unfinished`]).
+    /// As for [`FilterOf::open`]; or another program has the lock; the file is read-only; the file
+    /// is still marked, because a program ended during an update ([`FormatError::Unfinished`]).
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.
@@ -123,14 +123,14 @@ impl<S: Scheme> InPlace<S> {
         InPlace::marked(filter.map_err(|cause| format_error(path, cause))?, path)
     }
 
-    /// Opens a filter whose program ended too early, with what is certain about it; a filter that
-    /// was closed is opened as by [`open`](Self::open).
+    /// Opens a filter whose program ended during an update, with the counts that are certain; a
+    /// filter that was closed properly is opened as by [`open`](Self::open).
     ///
     /// # Safety
     /// As for [`open`](Self::open).
     ///
     /// # Errors
-    /// As for [`open`](Self::open), except that the file may be marked.
+    /// As for [`open`](Self::open), except that the file may still be marked.
     pub unsafe fn recover(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.
@@ -145,32 +145,31 @@ impl<S: Scheme> InPlace<S> {
         InPlace::marked(filter.map_err(|cause| format_error(path, cause))?, path)
     }
 
-    /// The filter with the mark on the disk.
+    /// Marks the file on the disk, and returns the filter.
     fn marked(filter: FilterOf<S, PortableHasher, Checked<Place>>, path: &Path) -> Result<InPlace<S>, FileError> {
         let mut opened = InPlace { filter: Some(filter), path: path.to_owned(), has_failed: false };
         opened.write_mark(Fields::mark_unfinished).map_err(|cause| opened.write_error(cause))?;
         Ok(opened)
     }
 
-    /// Has the system write all bits to the disk, and returns when they are there. Every key that
-    /// was inserted before is contained from now on, whatever happens. Linear in what was changed
-    /// since.
+    /// Flushes all bits to the disk, and returns when they are there. Every key that was inserted
+    /// before is contained from now on, even after a crash. Linear in what changed since the last
+    /// sync.
     ///
     /// # Errors
-    /// The bits cannot be written; whether they are on the disk is not known, then or after a later
-    /// call, so that all later ones fail too and the file keeps its mark:
-    /// [`recover`](Self::recover) opens it. Another file was put in its place
-    /// ([`FileError::Replaced`]): this one has lost its name, and its keys are lost when it is
-    /// closed.
+    /// The bits cannot be written. Whether they are on the disk is unknown, even after a later
+    /// call, so all later calls fail, too, and the file keeps its mark; [`recover`](Self::recover)
+    /// opens it. Another file took the name of this one ([`FileError::Replaced`]): the opened file
+    /// no longer has a name, and its keys are lost when it is closed.
     pub fn sync(&mut self) -> Result<(), FileError> {
         let synced = self.flush().and_then(|()| self.write_mark(Fields::mark_unfinished));
         synced.map_err(|cause| self.write_error(cause))?;
         self.check_in_place()
     }
 
-    /// Brings everything to the disk, and removes the mark: the file is an ordinary one again.
-    /// Linear in the bits, because of their checksum. Dropping it does the same, but reports no
-    /// errors.
+    /// Flushes everything to the disk and removes the mark: afterwards the file is an ordinary one.
+    /// Linear in the bits, because their checksum is computed. Dropping the value does the same,
+    /// but reports no errors.
     ///
     /// # Errors
     /// As for [`sync`](Self::sync).
@@ -189,12 +188,12 @@ impl<S: Scheme> InPlace<S> {
         self.flush_header()
     }
 
-    /// All bits first: what the header says is true of them only then.
+    /// Flushes all bits before the header, which is true of them only then.
     fn flush(&mut self) -> io::Result<()> {
         self.noted(|place| place.flush(0, place.map.len()))
     }
 
-    /// Writes the header with the counts of now and a mark, and brings it to the disk.
+    /// Writes the header with the present counts and a mark, and flushes it to the disk.
     fn write_mark(&mut self, mark: impl FnOnce(&mut Fields)) -> io::Result<()> {
         let Some(filter) = &mut self.filter else { return Ok(()) };
         let (mut fields, length) = (filter.fields(), 8 * Written::word_count(filter));
@@ -209,8 +208,8 @@ impl<S: Scheme> InPlace<S> {
         self.noted(|place| place.flush(0, HEADER_BYTES))
     }
 
-    /// A failure stays: the system reports once what it could not write, and treats it as written
-    /// from then on.
+    /// Remembers a failure, because the system reports only once that something could not be
+    /// written, and later treats it as written.
     fn noted(&mut self, write: impl FnOnce(&Place) -> io::Result<()>) -> io::Result<()> {
         if self.has_failed {
             return Err(io::Error::other("an earlier write failed, and what is on the disk is not known"));
@@ -220,7 +219,7 @@ impl<S: Scheme> InPlace<S> {
         written
     }
 
-    /// The file is still the one with this name.
+    /// Checks that the path still leads to this file.
     fn check_in_place(&mut self) -> Result<(), FileError> {
         let replaced = FileError::Replaced { path: self.path.clone() };
         let Some(filter) = &mut self.filter else { return Ok(()) };
@@ -233,8 +232,8 @@ impl<S: Scheme> InPlace<S> {
     }
 }
 
-/// The header at the beginning of these bytes without its mark, the checksum made right; `None` if
-/// it has none. What else it says is not looked at.
+/// The header at the beginning of these bytes, with its mark removed and its checksum corrected;
+/// `None` if it has no mark. Other fields are not checked.
 fn unmarked_header<S: Scheme>(bytes: &[u8]) -> Result<Option<[u8; HEADER_BYTES]>, FormatError> {
     let (mut fields, _) = Fields::open(bytes, FilterOf::<S>::KINDS)?;
     if !fields.is_unfinished() {
@@ -269,8 +268,8 @@ impl Place {
         Ok(Place { map, target, file })
     }
 
-    /// Brings a range to the disk: what the file's own pages are, and, where that takes more
-    /// (macOS), what the disk keeps for itself.
+    /// Flushes a range to the disk: the pages of the file, and, on systems where that is not enough
+    /// (macOS), the cache of the disk.
     fn flush(&self, start: usize, length: usize) -> io::Result<()> {
         self.map.flush_range(start, length)?;
         self.file.0.sync_data()

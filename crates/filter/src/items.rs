@@ -10,7 +10,7 @@ mod sealed {
 }
 
 /// A number of items: an integer of any type up to 64 bits, so that a literal needs no suffix and
-/// `keys.len()` no cast. A negative number, like 0, is an error when the filter is made.
+/// `keys.len()` needs no cast. A negative number is an error when the filter is made, and so is 0.
 ///
 /// ```
 /// use truebloom::BloomFilter;

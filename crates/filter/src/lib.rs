@@ -25,30 +25,31 @@
 //! You ask for a rate. Once the filter holds the items you planned for, its own rate is at or below
 //! the one you asked for with a probability of at least 99.9% over its seed, and the mean over all
 //! seeds is at or below it too. Both are proven for a random hash function. The size is found by
-//! exact arithmetic ([`truebloom_math`]), not by the textbook formula, which is too low.
+//! exact arithmetic ([`truebloom_math`]), not by the textbook formula, whose size is too small.
 //!
-//! * [`insert`](BloomFilter::insert) is true if the key was certainly new. False means a repeat, or
-//!   a new key that passes by chance.
-//! * [`contains`](BloomFilter::contains) is true for every key that was inserted, and for others at
-//!   the rate [`fpr`](BloomFilter::fpr).
+//! * [`insert`](BloomFilter::insert) returns true if the key was certainly new. It returns false
+//!   for a repeat, and for a new key that passes by chance.
+//! * [`contains`](BloomFilter::contains) returns true for every key that was inserted, and for
+//!   others at the rate [`fpr`](BloomFilter::fpr).
 //! * *Expected* means the mean over seeds. One filter's own rate scatters around it, typically by
-//!   12% at 100 items and a rate of 1%, by 0.4% at 100,000. The guarantee for the one filter takes
-//!   this into account (2.6% more bits at 1,000 items and a rate of 1%, 0.26% at 100,000).
-//! * A plan for the mean alone ([`Target::mean`]) takes fewer bits; about half of the filters built
-//!   from it have a rate slightly above the one asked for. The schemes of two hashes can only be
-//!   planned so.
+//!   12% at 100 items and a rate of 1%, and by 0.4% at 100,000 items. The guarantee for the one
+//!   filter takes this into account, and needs 2.6% more bits at 1,000 items and a rate of 1%,
+//!   0.26% at 100,000.
+//! * A plan for the mean alone ([`Target::mean`]) needs fewer bits, but about half of the filters
+//!   built from it have a rate slightly above the one asked for. Schemes of two hashes can be
+//!   planned only for the mean.
 //!
 //! # What is assumed
-//! *Proven* means proven for a random function from keys to positions, on keys that were chosen
-//! independently of the seed. Where reality is finite, it is counted: two keys have equal 128-bit
-//! hashes at a rate of n/2^128 for n items, which is inside every bracket; positions are exactly
-//! uniform whatever the number of bits, so nothing is left to count there. That XXH3 and SipHash
-//! behave like random functions is tested, not proven. If an attacker may choose the keys, take
+//! *Proven* means proven for a random function from keys to positions, and for keys that were
+//! chosen independently of the seed. The limits of real hashes are accounted for: two keys have
+//! equal 128-bit hashes at a rate of n/2^128 for n items, which every bracket includes; and
+//! positions are exactly uniform for every number of bits. That XXH3 and SipHash behave like random
+//! functions is tested, not proven. If an attacker may choose the keys, use
 //! [`PortableHasher::sip13`] and keep the seed secret.
 //!
 //! # When not to use it
-//! * When a wrong "yes" does lasting harm: ask the real set after every "yes", or use it alone.
-//! * When keys must be removed, listed or counted exactly: no bit says whose it is.
+//! * When a wrong "yes" does lasting harm: query the real set after every "yes", or use it alone.
+//! * When keys must be removed, listed or counted exactly: a bit does not say which key set it.
 //! * When the keys fit into memory anyway: a `HashSet` is simpler and never wrong.
 //!
 //! # Where things are
@@ -157,8 +158,8 @@ pub use scalable::{FIRST_ITEMS, ScalableFilter, ScalableView};
 pub use truebloom_derive::Key;
 pub use truebloom_math::{self, Fpr, Plan, Promise, Rate, Target};
 
-/// The most probes of a key: what the file format allows. Plans for rates of practical use take
-/// below 100.
+/// The largest number of probes per key, which is a limit of the file format. Plans for rates of
+/// practical use need fewer than 100.
 pub const MAX_PROBES: u32 = 1_000;
 
 #[cfg(all(feature = "any", feature = "std"))]

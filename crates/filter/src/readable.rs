@@ -1,8 +1,8 @@
-//! Filters, seeds and policies in formats of serde, with the feature `serde`.
+//! Support for serde, with the feature `serde`: filters, seeds and policies.
 //!
-//! A filter is the bytes of its file, checksums and all; in formats for people (JSON) they are
-//! hexadecimal digits. Policies, hashers and seeds are readable data. A seed is a secret of filters
-//! for untrusted keys, and it is written in full.
+//! A filter is serialized as the bytes of its file, including the checksums; formats for people
+//! (JSON) get hexadecimal digits. Policies, hashers and seeds are readable data. The seed of a
+//! filter for untrusted keys is a secret, but it is written in full.
 
 #[cfg(feature = "any")]
 use crate::AnyFilter;
@@ -28,14 +28,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 macro_rules! as_its_file {
     ($([$($generics:tt)*] $type:ty),*) => {$(
         impl<$($generics)*> Serialize for $type {
-            /// The bytes of its file.
+            /// Writes the bytes of its file.
             fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
                 serialize_stored(self, serializer)
             }
         }
 
         impl<'de, $($generics)*> Deserialize<'de> for $type {
-            /// From the bytes of its file, as safe for bytes from anywhere.
+            /// Reads the bytes of its file, safely for bytes from any source.
             fn deserialize<Z: Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
                 deserialize_stored(deserializer)
             }
@@ -122,7 +122,7 @@ impl<'de, T: Stored> Visitor<'de> for File<T> {
 }
 
 impl Serialize for Seed {
-    /// 32 hexadecimal digits.
+    /// Writes 32 hexadecimal digits.
     fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
         serializer.collect_str(self)
     }
@@ -135,7 +135,7 @@ impl<'de> Deserialize<'de> for Seed {
 }
 
 impl Serialize for HasherId {
-    /// Its name.
+    /// Writes its name.
     fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
         serializer.serialize_str(self.name())
     }
@@ -149,7 +149,7 @@ impl<'de> Deserialize<'de> for HasherId {
     }
 }
 
-/// A hasher without what is derived from the seed.
+/// A hasher without the values that are derived from the seed.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "PortableHasher")]
 struct HasherData {
@@ -158,7 +158,7 @@ struct HasherData {
 }
 
 impl Serialize for PortableHasher {
-    /// Its name and its seed.
+    /// Writes its name and its seed.
     fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
         use crate::KeyHasher;
         HasherData { hasher: self.hasher_id(), seed: self.seed() }.serialize(serializer)

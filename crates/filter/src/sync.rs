@@ -1,6 +1,6 @@
-//! What threads share, from the standard library; in this crate's own tests under
-//! `--cfg truebloom_loom`, from the model checker. The name is this crate's alone: `--cfg loom` is
-//! what the checker's other users set for a whole program, which must go on working.
+//! Synchronization from the standard library, or, in this crate's own tests under
+//! `--cfg truebloom_loom`, from the model checker. The name of the flag is this crate's own,
+//! because other crates set `--cfg loom` for a whole program, which must go on working.
 
 #[cfg(all(feature = "std", not(all(test, truebloom_loom))))]
 pub(crate) use core::sync::atomic::AtomicUsize;

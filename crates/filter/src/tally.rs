@@ -1,16 +1,16 @@
-//! A count that many threads raise.
+//! A counter that many threads increment.
 
 use crate::sync::{AtomicU64, Ordering::Relaxed};
 
-/// Two lines, because processors fetch lines in pairs.
+/// It takes two lines, because processors fetch lines in pairs.
 #[repr(align(128))]
 struct Part(AtomicU64);
 
-/// Parts of a tally. With more threads than this, some share one.
+/// The number of parts of a tally. With more threads than this, some threads share a part.
 const PARTS: usize = if cfg!(any(not(feature = "std"), all(test, truebloom_loom))) { 1 } else { 16 };
 
-/// A count that many threads raise, each in a part of its own, so that they do not wait for each
-/// other's line. Stays at the highest number.
+/// A counter that many threads increment, each in its own part, so that they do not wait for each
+/// other's cache line. It stays at the highest number.
 pub(crate) struct Tally {
     parts: alloc::boxed::Box<[Part]>,
 }
@@ -21,7 +21,7 @@ impl Tally {
         Tally { parts: (0..PARTS).map(part).collect() }
     }
 
-    /// Counts this many more.
+    /// Adds to the count.
     #[inline]
     pub(crate) fn add(&self, more: u64) {
         let Some(Part(part)) = self.parts.get(own_part()) else { return };
@@ -33,7 +33,7 @@ impl Tally {
         }
     }
 
-    /// The count as it is now.
+    /// The present count.
     pub(crate) fn get(&self) -> u64 {
         self.parts.iter().fold(0, |sum: u64, Part(part)| sum.saturating_add(part.load(Relaxed)))
     }

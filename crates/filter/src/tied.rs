@@ -1,6 +1,6 @@
-//! What is proven about filters with correlated positions: two hashes make all of them, or one
-//! block holds them. The fill neither obeys a law given here nor, for two hashes, determines the
-//! rate; both are bounded by [`truebloom_math::mcdiarmid`].
+//! What is proven about filters with correlated positions, either because they are derived from two
+//! hashes or because they are in one block. For these the fill obeys no exact law here, and for two
+//! hashes it does not determine the rate; both are bounded by [`truebloom_math::mcdiarmid`].
 
 use crate::KeyHasher;
 use crate::backing::{Backing, Counted};
@@ -9,7 +9,7 @@ use crate::scheme::{Scheme, SchemeId};
 use truebloom_math::Fpr;
 use truebloom_math::mcdiarmid::{Fill, covered, rate_distance};
 
-/// The law of the fill, for the fewest bits that items can cover and for the most.
+/// The laws of the fill for the fewest and for the most bits that items can cover.
 pub(crate) fn fills<S: Scheme, H: KeyHasher, K: Backing>(filter: &FilterOf<S, H, K>) -> (Fill, Fill) {
     let (bits, probes) = (filter.bits(), filter.probes());
     let fill = |covered| Fill { bits, probes, items: 0, covered };
@@ -20,8 +20,8 @@ pub(crate) fn fills<S: Scheme, H: KeyHasher, K: Backing>(filter: &FilterOf<S, H,
     (fill(least_distinct(filter.scheme().id(), bits, probes)), fill(f64::from(probes).min(bits as f64)))
 }
 
-/// At most the mean number of distinct positions of a key: two of them, d probes apart, meet for at
-/// most `gcd(d, m)` of m steps.
+/// A lower bound on the mean number of distinct positions of a key: two of them, d probes apart,
+/// coincide for at most `gcd(d, m)` of m steps.
 fn least_distinct(scheme: SchemeId, bits: u64, probes: u32) -> f64 {
     if scheme == SchemeId::PartitionDouble {
         return probes.into();
@@ -30,9 +30,9 @@ fn least_distinct(scheme: SchemeId, bits: u64, probes: u32) -> f64 {
     (f64::from(probes) - meetings.sum::<f64>() / bits as f64).max(1.0)
 }
 
-/// Where one filter's rate lies, with probability at least 1 - `alpha`, when the expected rate of
-/// `items` items lies between these: within what the fill allows for certain. Where the two exclude
-/// each other, the number of items is wrong, and what is certain is left.
+/// The range of one filter's rate, with probability at least `1 - alpha`, when the expected rate of
+/// `items` items is in this range; limited to what the fill certainly allows. If the two exclude
+/// each other, the number of items is wrong, and only the certain range is returned.
 pub(crate) fn rate_range<S: Scheme, H: KeyHasher, K: Counted>(
     filter: &FilterOf<S, H, K>,
     items: u64,
@@ -46,8 +46,8 @@ pub(crate) fn rate_range<S: Scheme, H: KeyHasher, K: Counted>(
     if low <= high { (low, high) } else { (by_fill.lower, by_fill.upper) }
 }
 
-/// Upper bound on the rate of one filter with `items` items, exceeded with probability at most
-/// `alpha`. `None` where nothing below 1 is known.
+/// An upper bound on the rate of one filter with `items` items, exceeded with probability at most
+/// `alpha`. `None` if no bound below 1 is known.
 pub(crate) fn rate_limit<S: Scheme, H: KeyHasher, K: Backing>(filter: &FilterOf<S, H, K>, items: u64, alpha: f64) -> Option<f64> {
     let expected = filter.law().proven(items).ok().flatten()?;
     let limit = expected.upper + rate_distance(filter.bits(), filter.probes(), items, alpha);

@@ -1,11 +1,11 @@
-//! Whether a filter keeps its promise: its fill, its hits, its expected rate and its own rate, each
-//! tested against what is proven.
+//! Checks whether a filter keeps its promise: its fill, its hits, its expected rate and its own
+//! rate are each tested against what is proven.
 //!
-//! Four verdicts, each by a test that errs with probability at most [`ALPHA`] when the filter is
-//! sound, on keys chosen independently of the seed and whatever their repeats; nothing else fails a
-//! filter. In particular the measured rate is not compared with the rate asked for: about half of
-//! the filters planned for an average lie a little above it, because their rates scatter around the
-//! expected one.
+//! There are four verdicts. When the filter is sound, each errs with probability at most [`ALPHA`],
+//! for keys that were chosen without knowing the seed, whether or not they repeat; nothing else
+//! fails a filter. In particular, the measured rate is not compared with the rate asked for: about
+//! half of the filters that were planned for an average have a slightly higher rate, because their
+//! rates scatter around the expected one.
 
 #[cfg(feature = "growth")]
 mod layers;
@@ -19,23 +19,23 @@ use alloc::vec::Vec;
 use core::fmt;
 use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, binomial, bisect, distinct, mcdiarmid};
 
-/// Upper bound on the probability with which each verdict fails a sound filter.
+/// An upper bound on the probability with which each verdict fails a sound filter.
 pub const ALPHA: f64 = 1e-6;
 
-/// The confidence of [`Measurement::interval`], and the probability with which
-/// [`FillVerdict::noticed`] and [`Measurement::noticed`] would be noticed.
+/// The confidence of [`Measurement::interval`], and the probability with which a test detects what
+/// [`FillVerdict::noticed`] and [`Measurement::noticed`] report.
 pub const CONFIDENCE: f64 = 0.99;
 
-/// What follows from a filter's own counters and bits, without a query.
+/// What follows from a filter's own counters and bits, without any query.
 ///
-/// The number n of distinct items is not known, because keys may repeat, but it is bracketed: at
-/// least the offers that set a bit, at most all offers, and at most those that set a bit plus the
-/// new keys that may have passed ([`distinct`]).
+/// The number n of distinct items is not known, because keys may repeat, but it is bracketed: it is
+/// at least the number of offers that set a bit, at most the number of all offers, and at most
+/// those that set a bit plus the new keys that may have passed ([`distinct`]).
 ///
-/// A filter that is filled by "insert if absent" is offered only keys that set a bit, and the new
-/// keys that passed are not counted. They set no bit, so the fill is that of all keys met, and is
-/// tested as such: it is too high only if it is too high for the most keys that may have been met,
-/// offered or not.
+/// A filter that is filled by "insert if absent" is offered only keys that set a bit, so new keys
+/// that pass by chance are not counted. They set no bit, so the fill is that of all keys that were
+/// looked up, and is tested as such: it is too high only if it is too high even for the largest
+/// possible number of them, whether offered or not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verification {
     items: (u64, u64),
@@ -47,36 +47,37 @@ pub struct Verification {
     is_overfull: bool,
 }
 
-/// The expected rate against the rate asked for.
+/// The expected rate compared with the rate asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExpectedVerdict {
     /// Proven to be at or below the rate asked for, for every possible number of items.
     Met,
-    /// Repeated or withheld keys leave open whether there are too many items.
+    /// It is open whether there are too many items, because keys were repeated or withheld.
     Undetermined,
-    /// Above the rate asked for even for the fewest possible items.
+    /// Above the rate asked for, even for the fewest possible items.
     Exceeded,
     /// The filter was made without a rate.
     NothingAsked,
 }
 
-/// The number of set bits against the law of the fill.
+/// The number of set bits compared with its law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FillVerdict {
-    /// Set bits.
+    /// The number of set bits.
     pub ones: u64,
-    /// Whether there is a law to test against; not after a union or an intersection.
+    /// Whether there is a law to test against, which is not so after a union or an intersection.
     pub tested: bool,
-    /// Upper bound on the probability of this few set bits or fewer, for the fewest possible items.
+    /// An upper bound on the probability of this few set bits or fewer, for the fewest possible
+    /// items.
     pub too_few: f64,
-    /// Upper bound on the probability of this many or more, for the most keys that may have been
-    /// met, offered or not.
+    /// An upper bound on the probability of this many set bits or more, for the most keys that may
+    /// have been looked up, whether offered or not.
     pub too_many: f64,
-    /// The power of the test: a sound filter of these items to which this many set bits are added,
-    /// or more, fails with probability at least [`CONFIDENCE`]. `None` where no number would be
-    /// noticed.
+    /// The power of the test: if at least this many set bits are added to a sound filter of these
+    /// items, it fails with probability at least [`CONFIDENCE`]. `None` if no number of added bits
+    /// would be detected.
     pub noticed: Option<u64>,
 }
 
@@ -85,8 +86,8 @@ impl FillVerdict {
         FillVerdict { ones, tested: false, too_few: 1.0, too_many: 1.0, noticed: None }
     }
 
-    /// Whether the fill is consistent with its law at level [`ALPHA`]: half of it for too few, a
-    /// quarter for too many, and a quarter went into the bound of the items.
+    /// Whether the fill is consistent with its law at level [`ALPHA`]: half of it is used for too
+    /// few set bits, a quarter for too many, and a quarter for the bound on the items.
     #[must_use]
     pub fn holds(&self) -> bool {
         !self.tested || (self.too_few >= ALPHA / 2.0 && self.too_many >= ALPHA / 4.0)
@@ -94,14 +95,14 @@ impl FillVerdict {
 }
 
 impl Verification {
-    /// Examines a filter. Takes some exact rates: below a millisecond.
+    /// Examines a filter. Computes some exact rates, in less than a millisecond.
     ///
-    /// The bits of a block share its load, so the set bits of a blocked filter are not a sum of
-    /// independent ones; their number is bounded by how far one item can move it (McDiarmid's
-    /// inequality), which notices a hash that leaves most blocks empty.
+    /// In a blocked filter, the bits of a block depend on each other, so the number of set bits is
+    /// not a sum of independent ones. It is bounded by how far one item can change it (McDiarmid's
+    /// inequality), which detects a hash that leaves most blocks empty.
     ///
     /// # Errors
-    /// A rate takes too much work to compute ([`Error::TooCostly`]).
+    /// Computing a rate takes too much work ([`Error::TooCostly`]).
     pub fn of<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>) -> Result<Verification, Error> {
         truebloom_math::as_one_call(|| Verification::examine(filter))
     }
@@ -122,55 +123,57 @@ impl Verification {
         evidence.verify(&*law, &|items| filter.expected_fpr_at(items), filter.rate(), H::HASH_BITS, (limit, is_overfull))
     }
 
-    /// The fewest and the most distinct items the filter may hold; wrong with probability at most a
-    /// quarter of [`ALPHA`]. `u64::MAX` where nothing bounds them.
+    /// The smallest and the largest possible number of distinct items in the filter; wrong with
+    /// probability at most a quarter of [`ALPHA`]. The upper end is `u64::MAX` if nothing bounds
+    /// it.
     #[must_use]
     pub fn items(&self) -> (u64, u64) {
         self.items
     }
 
-    /// Whether the fill shows that new keys which seemed to be contained were withheld from the
-    /// filter ("insert if absent"): more bits are set than the keys offered explain. They count as
-    /// items then.
+    /// Whether the fill shows that new keys were withheld from the filter because they seemed to be
+    /// contained ("insert if absent"): there are more set bits than the offered keys explain.
+    /// Withheld keys then count as items.
     #[must_use]
     pub fn has_withheld_keys(&self) -> bool {
         self.withheld
     }
 
-    /// The expected rate at the most items, with the floor of equal hashes in its upper end.
+    /// The expected rate for the largest possible number of items; its upper end includes the
+    /// chance of equal hashes.
     #[must_use]
     pub fn expected(&self) -> Fpr {
         self.expected
     }
 
-    /// The expected rate against the rate asked for.
+    /// The expected rate compared with the rate asked for.
     #[must_use]
     pub fn expected_verdict(&self) -> ExpectedVerdict {
         self.expected_verdict
     }
 
-    /// The fill against its law.
+    /// The fill compared with its law.
     #[must_use]
     pub fn fill(&self) -> FillVerdict {
         self.fill
     }
 
-    /// Upper bound on the rate of a filter that holds its capacity, with probability at least
-    /// `1 - ALPHA` over seeds; for a filter that grows, the rate asked for. `None` without a
-    /// capacity, and where no such bound is known.
+    /// An upper bound on the rate of a filter that holds its capacity, with probability at least
+    /// `1 - ALPHA` over seeds; for a filter that grows, the rate asked for. `None` if there is no
+    /// capacity, or if no such bound is known.
     #[must_use]
     pub fn limit(&self) -> Option<f64> {
         self.limit
     }
 
     /// Whether the filter's own rate, computed from its set bits, is above [`limit`](Self::limit):
-    /// it holds too many items, merged or not.
+    /// if so, it holds too many items, merged or not.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.is_overfull
     }
 
-    /// Whether nothing here contradicts the promise.
+    /// Whether nothing in this examination contradicts the promise.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.expected_verdict != ExpectedVerdict::Exceeded && self.fill.holds() && !self.is_overfull
@@ -179,9 +182,9 @@ impl Verification {
 
 /// The law of the number of set bits, as far as it is known.
 enum FillLaw {
-    /// A sum of independent ones.
+    /// A sum of independent indicators.
     Independent(Fill),
-    /// Only how far one item can move it is known.
+    /// A bound from how far one item can change the number.
     Bounded(mcdiarmid::Fill),
 }
 
@@ -201,7 +204,7 @@ impl FillLaw {
     }
 }
 
-/// The law of the fill for these items: for the fewest, otherwise for the most.
+/// The laws of the fill for the smallest and for the largest number of items.
 fn fill_laws<'a, S: Scheme, H: KeyHasher, K: Counted>(
     filter: &'a FilterOf<S, H, K>,
     law: &'a dyn Law,
@@ -217,8 +220,8 @@ fn fill_laws<'a, S: Scheme, H: KeyHasher, K: Counted>(
     }
 }
 
-/// Whether more bits are set than `items` items set, except with probability [`ALPHA`]. Without a
-/// law of the fill, whether the filter is full.
+/// Whether there are more set bits than `items` items set, except with probability [`ALPHA`].
+/// Without a law of the fill: whether the filter is full.
 pub(crate) fn shows_more_than<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> bool {
     // At most as many as their mean: no interval begins above them.
     if filter.estimated_items().is_some_and(|estimate| estimate <= items as f64) {
@@ -230,15 +233,16 @@ pub(crate) fn shows_more_than<S: Scheme, H: KeyHasher, K: Counted>(filter: &Filt
     })
 }
 
-/// The numbers of distinct keys that are possible.
+/// The possible numbers of distinct keys.
 #[derive(Clone, Copy)]
 struct Keys {
-    /// Lower bound on the items held.
+    /// A lower bound on the number of items held.
     fewest: u64,
-    /// Upper bound on the items offered: wrong with probability at most a quarter of alpha.
+    /// An upper bound on the number of items offered: wrong with probability at most a quarter of
+    /// alpha.
     offered: u64,
-    /// Upper bound on the items met, offered or withheld: wrong with the same probability, and in
-    /// the same cases. `None` for no bound.
+    /// An upper bound on the number of items looked up, whether offered or withheld: wrong with the
+    /// same probability, and in the same cases. `None` if there is no bound.
     met: Option<u64>,
 }
 
@@ -257,9 +261,9 @@ impl Keys {
     }
 }
 
-/// Upper bound on the rate of one filter with `items` items, exceeded with probability at most
-/// [`ALPHA`]: what plans guarantee, or for two-hash schemes McDiarmid's bound. `None` where no
-/// bound is known, or where it takes too much work.
+/// An upper bound on the rate of one filter with `items` items, exceeded with probability at most
+/// [`ALPHA`]: the bound that plans guarantee, or, for two-hash schemes, McDiarmid's bound. `None`
+/// if no bound is known, or if it takes too much work.
 fn capacity_limit<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> Option<f64> {
     let scheme = filter.scheme().id();
     if !scheme.has_guarantee() {
@@ -271,9 +275,9 @@ fn capacity_limit<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K
     plan.guarantee.map(|guarantee| guarantee.fpr.upper)
 }
 
-/// What a filter of any layout is verified from.
+/// What the verification of a filter of any layout uses.
 struct Evidence<F> {
-    /// The law of the fill for these items: for the fewest, otherwise for the most.
+    /// The law of the fill for the fewest items (`true`) or the most.
     fill: F,
     ones: u64,
     bits: u64,
@@ -298,8 +302,8 @@ impl<F: Fn(u64, bool) -> Result<Option<FillLaw>, Error>> Evidence<F> {
         Ok(Verification { items, withheld, expected, expected_verdict, fill, limit, is_overfull })
     }
 
-    /// Too few bits for the fewest items are a contradiction however many there are. Too many are
-    /// one only for the most keys that may have been met.
+    /// Too few set bits for the fewest items are a contradiction, whatever the number of items. Too
+    /// many set bits are a contradiction only for the most keys that may have been looked up.
     fn fill_verdict(&self) -> Result<FillVerdict, Error> {
         let ones = self.ones;
         let untested = FillVerdict::untested(ones);
@@ -312,8 +316,8 @@ impl<F: Fn(u64, bool) -> Result<Option<FillLaw>, Error>> Evidence<F> {
         Ok(FillVerdict { ones, tested: true, too_few: fewest.at_most(ones), too_many, noticed })
     }
 
-    /// Whether more bits are set than the keys offered explain, at the level of the fill's own
-    /// test.
+    /// Whether there are more set bits than the offered keys explain, at the level of the fill's
+    /// own test.
     fn shows_withheld_keys(&self) -> Result<bool, Error> {
         if self.is_merged || self.keys.met == Some(self.keys.offered) {
             return Ok(false);
@@ -323,8 +327,8 @@ impl<F: Fn(u64, bool) -> Result<Option<FillLaw>, Error>> Evidence<F> {
     }
 }
 
-/// The power of the test for too many: from the smallest number of set bits that fails, and the
-/// number that sound filters stay above with probability [`CONFIDENCE`].
+/// The power of the test for too many set bits: from the smallest number that fails, and the number
+/// that sound filters exceed with probability [`CONFIDENCE`].
 fn noticed(bits: u64, fewest: &FillLaw, most: &FillLaw) -> Option<u64> {
     let fails = |ones: u64| most.at_least(ones) < ALPHA / 4.0;
     if !fails(bits) {
@@ -336,7 +340,7 @@ fn noticed(bits: u64, fewest: &FillLaw, most: &FillLaw) -> Option<u64> {
     Some(too_many.saturating_sub(least).max(1))
 }
 
-/// The expected rate of the most items, and what the rate asked for says to it.
+/// The expected rate for the most items, and its comparison with the rate asked for.
 fn expected(
     law: &dyn Law,
     rate_of: &dyn Fn(u64) -> Result<Fpr, Error>,
@@ -354,29 +358,30 @@ fn expected(
     Ok((if is_bounded { rate_of(most)? } else { Fpr::ONE }, verdict))
 }
 
-/// Hits among random keys, which the filter holds with probability n/2^128 at most.
+/// The hits among random keys; the filter really holds one of these keys with probability n/2^128
+/// at most.
 pub struct Measurement<'a> {
-    /// How many of the keys the filter seems to hold.
+    /// A function that counts how many of some keys the filter seems to hold.
     ask: Box<Ask<'a>>,
-    /// This filter's rate: by its fill, or a range where the fill does not determine it.
+    /// The range of this filter's rate: one number if the fill determines it.
     rates: (f64, f64),
-    /// Where the fill does not determine the rate: an upper bound on the rate of a filter that
-    /// holds its capacity, exceeded with probability at most half of alpha.
+    /// If the fill does not determine the rate: an upper bound on the rate of a filter that holds
+    /// its capacity, exceeded with probability at most half of alpha.
     limit: Option<f64>,
     keys: RandomKeys,
     queries: u64,
     hits: u64,
 }
 
-/// The number of hits among keys.
+/// A function that returns the number of hits among some keys.
 type Ask<'a> = dyn Fn(&[RandomKey]) -> usize + Send + Sync + 'a;
 
-/// Keys asked for at a time.
+/// How many keys are queried at a time.
 const ASKED: u64 = 1 << 12;
 
 impl<'a> Measurement<'a> {
-    /// A measurement without queries yet. The random keys follow from `seed`; take a random one
-    /// unless a measurement must be repeated.
+    /// Starts a measurement, without queries yet. The random keys are derived from `seed`; use a
+    /// random one unless a measurement must be repeated.
     pub fn new<S: Scheme, H: KeyHasher + Sync, K: Counted>(filter: &'a FilterOf<S, H, K>, seed: u64) -> Measurement<'a> {
         let own = filter.fpr();
         let rates = if filter.fill_tells_rate() { (own.value, own.value) } else { possible_rates(filter, &own) };
@@ -384,7 +389,7 @@ impl<'a> Measurement<'a> {
         Measurement { ask: Box::new(filter.counter()), rates, limit, keys: RandomKeys(seed), queries: 0, hits: 0 }
     }
 
-    /// A measurement without queries yet, of a filter given by a function that counts its hits, and
+    /// Starts a measurement of a filter that is given by a function that counts its hits, and by
     /// the range of its rate.
     pub(crate) fn of_counter(ask: impl Fn(&[RandomKey]) -> usize + Send + Sync + 'a, rates: (f64, f64), seed: u64) -> Measurement<'a> {
         Measurement { ask: Box::new(ask), rates, limit: None, keys: RandomKeys(seed), queries: 0, hits: 0 }
@@ -402,19 +407,19 @@ impl<'a> Measurement<'a> {
         self.queries += queries;
     }
 
-    /// Keys asked for.
+    /// The number of keys that were queried.
     #[must_use]
     pub fn queries(&self) -> u64 {
         self.queries
     }
 
-    /// Keys that the filter seemed to hold.
+    /// The number of keys that the filter seemed to hold.
     #[must_use]
     pub fn hits(&self) -> u64 {
         self.hits
     }
 
-    /// The measured rate, hits over queries; 0 before the first.
+    /// The measured rate: hits divided by queries; 0 before the first query.
     #[must_use]
     pub fn rate(&self) -> f64 {
         self.hits as f64 / self.queries.max(1) as f64
@@ -426,17 +431,18 @@ impl<'a> Measurement<'a> {
         binomial::interval(self.hits, self.queries, CONFIDENCE)
     }
 
-    /// The range of this filter's rate before it is measured: one number where the fill determines
-    /// it, otherwise a range, wrong with probability at most half of [`ALPHA`], from the expected
-    /// rate and how far one item can move it (McDiarmid's inequality). The range is wide for small
-    /// filters.
+    /// The range of this filter's rate without the measurement. If the fill determines the rate, it
+    /// is one number. Otherwise it is computed from the expected rate and how far one item can
+    /// change it (McDiarmid's inequality), and is wrong with probability at most half of [`ALPHA`].
+    /// The range is wide for small filters.
     #[must_use]
     pub fn possible_rates(&self) -> (f64, f64) {
         self.rates
     }
 
-    /// The p-value of the hits given the filter's own rate: an exact two-sided binomial test. For a
-    /// range, against its nearest rate; 1 within it.
+    /// The p-value of the hits given the filter's own rate: an exact two-sided binomial test. If
+    /// the rate is a range, the test is against its nearest rate; the p-value is 1 within the
+    /// range.
     #[must_use]
     pub fn p_value(&self) -> f64 {
         let (low, high) = self.rates;
@@ -450,24 +456,25 @@ impl<'a> Measurement<'a> {
         self.p_value() >= self.level()
     }
 
-    /// Whether the hits show a rate that a filter with its capacity of items has with probability
-    /// at most half of [`ALPHA`], by an exact test at the other half. Only where the fill does not
-    /// determine the rate; where it does, [`Verification::is_overfull`] decides without queries.
+    /// Whether the hits show a rate that a filter with its capacity of items exceeds with
+    /// probability at most half of [`ALPHA`], by an exact test at the other half. This is used only
+    /// if the fill does not determine the rate; otherwise [`Verification::is_overfull`] decides
+    /// without queries.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.limit.is_some_and(|limit| binomial::at_least(self.hits, self.queries, limit) < ALPHA / 2.0)
     }
 
-    /// Whether nothing here contradicts the promise.
+    /// Whether nothing in this measurement contradicts the promise.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.agrees() && !self.is_overfull()
     }
 
-    /// The power of this many queries: had the filter hit at this rate, or a higher one, with a
-    /// fill that allows no more than its own, the hits would have contradicted it with probability
-    /// at least [`CONFIDENCE`]. `None` where no rate would have been noticed, as with too few
-    /// queries.
+    /// The power of this many queries: if the filter passed keys at this rate or a higher one,
+    /// while its fill allowed no more than its own rate, the hits would have shown it with
+    /// probability at least [`CONFIDENCE`]. `None` if no rate would have been detected, as with too
+    /// few queries.
     #[must_use]
     pub fn noticed(&self) -> Option<f64> {
         binomial::noticed_rate(self.queries, self.rates.1, self.level())
@@ -480,14 +487,14 @@ impl<'a> Measurement<'a> {
 }
 
 impl fmt::Debug for Measurement<'_> {
-    /// What was measured, and where the rate lies.
+    /// Shows what was measured, and the range of the rate.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Measurement { rates, queries, hits, .. } = self;
         f.debug_struct("Measurement").field("rates", rates).field("queries", queries).field("hits", hits).finish_non_exhaustive()
     }
 }
 
-/// Without a law to ask, the fill alone bounds the rate.
+/// Without a law, the fill alone bounds the rate.
 fn possible_rates<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, own: &Fpr) -> (f64, f64) {
     let by_fill = (own.lower, own.upper);
     let keys = Keys::of(filter, own);
@@ -501,8 +508,8 @@ fn possible_rates<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K
     }
 }
 
-/// Keys of 16 bytes from SplitMix64 (Steele, Lea and Flood 2014): frozen, so that a measurement can
-/// be repeated with any version.
+/// Keys of 16 bytes from SplitMix64 (Steele, Lea and Flood 2014). The generator is frozen, so that
+/// a measurement can be repeated with any version.
 struct RandomKeys(u64);
 
 type RandomKey = [u8; 16];

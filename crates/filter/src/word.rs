@@ -1,23 +1,23 @@
-//! Numbers as they lie in memory.
+//! Numbers in the form in which they are stored in memory.
 
-/// A number in memory: by itself, or as its bytes, little-endian and without alignment.
+/// A number in memory: either as it is, or as its bytes, little-endian and without alignment.
 pub trait Lies<N>: Copy + PartialEq + 'static {
     /// The number.
     fn get(self) -> N;
 
-    /// How the number lies there.
+    /// The stored form of a number.
     fn of(number: N) -> Self;
 }
 
-/// A word of 64 bits in memory. Eight bytes, whichever it is.
+/// A word of 64 bits in memory. Both forms take eight bytes.
 pub trait Word: Lies<u64> + Send + Sync {}
 
 impl Word for u64 {}
 impl Word for [u8; 8] {}
 
-/// A word that can be read, also while other threads set its bits.
+/// A word that can be read even while other threads set its bits.
 pub trait Reads {
-    /// The word as it is now.
+    /// The present value of the word.
     fn read(&self) -> u64;
 }
 

@@ -5,8 +5,34 @@ mod common;
 use common::{seal, seal_all};
 use truebloom::scheme::{AnyScheme, InLines, Scheme, SchemeId, Standard};
 use truebloom::{
-    BlockedBloomFilter, BloomFilter, BuildError, FileKind, FilterOf, FormatError, Member, MergeError, Pack, PortableHasher, Seed, Shared,
+    BlockedBloomFilter, BloomFilter, BuildError, FileKind, FilterOf, FormatError, Member, MergeError, Pack, PortableHasher, ScalableFilter,
+    Seed, Shared,
 };
+use truebloom_math::Growth;
+
+/// The parts of a file, wherever it is cut, are its bytes, and beyond its end there are none.
+#[test]
+fn parts_of_a_file_are_its_bytes() {
+    let growth = Growth::new("0.01".parse().expect("a rate"), 1_000).expect("in range");
+    let mut grows = ScalableFilter::with_growth(growth, PortableHasher::xxh3(Seed::from(1))).expect("small");
+    let mut fixed = BloomFilter::with_hasher(300, 0.01, PortableHasher::xxh3(Seed::from(2))).expect("small");
+    grows.extend(0..5_000);
+    fixed.extend(0..300);
+    let whole = [grows.to_bytes().expect("memory"), fixed.to_bytes().expect("memory")];
+    let part = |which: usize, start: u64, length: usize| {
+        let part = if which == 0 { grows.part_of_bytes(start, length) } else { fixed.part_of_bytes(start, length) };
+        part.expect("memory")
+    };
+    for (which, whole) in whole.iter().enumerate() {
+        for start in [0, 1, 8, 255, 256, 257, 263, 264, 300, whole.len() - 9, whole.len() - 1, whole.len()] {
+            for length in [0, 1, 7, 8, 9, 255, 256, 600, whole.len(), usize::MAX] {
+                let end = start.saturating_add(length).min(whole.len());
+                assert_eq!(part(which, start as u64, length), whole[start..end], "{which} {start} {length}");
+            }
+        }
+        assert!(part(which, whole.len() as u64 + 1, 100).is_empty() && part(which, u64::MAX, 1).is_empty());
+    }
+}
 
 #[test]
 fn a_filter_among_many_takes_64_bytes_beside_its_bits() {

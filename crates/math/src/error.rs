@@ -1,4 +1,4 @@
-//! What can be wrong with a question, with the numbers that were found.
+//! Errors in questions, with the values that were found.
 
 use crate::{Rate, SchemeId};
 use alloc::borrow::ToOwned;
@@ -7,17 +7,17 @@ use alloc::string::String;
 use alloc::string::ToString;
 use core::fmt;
 
-/// Why a rate, a plan or an estimate cannot be given.
+/// Why a rate, a plan or an estimate cannot be computed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A parameter lies outside its range.
+    /// A parameter is outside its range.
     OutOfRange {
-        /// The parameter's name in the field's words: bits, items, probes, ones.
+        /// The parameter's name in the terms of the field: bits, items, probes, ones.
         name: &'static str,
         /// The value that was given.
         found: String,
-        /// The range it must lie in.
+        /// The range that it must be in.
         expected: String,
     },
     /// A rate could not be read.
@@ -27,7 +27,7 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// A certificate was asked for a claim that is false, or that no certificate of bearable size
+    /// A certificate was asked for a claim that is false, or that no certificate of reasonable size
     /// supports.
     NotCertified {
         /// The part of the claim.
@@ -37,34 +37,34 @@ pub enum Error {
     Underdetermined {
         /// What was given.
         given: &'static str,
-        /// What would complete it.
+        /// What would have to be given as well.
         missing: &'static str,
     },
-    /// The rate is below what any filter of this hash width can reach for this many items.
+    /// For this many items, no filter with hashes of this width can reach the rate.
     BelowHashFloor {
         /// The rate asked for.
         asked: Rate,
         /// The number of items.
         items: u64,
-        /// Width of the hash.
+        /// The width of the hash in bits.
         hash_bits: u32,
         /// The floor `items / 2^hash_bits`.
         reachable: f64,
     },
-    /// The rate needs more memory than allowed.
+    /// The rate needs more memory than is allowed.
     OverMemoryCap {
         /// The rate asked for.
         asked: Rate,
         /// The number of items.
         items: u64,
-        /// The bits needed; `None` beyond [`crate::MAX_BITS`].
+        /// The number of bits needed; `None` above [`crate::MAX_BITS`].
         needed: Option<u64>,
-        /// The bits allowed.
+        /// The number of bits allowed.
         allowed: u64,
-        /// Upper end of the smallest rate that fits the allowed bits.
+        /// The upper end of the smallest rate that is possible with the allowed bits.
         reachable: f64,
     },
-    /// These bits and probes cannot give the rate.
+    /// These bits and probes cannot reach the rate.
     OutOfReach {
         /// The rate asked for.
         asked: Rate,
@@ -72,12 +72,12 @@ pub enum Error {
         items: u64,
         /// The number of bits.
         bits: u64,
-        /// The probes that reach the smallest rate.
+        /// The number of probes with the smallest rate.
         probes: u32,
-        /// Upper end of that rate.
+        /// The upper end of that rate.
         reachable: f64,
     },
-    /// A scheme is not proven to reach the rate within the bits allowed.
+    /// It is not proven that the scheme reaches the rate within the allowed bits.
     SchemeOutOfReach {
         /// The scheme's name.
         scheme: &'static str,
@@ -85,35 +85,36 @@ pub enum Error {
         asked: Rate,
         /// The number of items.
         items: u64,
-        /// The bits allowed.
+        /// The number of bits allowed.
         allowed: u64,
-        /// Upper end of the rate at about that size.
+        /// The upper end of the rate at about that size.
         reachable: f64,
-        /// What meets the rate.
+        /// A scheme that reaches the rate.
         alternative: String,
     },
-    /// A guarantee for one filter, of a scheme whose rates have no proven bound of their scatter.
+    /// A guarantee for one filter was asked for a scheme for which the scatter of rates has no
+    /// proven bound.
     NoGuarantee {
         /// The scheme.
         scheme: SchemeId,
     },
-    /// The exact answer would take too long.
+    /// The exact answer would take too much time.
     TooCostly {
         /// The number of probes.
         probes: u32,
-        /// The precision that would be needed.
+        /// The precision that would be needed, in digits.
         digits: u64,
     },
     /// An answer would take too many steps.
     TooLong {
         /// What was asked for.
         what: &'static str,
-        /// The steps it would take.
+        /// The number of steps it would take.
         steps: f64,
-        /// The steps allowed.
+        /// The number of steps allowed.
         allowed: f64,
     },
-    /// The probabilities of a law of set bits would take too long, or too much memory.
+    /// Computing the distribution of the number of set bits would take too much time or memory.
     LawTooCostly {
         /// The number of bits.
         bits: u64,
@@ -187,17 +188,18 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// Shorthand for results of this crate.
+/// The `Result` of this crate's functions.
 pub type Result<T> = core::result::Result<T, Error>;
 
 impl Error {
-    /// Whether an answer may exist that took too much work: a cheaper route can be tried.
+    /// Whether the error says only that an answer takes too much work: a cheaper method can then be
+    /// tried.
     pub(crate) fn is_cost(&self) -> bool {
         matches!(self, Error::TooCostly { .. } | Error::TooLong { .. } | Error::LawTooCostly { .. })
     }
 
-    /// [`Error::OutOfRange`] from anything that can be shown: the parameter's name, what was found,
-    /// and what was expected ("from 1 to 64").
+    /// Makes an [`Error::OutOfRange`]: the parameter's name, what was found, and what was expected
+    /// ("from 1 to 64").
     pub fn out_of_range(name: &'static str, found: impl ToString, expected: impl ToString) -> Error {
         Error::OutOfRange { name, found: found.to_string(), expected: expected.to_string() }
     }
@@ -207,7 +209,7 @@ pub(crate) fn out_of_range<T>(name: &'static str, found: impl ToString, expected
     Err(Error::out_of_range(name, found, expected))
 }
 
-/// Bits in the range that all laws share.
+/// Checks that bits are in the range that all laws share.
 pub(crate) fn check_bits(bits: u64) -> Result<()> {
     if bits == 0 || bits > crate::MAX_BITS {
         return out_of_range("bits", bits, "from 1 to 2^62");
@@ -215,12 +217,12 @@ pub(crate) fn check_bits(bits: u64) -> Result<()> {
     Ok(())
 }
 
-/// A confidence that can be had and is worth something.
+/// Checks that a confidence is possible and useful.
 pub(crate) fn check_confidence(confidence: f64) -> Result<()> {
     if confidence > 0.0 && confidence < 1.0 { Ok(()) } else { out_of_range("confidence", confidence, "strictly between 0 and 1") }
 }
 
-/// Probes in the range that all laws share.
+/// Checks that probes are in the range that all laws share.
 pub(crate) fn check_probes(probes: u32) -> Result<()> {
     if probes == 0 || probes > crate::MAX_PROBES {
         return out_of_range("probes", probes, format!("from 1 to {}", crate::MAX_PROBES));
@@ -228,7 +230,7 @@ pub(crate) fn check_probes(probes: u32) -> Result<()> {
     Ok(())
 }
 
-/// A rate to four digits, rounded up, so that asking for the printed number is enough.
+/// Writes a rate to four digits, rounded up, so that asking for the printed number is enough.
 fn rounded_up(rate: f64) -> String {
     if rate >= 0.001 {
         return format!("{}", libm::ceil(rate * 1e4).min(1e4) / 1e4);

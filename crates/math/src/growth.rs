@@ -1,6 +1,6 @@
-//! Filters that grow by layers, for an unknown number of items.
+//! Filters that grow in layers, for an unknown number of items.
 //!
-//! [`Growth`] says how large each layer is, and what share of the rate it has.
+//! [`Growth`] determines how large each layer is, and which share of the rate it has.
 //! docs/design/growth.md has the reasons, docs/GROWTH.md the numbers.
 
 use crate::error::out_of_range;
@@ -12,13 +12,13 @@ use alloc::format;
 use core::f64::consts::LN_2;
 use core::iter;
 
-/// How a filter grows: what it may cost, and in which steps.
+/// How a filter grows: how much memory it may use, and in which steps.
 ///
 /// Layer i (from 0) has the share `8/((8+i)(9+i))` of the rate; the shares of infinitely many
 /// layers add up to 1. A layer is closed when its fill reaches a limit, so its rate never exceeds
 /// its share, and the whole never exceeds the rate asked for: with certainty, at any number of
-/// layers. Layers are as large as they can be while all memory stays within [`ratio`](Self::ratio)
-/// times that of a filter planned for the items that came so far, once the first layer is full.
+/// layers. Layers are as large as possible while, once the first layer is full, all memory stays
+/// within [`ratio`](Self::ratio) times that of a filter planned for the items inserted so far.
 ///
 /// ```
 /// use truebloom_math::Growth;
@@ -35,11 +35,11 @@ pub struct Growth {
     ratio: f64,
 }
 
-/// A layer, as it is planned.
+/// A planned layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PlannedLayer {
-    /// About how many items it takes on average before it is full.
+    /// About how many items it holds on average when it is full.
     pub items: u64,
     /// Its bits, probes and limit.
     pub layer: Layer,
@@ -47,42 +47,44 @@ pub struct PlannedLayer {
     pub fpr: Fpr,
 }
 
-/// How slowly the shares fall: within 1% of the best memory at rates from 10% to 1e-6.
+/// How slowly the shares fall. With this value, the memory is within 1% of the best at rates from
+/// 10% to 1e-6.
 const SLOWNESS: f64 = 8.0;
 
-/// What is kept of the rate for equal hashes (2^64 keys add 2^-64 = 5.4e-20) and for the rounding
-/// of the shares.
+/// The part of the rate that is reserved for equal hashes (2^64 keys add 2^-64 = 5.4e-20) and for
+/// the rounding of the shares.
 const KEPT: f64 = 1.0 / (1 << 20) as f64;
 
-/// The lowest rate for which [`KEPT`] suffices.
+/// The lowest rate for which [`KEPT`] is enough.
 const LEAST_RATE: f64 = 1e-13;
 
-/// The range of items, in first sizes, over which the ratio is chosen, and the layers that this may
-/// take: as many as doubling.
+/// The ratio is chosen for this range of items, in multiples of the first size; the layers may be
+/// as many as doubling would take.
 const REACH: f64 = 1e6;
 const LAYERS: usize = 20;
 
-/// Layers that a given ratio may take for the same.
+/// The largest number of layers that a given ratio may need for the same range.
 const MOST_LAYERS: usize = 100;
 
-/// The most items of a layer.
+/// The largest number of items in a layer.
 const MOST_ITEMS: f64 = 1e18;
 
-/// The fewest items of a first layer: below, whole bits make the plan.
+/// The smallest number of items in a first layer: below it, the plan is dominated by rounding to
+/// whole bits.
 const LEAST_FIRST: u64 = 64;
 
 impl Growth {
-    /// No filter has this many layers: well before, all together would exceed any memory.
+    /// No filter has this many layers: all together would exceed any memory well before.
     pub const MOST_LAYERS: u32 = 1_000;
 
-    /// The most items of a first layer, which leaves room for a million times as many.
+    /// The largest number of items in a first layer, which leaves room for a million times as many.
     pub const MOST_FIRST: u64 = 1_000_000_000_000;
 
-    /// For a rate, and a first layer of about this many items, 64 to 10^12: with the least ratio
-    /// that reaches 10^6 times as many items in 20 layers.
+    /// Growth for a rate, and a first layer of about this many items (64 to 10^12), with the
+    /// smallest ratio that reaches 10^6 times as many items in 20 layers.
     ///
     /// # Errors
-    /// A rate below 1e-13; a first layer out of range.
+    /// The rate is below 1e-13; `first` is out of range.
     pub fn new(rate: Rate, first: u64) -> Result<Growth> {
         let reaches = |ratio: f64| Growth { rate, first, ratio }.reaches(LAYERS);
         let (mut low, mut high) = (1.0, 4.0);
@@ -97,13 +99,13 @@ impl Growth {
         Growth::with_ratio(rate, first, libm::ceil(high * 1e3) / 1e3)
     }
 
-    /// With a custom ratio of memory: the lower it is, the more layers, and the slower the queries.
+    /// Growth with a custom ratio of memory: a lower ratio means more layers and slower queries.
     ///
     /// # Errors
-    /// A rate below 1e-13; a first layer out of range; a ratio so low that 10^6 times the first
-    /// size would take more than 100 layers, or that layers would become smaller before they have
-    /// 2^62 bits together (the shares fall, so each layer costs more bits per item than the one
-    /// before); a ratio above 10^9.
+    /// The rate is below 1e-13; `first` is out of range; the ratio is above 10^9; or the ratio is
+    /// too low. It is too low if 10^6 times the first size would take more than 100 layers, or if
+    /// layers would shrink before they have 2^62 bits together (shares fall, so each layer needs
+    /// more bits per item than the previous one).
     pub fn with_ratio(rate: Rate, first: u64, ratio: f64) -> Result<Growth> {
         if rate.to_f64() < LEAST_RATE {
             return out_of_range("rate", rate, format!("at least {LEAST_RATE:e} for a filter that grows: equal hashes need a share too"));
@@ -136,33 +138,33 @@ impl Growth {
         self.first
     }
 
-    /// The memory of all layers, at the moment when one is opened, over that of a filter for the
-    /// items so far. By the formula `items log2(1/rate)`; whole bits add to small layers.
+    /// About how many items the first layer holds. The memory of all layers, at the moment when one
+    /// is opened, divided by that of a filter for the items so far.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.ratio
     }
 
-    /// The share of the rate that a layer has. Those of the first n layers add up to n/(8 + n).
+    /// It is computed from the formula `items log2(1/rate)`; rounding to whole bits adds to small
+    /// layers. The share of the rate that this layer has.
     #[must_use]
     pub fn share(layer: u32) -> f64 {
         let above = SLOWNESS + f64::from(layer);
         SLOWNESS / (above * (above + 1.0))
     }
 
-    /// The share of all layers from this one on, of which there may be any number.
+    /// The shares of the first n layers add up to n/(8 + n).
     #[must_use]
     pub fn share_from(layer: u64) -> f64 {
         SLOWNESS / (SLOWNESS + layer as f64)
     }
 
-    /// Bits per item of a layer over those of a filter that has the whole rate.
+    /// The share of all layers from this one on, however many there are.
     fn cost(&self, layer: u32) -> f64 {
         1.0 - libm::log(Growth::share(layer)) / -self.rate.ln()
     }
 
-    /// The sizes of the layers, in first sizes: each as large as the ratio lets it be, when it is
-    /// opened right after the one before is full.
+    /// The bits per item of a layer, divided by those of a filter that has the whole rate.
     fn sizes(&self) -> impl Iterator<Item = f64> {
         let growth = *self;
         let second = (growth.ratio - growth.cost(0)) / growth.cost(1);
@@ -173,7 +175,8 @@ impl Growth {
         iter::once(1.0).chain(iter::once(second)).chain(after)
     }
 
-    /// Whether this many layers suffice for 10^6 first sizes, and later layers continue.
+    /// The sizes of the layers, in multiples of the first size: each is as large as the ratio
+    /// allows if it is opened as soon as the previous one is full.
     fn reaches(&self, most: usize) -> bool {
         let mut items = 0.0;
         let reached = self.sizes().take(most).take_while(|size| *size > 0.0).any(|size| {
@@ -183,9 +186,8 @@ impl Growth {
         reached && self.is_endless()
     }
 
-    /// Whether layers become larger until there is no memory for them. The bits per item rise with
-    /// each layer; once they are more than the ratio allows for, layers shrink, and some number of
-    /// items is never reached.
+    /// Whether this many layers are enough for 10^6 first sizes, and later layers keep growing.
+    /// Whether layers keep growing until memory runs out.
     fn is_endless(&self) -> bool {
         let per_item = -self.rate.ln() / (LN_2 * LN_2);
         let mut bits = 0.0;
@@ -202,16 +204,16 @@ impl Growth {
         false
     }
 
-    /// About how many items a layer takes.
+    /// About how many items a layer holds.
     fn items(&self, layer: u32) -> f64 {
         self.sizes().nth(layer as usize).unwrap_or(0.0) * self.first as f64
     }
 
-    /// The layer of this number, from 0: the fewest bits that take its items on average within its
-    /// share of the rate, in whole words. Some 100 us.
+    /// The layer with this number, from 0: the smallest one that holds its items on average within
+    /// its share of the rate, in whole words. Takes about 100 us.
     ///
     /// # Errors
-    /// A layer of so high a number would have more bits than [`MAX_BITS`].
+    /// The number is so high that the layer would have more bits than [`MAX_BITS`].
     pub fn layer(&self, layer: u32) -> Result<PlannedLayer> {
         let _work = work::begin();
         let items = if layer < Growth::MOST_LAYERS { self.items(layer) } else { f64::INFINITY };
@@ -228,7 +230,7 @@ impl Growth {
     }
 }
 
-/// The largest number of set bits whose rate is proven to be at most this, of fewer than all bits.
+/// The largest number of set bits, below all bits, whose rate is proven to be at most this.
 fn limit(bits: u64, probes: u32, most: f64) -> Result<u64> {
     let at = |ones| Layer::new(bits, probes, bits - 1).and_then(|layer| layer.fpr_at_fill(ones));
     Ok(try_bisect(1..=bits, |ones| Ok::<bool, crate::Error>(at(ones)?.upper > most))? - 1)

@@ -1,8 +1,8 @@
 //! Exact false-positive rates and plans for Bloom filters, with proven brackets.
 //!
-//! This crate knows numbers, not filters: the rate of (bits, items, probes), the smallest filter
-//! that meets a rate, and the tests that hold a measured filter to its law. The crate `truebloom`
-//! builds filters that obey these laws.
+//! This crate computes with numbers, not filters: the rate of (bits, items, probes), the smallest
+//! filter that meets a rate, and the tests that compare a measured filter with its law. The crate
+//! `truebloom` builds filters that obey these laws.
 //!
 //! | question | answer |
 //! |---|---|
@@ -24,15 +24,15 @@
 //! | does this measurement agree? | [`binomial`], [`Fill`], [`mcdiarmid`] |
 //! | how many distinct keys may have been met, seen or not? | [`distinct`] |
 //!
-//! Rates are [`Fpr`]: a value with ends that are proven to enclose the truth, two `f64` apart at
-//! most. The textbook formula and the sums and recursions of the papers cannot give them in
-//! floating point, where they lose up to all digits, so rates are computed in whole numbers whose
-//! rounding errors are counted (module [`law`]).
+//! Rates are [`Fpr`]: a value between ends that are proven to enclose the truth and are at most two
+//! `f64` apart. In floating point, the textbook formula, and the sums and recursions of the papers,
+//! lose up to all digits. So rates are computed in whole numbers whose rounding errors are counted
+//! (module [`law`]).
 //!
-//! No call works for more than about a second, whatever its arguments (simulations take the steps
-//! they are asked for). Where the exact answer would take longer, the answer is a wider bracket,
-//! marked as such, or an error. The steps are counted, so that the same arguments have the same
-//! answer on every machine.
+//! No call works for more than about a second, whatever its arguments; simulations take as many
+//! steps as are asked for. If the exact answer would take longer, the answer is a wider bracket,
+//! which is marked as such, or an error. Work is counted in steps, so the same arguments have the
+//! same answer on every machine.
 //!
 //! ```
 //! use truebloom_math::{Plan, Target};
@@ -111,8 +111,8 @@ pub use plan::{MAX_BLOCKED_PROBES, Plan, Promise, Target, Textbook, entropy_bits
 pub use search::{Best, MAX_SEARCHED_PROBES, OptimalProbes, max_items, min_bits, optimal_probes};
 pub use tails::{binomial, freedman, mcdiarmid};
 
-/// The most bits a law is answered for.
+/// The largest number of bits for which laws are computed.
 pub const MAX_BITS: u64 = 1 << 62;
 
-/// The most probes a law is answered for.
+/// The largest number of probes for which laws are computed.
 pub const MAX_PROBES: u32 = 100_000;

@@ -1,8 +1,8 @@
-//! Numbers as readable data, with the feature `serde`: a rate is the decimal that was written, a
-//! scheme its name.
+//! Support for serde, with the feature `serde`: a rate is the decimal that was written, a scheme is
+//! its name.
 //!
-//! What is read is checked: a rate lies between 0 and 1, a design can work, and a plan keeps its
-//! rate, whatever wrote it.
+//! Values are checked when they are read: a rate must be between 0 and 1, a design must be
+//! possible, and a plan must keep its rate, whichever program wrote it.
 
 use crate::{Plan, Rate, SchemeId, Target};
 use core::fmt;
@@ -10,15 +10,15 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 impl Serialize for Rate {
-    /// As text: `"0.001"`.
+    /// Writes text: `"0.001"`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
 impl<'de> Deserialize<'de> for Rate {
-    /// From text: `"0.001"`, `"1e-3"`, `"0.1%"`, `"1/1000"`. Not from a number, because formats
-    /// round those.
+    /// Reads text: `"0.001"`, `"1e-3"`, `"0.1%"`, `"1/1000"`. It does not read numbers, because
+    /// formats round them.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rate, D::Error> {
         struct Written;
 
@@ -39,7 +39,7 @@ impl<'de> Deserialize<'de> for Rate {
 }
 
 impl Serialize for SchemeId {
-    /// Its name.
+    /// Writes its name.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
     }
@@ -65,7 +65,7 @@ impl<'de> Deserialize<'de> for SchemeId {
     }
 }
 
-/// A plan without what is computed from it.
+/// A plan without the values that are computed from it.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "Plan")]
 struct PlanData {
@@ -77,7 +77,7 @@ struct PlanData {
 }
 
 impl Serialize for Plan {
-    /// The size and the target; the rates are computed again when it is read.
+    /// Writes the size and the target; the rates are computed again when the plan is read.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Plan { scheme, bits, probes, items, ref target, .. } = *self;
         PlanData { scheme, bits, probes, items, target: target.clone() }.serialize(serializer)
@@ -85,8 +85,8 @@ impl Serialize for Plan {
 }
 
 impl<'de> Deserialize<'de> for Plan {
-    /// The plan of its own size with newly proven rates; an error if that size does not meet the
-    /// target. In the time of a plan of a given size.
+    /// Makes the plan for the size that was read, and proves its rates again; an error if that size
+    /// does not meet the target. Takes the time of a plan for a given size.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Plan, D::Error> {
         let PlanData { scheme, bits, probes, items, target } = PlanData::deserialize(deserializer)?;
         Plan::of_size(scheme, bits, probes, items, target).map_err(D::Error::custom)

@@ -1,15 +1,15 @@
-//! An axis: what it measures, how it is scaled, and where its ticks are.
+//! An axis: its quantity, its scale, and its ticks.
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use std::ops::Range;
 
-/// How values become places.
+/// How values are mapped to positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scale {
-    /// Equal differences are equally long.
+    /// Equal differences have equal lengths.
     Linear,
-    /// Equal ratios are equally long; only values above 0 have a place.
+    /// Equal ratios have equal lengths; only values above 0 can be shown.
     Log,
 }
 
@@ -23,31 +23,32 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Equal steps; the label says what is measured, with its unit.
+    /// A linear axis; the label names the quantity and its unit.
     #[must_use]
     pub fn linear(label: impl Into<String>) -> Axis {
         Axis { label: label.into(), scale: Scale::Linear, range: None, names: Vec::new() }
     }
 
-    /// Equal ratios.
+    /// A logarithmic axis.
     #[must_use]
     pub fn log(label: impl Into<String>) -> Axis {
         Axis { label: label.into(), scale: Scale::Log, range: None, names: Vec::new() }
     }
 
-    /// Things with names, the first at 0, the next at 1 and so on.
+    /// An axis for things with names: the first is at 0, the next at 1 and so on.
     #[must_use]
     pub fn named(label: impl Into<String>, names: Vec<String>) -> Axis {
         Axis { names, ..Axis::linear(label) }
     }
 
-    /// From one value to a greater one, whatever the data are; what lies beyond is cut off at the edge. Without it the axis holds all data.
+    /// Sets the range from one value to a larger one, whatever the data are; anything beyond is cut
+    /// off at the edge. By default, the axis covers all data.
     #[must_use]
     pub fn between(self, low: f64, high: f64) -> Axis {
         Axis { range: Some((low, high)), ..self }
     }
 
-    /// Whether a value has a place.
+    /// Whether a value can be shown.
     pub(crate) fn places(&self, value: f64) -> bool {
         value.abs() <= FARTHEST && (self.scale == Scale::Linear || value >= f64::MIN_POSITIVE)
     }
@@ -80,7 +81,7 @@ impl Axis {
 
 const FARTHEST: f64 = 1e300;
 
-/// A little room on both sides, and some where there is one value only.
+/// Adds a margin on both sides, and a range if there is only one value.
 fn widened(scale: Scale, low: f64, high: f64) -> (f64, f64) {
     match scale {
         Scale::Log => {
@@ -95,17 +96,17 @@ fn widened(scale: Scale, low: f64, high: f64) -> (f64, f64) {
     }
 }
 
-/// Where lines cross the chart: with a label, and without.
+/// The positions of grid lines with a label, and of those without.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Ticks {
     pub(crate) labelled: Vec<f64>,
     pub(crate) minor: Vec<f64>,
 }
 
-/// Labels that fit.
+/// The number of labels that fit.
 const MOST_LABELS: f64 = 9.0;
 
-/// Multiples of 1, 2 or 5 powers of ten.
+/// Multiples of 1, 2 or 5 times a power of ten.
 fn linear_ticks(low: f64, high: f64) -> Ticks {
     let rough = (high - low) / MOST_LABELS;
     let power = 10f64.powf(rough.log10().floor());
@@ -116,7 +117,8 @@ fn linear_ticks(low: f64, high: f64) -> Ticks {
     Ticks { labelled: (first..=last.min(first + 100)).map(at).collect(), minor: Vec::new() }
 }
 
-/// Powers of ten; with few of them also twos and fives; within less than a decade or so equal steps, which are what can be read there.
+/// Powers of ten; if there are few of them, also their doubles and fivefolds; within less than
+/// about a decade, equal steps, which are easier to read there.
 fn log_ticks(low: f64, high: f64) -> Ticks {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let inside = |value: &f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(value);
@@ -140,15 +142,15 @@ fn log_ticks(low: f64, high: f64) -> Ticks {
     Ticks { minor: minor.into_iter().filter(|value| !labelled.contains(value)).collect(), labelled }
 }
 
-/// The number nearest to the decimal, which products are not.
+/// The number nearest to the decimal, which a product would not always be.
 fn decimal(digit: f64, exponent: i32) -> f64 {
     format!("{digit}e{exponent}").parse().unwrap_or(f64::NAN)
 }
 
-/// How an axis writes its ticks: all of them alike.
+/// How all ticks of an axis are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Notation {
-    /// Plainly, in groups of three digits.
+    /// As plain numbers, in groups of three digits.
     Plain,
     /// As products with powers of ten.
     Powers,
@@ -187,7 +189,7 @@ impl Notation {
     }
 }
 
-/// Mantissa and exponent, in decimals.
+/// The mantissa and the exponent of the decimal form.
 fn parts(value: f64) -> (String, i32) {
     let text = format!("{value:e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -222,7 +224,8 @@ fn grouped(value: f64) -> String {
     format!("{sign}{groups}{fraction}")
 }
 
-/// An axis with its range: plotters' own logarithmic one labels no value within a decade that holds no power of ten.
+/// An axis with its range; plotters' own logarithmic axis labels nothing in a range without a power
+/// of ten.
 #[derive(Clone)]
 pub(crate) struct Coordinate {
     scale: Scale,
@@ -238,7 +241,7 @@ impl Coordinate {
         self.names.get(value as usize).cloned().unwrap_or_else(|| self.notation.label(value))
     }
 
-    /// Within the range, so that nothing is drawn beyond the edge.
+    /// The value limited to the range, so that nothing is drawn beyond the edge.
     pub(crate) fn clamped(&self, value: f64) -> f64 {
         value.clamp(self.low, self.high)
     }
@@ -258,7 +261,7 @@ impl Coordinate {
         }
     }
 
-    /// The value that has this share of the axis below it.
+    /// The value below which this share of the axis lies.
     pub(crate) fn at_share(&self, share: f64) -> f64 {
         let value = match self.scale {
             Scale::Linear => self.low + share * (self.high - self.low),
@@ -301,7 +304,7 @@ impl ValueFormatter<f64> for Coordinate {
 mod tests {
     use super::*;
 
-    /// One notation an axis: what one tick needs, all have.
+    /// An axis uses one notation: if one tick needs it, all have it.
     #[test]
     fn ticks_of_an_axis_are_written_alike() {
         let labels = |axis: Axis, low: f64, high: f64| {
@@ -338,7 +341,7 @@ mod tests {
         }
     }
 
-    /// Whatever the range, between two and twelve labels, all inside.
+    /// Every range has between two and twelve labels, all of them inside.
     #[test]
     fn every_range_has_ticks() {
         for low in [1e-300, 3.3e-43, 1e-9, 0.0215, 0.97, 1.0, 640.0, 9.9e8] {

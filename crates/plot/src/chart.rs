@@ -1,4 +1,4 @@
-//! A chart, put together.
+//! Charts: axes, series and marks together.
 
 use crate::{Axis, Error, Mark, Series};
 
@@ -15,62 +15,65 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// Without curves yet. The title says what is to be seen.
+    /// A chart without curves. The title says what the chart shows.
     #[must_use]
     pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Chart {
         Chart { title: title.into(), note: String::new(), x, y, series: Vec::new(), marks: Vec::new(), size: (720, 440) }
     }
 
-    /// With another title; none where it is empty.
+    /// Replaces the title; an empty text removes it.
     #[must_use]
     pub fn titled(self, title: impl Into<String>) -> Chart {
         Chart { title: title.into(), ..self }
     }
 
-    /// What stands below the title, in as many lines as it takes: sizes, seeds, where numbers come from.
+    /// Sets a note below the title, wrapped to the width of the chart: sizes, seeds, the origin of
+    /// numbers.
     #[must_use]
     pub fn note(self, note: impl Into<String>) -> Chart {
         Chart { note: note.into(), ..self }
     }
 
-    /// With one series more; bands are drawn below everything else.
+    /// Adds a series; bands are drawn below everything else.
     #[must_use]
     pub fn with(mut self, series: Series) -> Chart {
         self.series.push(series);
         self
     }
 
-    /// With several more.
+    /// Adds several series.
     #[must_use]
     pub fn with_all(mut self, series: impl IntoIterator<Item = Series>) -> Chart {
         self.series.extend(series);
         self
     }
 
-    /// With a line across.
+    /// Adds a line across the chart.
     #[must_use]
     pub fn marked(mut self, mark: Mark) -> Chart {
         self.marks.push(mark);
         self
     }
 
-    /// Width and height in pixels, at least 240 by 160; 720 by 440 otherwise.
+    /// Sets the width and height in pixels, at least 240 by 160; the default is 720 by 440.
     #[must_use]
     pub fn sized(self, width: u32, height: u32) -> Chart {
         Chart { size: (width.clamp(240, 10_000), height.clamp(160, 10_000)), ..self }
     }
 
-    /// The chart as an SVG document of its own, which also stands in a page as it is. The same chart gives the same bytes everywhere.
+    /// The chart as a complete SVG document, which can also be embedded in a page. The same chart
+    /// gives the same bytes everywhere.
     ///
-    /// Points that have no place on their axis (not finite or beyond 1e300; not above 0 on a logarithmic one) break their line; the description counts them.
+    /// A point that cannot be shown on its axis (not finite, beyond 1e300, or not above 0 on a
+    /// logarithmic axis) interrupts its line; the description counts such points.
     ///
     /// # Errors
-    /// No point has a place.
+    /// No point can be shown.
     pub fn svg(&self) -> Result<String, Error> {
         crate::draw::svg(self)
     }
 
-    /// Points without a place.
+    /// The number of points that cannot be shown.
     pub(crate) fn left_out(&self) -> usize {
         self.series.iter().flat_map(|series| &series.points).filter(|point| !self.places(point)).count()
     }
@@ -79,7 +82,7 @@ impl Chart {
         self.x.places(x) && self.y.places(low) && self.y.places(high)
     }
 
-    /// The ends of the data on both axes, marks included.
+    /// The range of the data on both axes, including marks.
     pub(crate) fn extent(&self) -> Option<[(f64, f64); 2]> {
         let mut points = self.series.iter().flat_map(|series| &series.points).filter(|point| self.places(point));
         let &(x, low, high) = points.next()?;

@@ -1,12 +1,13 @@
-//! Colours for light pages, and what becomes of them on dark ones.
+//! Colours for light pages, and their equivalents on dark ones.
 //!
-//! The curves' are those of Okabe and Ito, which colour-blind people tell apart, darkened or lightened until each stands out from its page by 3 to 1 at least. All that are used are known
-//! beforehand, so that one style sheet serves any number of charts.
+//! The curves use those of Okabe and Ito, which colour-blind people can distinguish, darkened or
+//! lightened until each has a contrast of at least 3 to 1 with its page. All colours are fixed in
+//! advance, so one style sheet serves any number of charts.
 
 use plotters::style::RGBColor;
 use std::fmt::Write;
 
-/// On a light page, on a dark one.
+/// The colour on a light page, and on a dark one.
 pub(crate) type Pair = [(u8, u8, u8); 2];
 
 pub(crate) const PAPER: Pair = [(0xFF, 0xFF, 0xFF), (0x0F, 0x14, 0x19)];
@@ -25,10 +26,10 @@ pub(crate) const CURVES: [Pair; 6] = [
     [(0x5F, 0x68, 0x73), (0xA8, 0xB2, 0xBD)],
 ];
 
-/// Steps of the ramp.
+/// The number of steps of the ramp.
 const STEPS: u32 = 40;
 
-/// From blue to vermilion, over grey, in steps.
+/// A colour from blue through grey to vermilion, in steps.
 pub(crate) fn between(share: f64) -> Pair {
     let share = (share * f64::from(STEPS)).round() / f64::from(STEPS);
     let mix = |a: u8, b: u8| (f64::from(a) + share * (f64::from(b) - f64::from(a))).round() as u8;
@@ -56,7 +57,8 @@ pub(crate) fn all() -> Vec<Pair> {
     pairs
 }
 
-/// Style rules that give each colour its other one on a dark page. They come before no attribute: any rule wins over those.
+/// Style rules that replace each colour on a dark page. Presentation attributes need no higher
+/// specificity, because any rule overrides them.
 pub(crate) fn dark_rules(pairs: &[Pair]) -> String {
     let hex = |(r, g, b): (u8, u8, u8)| format!("#{r:02X}{g:02X}{b:02X}");
     let mut rules = String::new();
@@ -73,7 +75,7 @@ pub(crate) fn dark_rules(pairs: &[Pair]) -> String {
 mod tests {
     use super::*;
 
-    /// The contrast of the web's accessibility guidelines.
+    /// The contrast ratio of the web's accessibility guidelines.
     fn contrast(a: (u8, u8, u8), b: (u8, u8, u8)) -> f64 {
         let linear = |channel: u8| {
             let share = f64::from(channel) / 255.0;
@@ -94,7 +96,8 @@ mod tests {
         }
     }
 
-    /// Brettel's simulation in its usual short form: what people without one kind of cone see. The first four curves, most charts' all, stay apart.
+    /// Brettel's simulation in its usual short form shows colours as people see them who lack one
+    /// kind of cone. The first four curves, more than which few charts have, stay distinguishable.
     #[test]
     fn curves_differ_for_those_who_see_fewer_colours() {
         let seen: [[[f64; 3]; 3]; 3] = [

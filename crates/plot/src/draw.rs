@@ -1,7 +1,9 @@
-//! A chart becomes SVG.
+//! Drawing a chart as SVG.
 //!
-//! plotters places pixels by whole numbers, which makes steps of flat curves. So everything is drawn ten times as large and the document's view box brings it back to size. It has no dashes
-//! but hundreds of short lines: a dashed line is drawn whole, with a width that stands for its dashes, and gets them when the document is finished.
+//! The drawing library places pixels by whole numbers, which turns flat curves into steps. So
+//! everything is drawn ten times as large, and the view box of the document scales it back. The
+//! library draws dashes as hundreds of short lines; instead, a dashed line is drawn solid with a
+//! width that encodes its dashes, and gets them when the document is finished.
 
 use crate::axis::Coordinate;
 use crate::colour::{self, FAINT_GRID, GRID, INK, PAPER, Pair, SOFT_INK};
@@ -16,7 +18,7 @@ use plotters::element::{Circle, PathElement, Polygon, Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, IntoFont, ShapeStyle, TextStyle};
 
-/// Units a pixel.
+/// The number of units per pixel.
 const FINE: i32 = 10;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -66,17 +68,17 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
     Ok(finished(&text, chart, (width, height)))
 }
 
-/// Left and right.
+/// The margin on the left and on the right.
 const SIDE: i32 = 18;
 const TITLE: i32 = 34;
 const NO_TITLE: i32 = 8;
-/// From one line of the title to the next, and of the note.
+/// The distance between lines of the title, and of the note.
 const LINE: i32 = 20;
 const NOTE: i32 = 18;
 
 const FONT: &str = "system-ui, -apple-system, 'Segoe UI', sans-serif";
 
-/// A text style of so many pixels.
+/// A text style with this size in pixels.
 fn words(pixels: f64, pair: Pair, h: HPos, v: VPos) -> TextStyle<'static> {
     // plotters takes the height of a line, and divides by this.
     let font = (FONT, pixels * 1.24 * f64::from(FINE)).into_font();
@@ -87,7 +89,7 @@ fn stroke(pair: Pair, pixels: f64) -> ShapeStyle {
     colour::rgb(pair).stroke_width((pixels * f64::from(FINE)).round() as u32)
 }
 
-/// Where the note begins.
+/// The position at which the note begins.
 fn below_title(titles: &[String]) -> i32 {
     if titles.is_empty() { NO_TITLE } else { TITLE + LINE * (titles.len() as i32 - 1) }
 }
@@ -113,7 +115,7 @@ fn colour_of(series: &Series, number: usize) -> Pair {
     }
 }
 
-/// One entry of the legend: a piece of the curve, and its name.
+/// An entry of the legend: a piece of the curve, and its name.
 fn sample(root: &Area<'_>, entry: &Entry<'_>, head: i32) -> Result<(), Error> {
     let (x, y) = ((SIDE + entry.x) * FINE, (head + entry.y + ROW / 2) * FINE);
     let pair = colour_of(entry.series, entry.number);
@@ -135,11 +137,11 @@ fn sample(root: &Area<'_>, entry: &Entry<'_>, head: i32) -> Result<(), Error> {
     root.draw(&Text::new(entry.series.name.clone(), at, words(12.0, INK, HPos::Left, VPos::Center))).map_err(failed)
 }
 
-/// Added to a width, in pixels: this line is dashed. No other line has such a width.
+/// Added to a line's width, in pixels, it marks the line as dashed. No other line has such a width.
 const DASHED: f64 = 0.1;
-/// This one is dotted.
+/// It marks the line as dotted.
 const DOTTED: f64 = 0.3;
-/// What these widths, in units, stand for.
+/// The dash patterns for these widths, in units.
 const DASHES: [(u32, &str); 3] = [
     (21, " stroke-width=\"20\" stroke-dasharray=\"60 40\""),
     (14, " stroke-width=\"13\" stroke-dasharray=\"60 40\""),
@@ -147,7 +149,7 @@ const DASHES: [(u32, &str); 3] = [
 ];
 const DOT: i32 = 3 * FINE;
 const BAND: f64 = 0.28;
-/// Of a band's edges, which are what is seen of a narrow one.
+/// The width of a band's edges, which are all that is visible of a narrow band.
 const EDGE: f64 = 0.7;
 const BAR: f64 = 0.55;
 
@@ -165,7 +167,7 @@ fn mesh(plot: &mut Plot<'_, '_>, chart: &Chart) -> Result<(), Error> {
         .map_err(failed)
 }
 
-/// A dashed line across.
+/// Draws a dashed line across the chart.
 fn across(plot: &mut Plot<'_, '_>, mark: &Mark, [x, y]: [&Coordinate; 2]) -> Result<(), Error> {
     let axis = if mark.upright { x } else { y };
     if !axis.holds(mark.at) {
@@ -176,7 +178,8 @@ fn across(plot: &mut Plot<'_, '_>, mark: &Mark, [x, y]: [&Coordinate; 2]) -> Res
     plot.plotting_area().draw(&PathElement::new(line.to_vec(), stroke(SOFT_INK, 1.2 + DOTTED))).map_err(failed)
 }
 
-/// The words of lines, at their upper or right ends, none over another.
+/// Writes the texts of marks at the upper or right ends of their lines, so that none overlaps
+/// another.
 fn words_of_marks(plot: &mut Plot<'_, '_>, chart: &Chart, [x, y]: [&Coordinate; 2]) -> Result<(), Error> {
     let visible = |upright: bool| {
         let axis = if upright { x } else { y };
@@ -200,10 +203,12 @@ fn words_of_marks(plot: &mut Plot<'_, '_>, chart: &Chart, [x, y]: [&Coordinate; 
     Ok(())
 }
 
-/// The height of a line of words.
+/// The height of a line of text.
 const WORDS: i32 = 14;
 
-/// Where the words of level lines begin below their lines, these from the top down: above the line where there is room, else below it, else below the words before; all above the foot.
+/// Where the texts of horizontal lines begin, relative to their lines, from the top down: above the
+/// line if there is room, otherwise below it, otherwise below the previous text; all above the
+/// bottom.
 fn beside_lines(lines: &[i32], height: i32) -> Vec<i32> {
     let mut free = 0;
     let mut begins: Vec<i32> = lines
@@ -230,13 +235,13 @@ fn put_words(plot: &mut Plot<'_, '_>, mark: &Mark, (at, (dx, dy)): ((f64, f64), 
     root.draw(&Text::new(mark.words.clone(), at, words(11.5, SOFT_INK, h, v))).map_err(failed)
 }
 
-/// The pixel of a value, from the corner of the area between the axes.
+/// The pixel for a value, relative to the corner of the plot area.
 fn pixel(plot: &Plot<'_, '_>, area: &Area<'_>, at: (f64, f64)) -> (i32, i32) {
     let ((x, y), (base_x, base_y)) = (plot.backend_coord(&at), area.get_base_pixel());
     (x - base_x, y - base_y)
 }
 
-/// Runs of points that have a place.
+/// The runs of points that can be shown.
 fn pieces<'a>(chart: &'a Chart, series: &'a Series) -> impl Iterator<Item = &'a [(f64, f64, f64)]> {
     series.points.split(|point| !chart.places(point)).filter(|piece| !piece.is_empty())
 }
@@ -287,7 +292,8 @@ fn draw(plot: &mut Plot<'_, '_>, chart: &Chart, (series, number): (&Series, usiz
     Ok(())
 }
 
-/// The parts of a line within both ranges: it is cut where it crosses an edge, straight as it is drawn.
+/// The parts of a line within both ranges: it is cut where it crosses an edge, along the straight
+/// line that is drawn.
 fn clipped(points: &[(f64, f64, f64)], [x, y]: [&Coordinate; 2]) -> Vec<Vec<(f64, f64)>> {
     if let [(x_only, y_only, _)] = *points {
         return if x.holds(x_only) && y.holds(y_only) { vec![vec![(x_only, y_only)]] } else { Vec::new() };
@@ -319,7 +325,8 @@ fn clipped(points: &[(f64, f64, f64)], [x, y]: [&Coordinate; 2]) -> Vec<Vec<(f64
     paths
 }
 
-/// The part of a straight way that is within the unit square, as shares of it; nothing where none is.
+/// The part of a straight line that is within the unit square, as shares of its length; nothing if
+/// no part is.
 fn inside(from: [f64; 2], to: [f64; 2]) -> Option<(f64, f64)> {
     let (mut start, mut end) = (0.0f64, 1.0f64);
     for (a, b) in from.into_iter().zip(to) {
@@ -338,7 +345,8 @@ fn inside(from: [f64; 2], to: [f64; 2]) -> Option<(f64, f64)> {
     (start < end).then_some((start, end))
 }
 
-/// A point at a pixel, of a shape that goes with its series' colour, so that it is told from others without colours.
+/// Draws a point at a pixel, with a shape that depends on its series, so that series can be
+/// distinguished without colours.
 fn put_point(area: &Area<'_>, (x, y): (i32, i32), series: &Series, number: usize) -> Result<(), Error> {
     let style = colour::rgb(colour_of(series, number)).filled();
     let corners = |offsets: &[(i32, i32)]| Polygon::new(offsets.iter().map(|(dx, dy)| (x + dx, y + dy)).collect::<Vec<_>>(), style);
@@ -358,7 +366,8 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// At its size, with its title and description for those who do not see it, and its colours on a dark page.
+/// The finished document: with its size, with a title and description for people who cannot see it,
+/// and with its colours for a dark page.
 fn finished(text: &str, chart: &Chart, (width, height): (i32, i32)) -> String {
     let body = text.split_once('>').map_or("", |(_, body)| body).replace(" opacity=\"1\"", "");
     // What the widths stand for.

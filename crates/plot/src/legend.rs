@@ -1,8 +1,8 @@
-//! Texts above the chart: the legend's entries, and notes in lines that fit.
+//! Texts above the chart: the entries of the legend, and wrapped notes.
 
 use crate::Series;
 
-/// Where an entry stands, from the left edge and the legend's top, in pixels.
+/// The position of an entry, from the left edge and the top of the legend, in pixels.
 pub(crate) struct Entry<'a> {
     pub(crate) series: &'a Series,
     pub(crate) number: usize,
@@ -14,12 +14,12 @@ pub(crate) const ROW: i32 = 19;
 pub(crate) const SAMPLE: i32 = 26;
 const GAP: i32 = 18;
 
-/// The width of a text at the legend's size, on the safe side: no font is known here.
+/// A cautious estimate of a text's width at the legend's size, because the font is not known here.
 pub(crate) fn text_width(text: &str, size: f64) -> i32 {
     (text.chars().count() as f64 * size * 0.56).ceil() as i32
 }
 
-/// A text in lines of at most so many pixels, cut at spaces.
+/// A text wrapped at spaces into lines of at most this many pixels.
 pub(crate) fn wrapped(text: &str, size: f64, width: i32) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

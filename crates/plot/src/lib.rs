@@ -17,16 +17,19 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// No point of any curve has a place on both axes: there is none, or none is finite, or above 0 on a logarithmic axis.
+    /// No point of any curve can be shown on both axes: there are no points, or none is finite, or
+    /// none is above 0 on a logarithmic axis.
     NothingToDraw,
-    /// The drawing library failed; the text is its own message.
+    /// The drawing library failed; the text is its message.
     Backend(String),
 }
 
-/// What stands at the beginning of every chart, so that programs can tell it from drawings of others before they replace it.
+/// The beginning of every chart, by which programs can distinguish charts from other drawings
+/// before they replace them.
 pub const MARK: &str = "data-by=\"truebloom-plot\"";
 
-/// The style sheet of a page with charts that stand in it [without their own](without_style): what becomes of their colours on a dark page.
+/// The style sheet for a page with embedded charts [without their own](without_style): it sets
+/// their colours on a dark page.
 #[must_use]
 pub fn page_style() -> String {
     colour::dark_rules(&colour::all())

@@ -1,27 +1,27 @@
-//! What is drawn between the axes.
+//! Series and marks: what is drawn between the axes.
 
-/// How a series looks.
+/// The appearance of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Shape {
     /// A line through the points.
     Line,
-    /// A dashed line: an approximation, a bound, what was asked for.
+    /// A dashed line: for an approximation, a bound, or a requested value.
     Dashed,
-    /// The points alone: what was measured.
+    /// Only the points: for measurements.
     Points,
-    /// A bar at each point, from 0 or the foot of the axis.
+    /// A bar at each point, from 0 or the bottom of the axis.
     Bars,
-    /// An area between two values at each point: a bracket or an interval.
+    /// An area between two values at each point: for a bracket or an interval.
     Band,
 }
 
-/// One curve, set of points, row of bars or band.
+/// A curve, a set of points, a row of bars, or a band.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     pub(crate) name: String,
     pub(crate) shape: Shape,
-    /// Abscissa, ordinate, and the upper ordinate of a band (the same otherwise).
+    /// The abscissa, the ordinate, and the upper ordinate of a band (otherwise the same).
     pub(crate) points: Vec<(f64, f64, f64)>,
     pub(crate) colour: Option<usize>,
     pub(crate) ramp: Option<f64>,
@@ -61,32 +61,33 @@ impl Series {
         Series::of_pairs(name, Shape::Bars, points)
     }
 
-    /// A band: abscissa, lower and upper ordinate.
+    /// A band: the abscissa, and the lower and upper ordinate.
     #[must_use]
     pub fn band(name: impl Into<String>, points: Vec<(f64, f64, f64)>) -> Series {
         Series::new(name, Shape::Band, points)
     }
 
-    /// The colour of a number, so that what belongs together looks so; otherwise series are coloured in their order.
+    /// Sets the colour by its number, so that related series look alike; by default, series are
+    /// coloured in their order.
     #[must_use]
     pub fn coloured(self, number: usize) -> Series {
         Series { colour: Some(number), ..self }
     }
 
-    /// A colour between two ends, for a family of curves: 0 to 1.
+    /// Sets a colour between two ends, from 0 to 1, for a family of curves.
     #[must_use]
     pub fn graded(self, share: f64) -> Series {
         Series { ramp: Some(share.clamp(0.0, 1.0)), ..self }
     }
 
-    /// Without a line in the legend.
+    /// Removes the series from the legend.
     #[must_use]
     pub fn unnamed(self) -> Series {
         Series { in_legend: false, ..self }
     }
 }
 
-/// A line across the chart at one value, with its words.
+/// A line across the chart at one value, with a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
     pub(crate) upright: bool,
@@ -95,13 +96,13 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Upright, at an abscissa.
+    /// A vertical line, at an abscissa.
     #[must_use]
     pub fn upright(at: f64, words: impl Into<String>) -> Mark {
         Mark { upright: true, at, words: words.into() }
     }
 
-    /// Level, at an ordinate.
+    /// A horizontal line, at an ordinate.
     #[must_use]
     pub fn level(at: f64, words: impl Into<String>) -> Mark {
         Mark { upright: false, at, words: words.into() }

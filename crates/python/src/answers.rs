@@ -6,10 +6,11 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyCapsule, PyList};
 
-/// Answers to many keys, in their order: a sequence of booleans, and an Arrow column of them.
+/// The answers to many keys, in order: a sequence of booleans, and an Arrow column of them.
 ///
-/// This is what `contains_many` and `add_many` give back for an object whose library has no column type that they know; any library with the
-/// Arrow C interface takes it, and `list(answers)` makes a list. Rows that were null have the answer None.
+/// `contains_many` and `add_many` return it for objects whose library has no column type known to
+/// this package; every library with the Arrow C interface accepts it, and `list(answers)` makes a
+/// list. For null rows the answer is None.
 #[pyclass(frozen, module = "truebloom")]
 pub(crate) struct Answers {
     outcome: Outcome,
@@ -27,7 +28,7 @@ impl Answers {
     }
 }
 
-/// The answers as what the keys came in.
+/// Converts the answers to the type that the keys had.
 pub(crate) fn give_back<'py>(keys: &Bound<'py, PyAny>, answers: Answers) -> PyResult<Bound<'py, PyAny>> {
     keys.py().import("truebloom._answers")?.getattr("give_back")?.call1((answers, keys))
 }
@@ -50,7 +51,7 @@ impl Answers {
         Ok(self.tolist(py)?.try_iter()?.into_any())
     }
 
-    /// How many are true.
+    /// The number of answers that are true.
     fn count(&self) -> u64 {
         self.outcome.ones
     }

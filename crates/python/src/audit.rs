@@ -1,4 +1,4 @@
-//! What other libraries give.
+//! The rates that other libraries give.
 
 use crate::errors::{Kind, math_error, raise};
 use crate::given::{rate as given_rate, whole};
@@ -7,12 +7,14 @@ use pyo3::prelude::*;
 use truebloom_audit::{PROFILES, Profile, Size, simulate};
 use truebloom_math::{Error, Fpr, Method, Rate};
 
-/// What other libraries really give for so many items at this rate: their arithmetic, restated, with the law it has or a simulation of it.
+/// The rates that other libraries really give for this many items at this rate: their arithmetic is
+/// restated, with its law or a simulation.
 ///
 /// >>> [(row.library, row.kept) for row in audit(1000, 0.01, ["rbloom", "truebloom"])]
 /// [('rbloom', False), ('truebloom', True)]
 ///
-/// Give names of libraries for those alone. `queries` are those of each simulation, in some seconds for a hundred million of them.
+/// Give the names of libraries to audit only those. `queries` is the number for each simulation; a
+/// hundred million take some seconds.
 #[pyfunction]
 #[pyo3(signature = (items, fpr, libraries=None, *, queries=1_000_000, seed=1))]
 pub(crate) fn audit<'py>(

@@ -14,7 +14,7 @@ use truebloom::count_min::{CountMin as Sketch, HeavyHitter, HeavyHitters as List
 type Counters = Sketch<u64>;
 type Hitters = List<u64>;
 
-/// Counts many keys once each with a function that counts one, and gives back how many there were.
+/// Counts each of many keys once, with a function that counts one, and returns their number.
 fn count_all<T: Send + Sync>(shared: &Shared<T>, keys: &Bound<'_, PyAny>, count: impl Fn(&mut T, RawKey<'_>) + Sync) -> PyResult<u64> {
     let ask = |keys: Run<'_>| -> Result<truebloom::Answers, Refusal> {
         let mut held = shared.held_to_change();
@@ -26,8 +26,8 @@ fn count_all<T: Send + Sync>(shared: &Shared<T>, keys: &Bound<'_, PyAny>, count:
     Ok(run(keys, &Work { ask: &ask, share: Share::Nothing, hasher: None, threads: 1, keep: false })?.ones)
 }
 
-/// A Count-Min sketch: counts of any number of keys in fixed memory, never too low, and too high by at most epsilon times the sum of all counts, but for a
-/// probability of delta.
+/// A Count-Min sketch: counts of any number of keys in fixed memory, never too low, and too high by
+/// at most epsilon times the sum of all counts, except with a probability of delta.
 ///
 /// >>> c = CountMin(0.001, 0.001, seed=1)
 /// >>> c.update(["a", "b", "a"])
@@ -64,12 +64,14 @@ impl CountMin {
         Ok(())
     }
 
-    /// Counts many keys once each, from whatever `BloomFilter.update` takes; gives back how many there were.
+    /// Counts many keys once each, from anything that `BloomFilter.update` accepts; returns their
+    /// number.
     fn update(&self, keys: &Bound<'_, PyAny>) -> PyResult<u64> {
         count_all(&self.held, keys, |sketch, key| sketch.add(&key, 1))
     }
 
-    /// An upper bound on how often the key came, never too low; None if its counters are full, so that nothing bounds it.
+    /// An upper bound on how often the key occurred, never too low; None if its counters are
+    /// saturated, so that nothing bounds it.
     fn estimate(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
         let owned = with_key(key, Owned::of)?;
         let estimate = self.held.look(key.py(), |sketch| sketch.estimate(&owned.key()));
@@ -82,13 +84,13 @@ impl CountMin {
         self.held.look(py, Counters::total)
     }
 
-    /// Counters in each row.
+    /// The number of counters in each row.
     #[getter]
     fn width(&self, py: Python<'_>) -> u64 {
         self.held.look(py, |sketch| sketch.shape().width())
     }
 
-    /// Rows.
+    /// The number of rows.
     #[getter]
     fn depth(&self, py: Python<'_>) -> u32 {
         self.held.look(py, |sketch| sketch.shape().depth())
@@ -128,7 +130,7 @@ impl CountMin {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The sketch that these bytes are the file of.
+    /// The sketch whose file consists of these bytes.
     #[staticmethod]
     fn from_bytes(data: &Bound<'_, PyAny>) -> PyResult<CountMin> {
         let sketch = with_bytes(data, Counters::from_bytes)?.map_err(|error| format_error(data.py(), &error))?;
@@ -140,12 +142,12 @@ impl CountMin {
         Ok((py.get_type::<CountMin>().getattr("from_bytes")?, (slf.get().to_bytes(py)?,)))
     }
 
-    /// Writes its file and replaces the one that is there, whole or not at all.
+    /// Writes its file and replaces an existing one, whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         self.held.read(py, |sketch| sketch.save(&path)).map_err(|error| file_error(py, &error))
     }
 
-    /// Opens a file, of this package or of Rust.
+    /// Opens a file that was written by this package or by Rust.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<CountMin> {
         let sketch = py.detach(|| Counters::open(&path)).map_err(|error| file_error(py, &error))?;
@@ -158,7 +160,7 @@ impl CountMin {
     }
 }
 
-/// The most frequent keys of a stream, in fixed memory, with bounds on their counts that are certain.
+/// The most frequent keys of a stream, in fixed memory, with certain bounds on their counts.
 ///
 /// >>> h = HeavyHitters("10%", seed=1)
 /// >>> h.update("the cat and the dog and the bird".split())
@@ -166,8 +168,9 @@ impl CountMin {
 /// >>> h.top(2)
 /// [Count(key='the', at_least=3, at_most=3), Count(key='and', at_least=2, at_most=2)]
 ///
-/// `share` is the part of the stream from which on a key counts as frequent, and `delta` the probability with which a single count is too high by half of
-/// that. `keys` says what the keys are, so that they come back as that: str, int (signed, 64 bits) or bytes.
+/// A key counts as frequent if it makes up at least `share` of the stream; `delta` is the
+/// probability that a single count is too high by half of that. `keys` is the type of the keys in
+/// results: str, int (signed, 64 bits) or bytes.
 #[pyclass(frozen, module = "truebloom")]
 pub(crate) struct HeavyHitters {
     held: Shared<Hitters>,
@@ -177,7 +180,7 @@ pub(crate) struct HeavyHitters {
 /// A function and its arguments, for pickle.
 type Again<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, &'static str));
 
-/// What keys come back as.
+/// The type of the keys in results.
 #[derive(Clone, Copy)]
 enum Keys {
     Text,
@@ -208,7 +211,7 @@ impl Keys {
         }
     }
 
-    /// The key as what it was; bytes where it was something else.
+    /// The key as an object of its type; bytes if it had another type.
     fn object<'py>(self, py: Python<'py>, key: &[u8]) -> PyResult<Bound<'py, PyAny>> {
         Ok(match (self, str::from_utf8(key), <&[u8; 8]>::try_from(key)) {
             (Keys::Text, Ok(text), _) => text.into_pyobject(py)?.into_any(),
@@ -219,7 +222,7 @@ impl Keys {
 }
 
 impl CountMin {
-    /// By its bytes, both steps of which report when there is no memory.
+    /// Copies through its bytes, because both steps report a lack of memory.
     fn copied(&self, py: Python<'_>) -> PyResult<Counters> {
         let bytes = self.held.read(py, Counters::to_bytes).map_err(|error| build_error(py, &error))?;
         py.detach(|| Counters::from_bytes(&bytes)).map_err(|error| format_error(py, &error))
@@ -227,7 +230,7 @@ impl CountMin {
 }
 
 impl HeavyHitters {
-    /// By its bytes, both steps of which report when there is no memory.
+    /// Copies through its bytes, because both steps report a lack of memory.
     fn copied(&self, py: Python<'_>) -> PyResult<Hitters> {
         let bytes = self.held.read(py, Hitters::to_bytes).map_err(|error| build_error(py, &error))?;
         py.detach(|| Hitters::from_bytes(&bytes)).map_err(|error| format_error(py, &error))
@@ -268,31 +271,33 @@ impl HeavyHitters {
         Ok(())
     }
 
-    /// Counts many keys once each, from whatever `BloomFilter.update` takes; gives back how many there were.
+    /// Counts many keys once each, from anything that `BloomFilter.update` accepts; returns their
+    /// number.
     fn update(&self, keys: &Bound<'_, PyAny>) -> PyResult<u64> {
         count_all(&self.held, keys, |list, key| list.add(&key, 1))
     }
 
-    /// The keys of the highest counts, highest first.
+    /// The keys with the highest counts, highest first.
     fn top<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
         self.held.read(py, |list| list.top(number)).iter().map(|found| self.typed(py, found)).collect()
     }
 
-    /// All keys that may have come so often, highest first: those with `at_least` from there on surely did. None if some may be missing, because the number is not
-    /// above `missed_at_most`.
+    /// All keys that may have occurred this often, highest first: those whose `at_least` reaches it
+    /// certainly did. None if some may be missing, because the number is not above
+    /// `missed_at_most`.
     fn above<'py>(&self, py: Python<'py>, threshold: u64) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
         let found = self.held.read(py, |list| list.above(threshold));
         found.map(|found| found.iter().map(|found| self.typed(py, found)).collect()).transpose()
     }
 
-    /// What is certain of the count of any key.
+    /// Certain bounds on the count of any key.
     fn bounds<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let owned = with_key(key, Owned::of)?;
         let found = self.held.look(key.py(), |list| list.bounds(&owned.key()));
         self.typed(key.py(), &found)
     }
 
-    /// No key that is missing from the list came more often than this.
+    /// No key that is missing from the list occurred more often than this.
     #[getter]
     fn missed_at_most(&self, py: Python<'_>) -> u64 {
         self.held.look(py, Hitters::missed_at_most)
@@ -304,13 +309,13 @@ impl HeavyHitters {
         self.held.look(py, |list| list.sketch().total())
     }
 
-    /// The number of keys that the list is for.
+    /// The number of keys that the list can hold.
     #[getter]
     fn capacity(&self, py: Python<'_>) -> u64 {
         self.held.look(py, Hitters::capacity)
     }
 
-    /// Adds the counts and the list of another, of the same size and seed.
+    /// Adds the counts and the list of another sketch, of the same size and seed.
     fn merge(&self, py: Python<'_>, other: &HeavyHitters) -> PyResult<()> {
         let merged = self.held.change_by(py, &other.held, || self.copied(py), |ours, theirs| ours.merge(theirs))?;
         merged.map_err(|error| merge_error(py, &error))
@@ -339,7 +344,7 @@ impl HeavyHitters {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The list that these bytes are the file of, with keys of this type.
+    /// The list whose file consists of these bytes, with keys of this type.
     #[staticmethod]
     #[pyo3(signature = (data, *, keys=None))]
     fn from_bytes(data: &Bound<'_, PyAny>, keys: Option<&Bound<'_, PyAny>>) -> PyResult<HeavyHitters> {
@@ -353,12 +358,12 @@ impl HeavyHitters {
         Ok((again, (slf.get().to_bytes(py)?, slf.get().keys.name())))
     }
 
-    /// Writes its file and replaces the one that is there, whole or not at all.
+    /// Writes its file and replaces an existing one, whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         self.held.read(py, |list| list.save(&path)).map_err(|error| file_error(py, &error))
     }
 
-    /// Opens a file, of this package or of Rust, with keys of this type.
+    /// Opens a file that was written by this package or by Rust, with keys of this type.
     #[staticmethod]
     #[pyo3(signature = (path, *, keys=None))]
     fn open(py: Python<'_>, path: PathBuf, keys: Option<&Bound<'_, PyAny>>) -> PyResult<HeavyHitters> {

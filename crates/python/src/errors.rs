@@ -1,4 +1,5 @@
-//! Exceptions: the classes of `truebloom/_errors.py`, with the text and the numbers of the library's errors.
+//! Exceptions: the classes of `truebloom/_errors.py`, with the messages and numbers of the
+//! library's errors.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -6,7 +7,7 @@ use std::io;
 use truebloom::{BuildError, FileError, FormatError, MergeError};
 use truebloom_math::Error;
 
-/// The classes, under `Error`.
+/// The exception classes derived from `Error`.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Plan,
@@ -45,7 +46,7 @@ pub(crate) fn raise(py: Python<'_>, kind: Kind, message: &str) -> PyErr {
     raise_with(py, kind, message, |_| Ok(()))
 }
 
-/// An exception with attributes, which `fill` puts into a dictionary.
+/// An exception with attributes, which `fill` writes into a dictionary.
 pub(crate) fn raise_with(py: Python<'_>, kind: Kind, message: &str, fill: impl FnOnce(&Bound<'_, PyDict>) -> PyResult<()>) -> PyErr {
     let make = || -> PyResult<PyErr> {
         let attributes = PyDict::new(py);
@@ -72,7 +73,7 @@ pub(crate) fn math_error(py: Python<'_>, error: &Error) -> PyErr {
     })
 }
 
-/// Too little memory for so many bytes.
+/// An exception for this many bytes that cannot be allocated.
 pub(crate) fn no_memory(py: Python<'_>, bytes: u64) -> PyErr {
     build_error(py, &BuildError::Memory { bytes })
 }
@@ -124,7 +125,7 @@ pub(crate) fn merge_error(py: Python<'_>, error: &MergeError) -> PyErr {
     })
 }
 
-/// What opens a file of another kind, in the words of this package.
+/// What opens a file of another kind, in the terms of this package.
 fn opened_by(kind: truebloom::FileKind) -> &'static str {
     use truebloom::FileKind;
     match kind {
@@ -156,7 +157,7 @@ pub(crate) fn format_error(py: Python<'_>, error: &FormatError) -> PyErr {
     raise(py, Kind::Format, &format_text(error))
 }
 
-/// Without the number, which `errno` has.
+/// The message without the number, which is in `errno`.
 fn in_words(cause: &io::Error) -> String {
     let text = cause.to_string();
     text.rsplit_once(" (os error ").map_or(text.clone(), |(words, _)| words.to_owned())

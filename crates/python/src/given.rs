@@ -1,4 +1,4 @@
-//! Arguments as people give them.
+//! Arguments in the forms in which people write them.
 
 use crate::errors::{Kind, build_error, math_error, no_memory, raise, raise_with};
 use pyo3::buffer::PyBuffer;
@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
 use truebloom::{HasherId, PortableHasher, Seed};
 use truebloom_math::{Layout, Rate, SchemeId, Target};
 
-/// A whole number: an int, or a float without a fraction, as 1e6 is.
+/// A whole number: an int, or a float without a fraction, such as 1e6.
 pub(crate) fn whole(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
     let py = value.py();
     let wrong = || {
@@ -30,7 +30,7 @@ pub(crate) fn small(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
     u32::try_from(number).map_err(|_| raise(value.py(), Kind::Plan, &format!("{name} is {number}, but must be below 2^32")))
 }
 
-/// The text of a value in a message.
+/// The text of a value for a message.
 fn brief(value: &Bound<'_, PyAny>) -> String {
     let text = value.repr().map_or_else(|_| "this object".to_owned(), |text| text.to_string_lossy().into_owned());
     match text.char_indices().nth(60) {
@@ -39,7 +39,8 @@ fn brief(value: &Bound<'_, PyAny>) -> String {
     }
 }
 
-/// A rate: a float or a decimal stands for the decimal that it is written as, a text like "0.1%" or "1/1000" for itself.
+/// A rate: a float or a decimal stands for the decimal that it is written as; a text like "0.1%" or
+/// "1/1000" is parsed.
 pub(crate) fn rate(value: &Bound<'_, PyAny>) -> PyResult<Rate> {
     let py = value.py();
     if let Ok(float) = value.cast::<PyFloat>() {
@@ -51,13 +52,14 @@ pub(crate) fn rate(value: &Bound<'_, PyAny>) -> PyResult<Rate> {
     Err(raise(py, Kind::Plan, &format!("{} is not a rate; write it as 0.001, '0.1%' or '1/1000'", brief(value))))
 }
 
-/// Decimal, Fraction and the numbers of other libraries.
+/// Whether this is a Decimal, a Fraction or a number of another library.
 fn is_number(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
     value.is_instance(&py.import("numbers")?.getattr("Number")?)
 }
 
-/// A seed: an int from 0 to 2^128 - 1, or up to 32 hexadecimal digits; a random one for None.
+/// A hasher for a seed: an int from 0 to 2^128 - 1, or up to 32 hexadecimal digits; for None, a
+/// random one.
 pub(crate) fn hasher(py: Python<'_>, seed: Option<&Bound<'_, PyAny>>, untrusted: bool) -> PyResult<PortableHasher> {
     let seed = match seed {
         None => Seed::random().map_err(|error| build_error(py, &error))?,
@@ -90,7 +92,7 @@ pub(crate) fn with_bytes<R: Send>(data: &Bound<'_, PyAny>, read: impl FnOnce(&[u
     Ok(py.detach(|| read(&copy)))
 }
 
-/// The bytes of a buffer, wherever they lie.
+/// The bytes of a buffer, whatever its layout.
 pub(crate) fn copied(py: Python<'_>, buffer: &PyBuffer<u8>) -> PyResult<Vec<u8>> {
     let (mut copy, bytes) = (Vec::new(), buffer.item_count());
     copy.try_reserve_exact(bytes).map_err(|_| no_memory(py, bytes as u64))?;
@@ -99,7 +101,7 @@ pub(crate) fn copied(py: Python<'_>, buffer: &PyBuffer<u8>) -> PyResult<Vec<u8>>
     Ok(copy)
 }
 
-/// What a plan is asked for.
+/// The arguments for a plan.
 #[derive(Default)]
 pub(crate) struct Wish<'a, 'py> {
     pub(crate) items: Option<&'a Bound<'py, PyAny>>,

@@ -10,7 +10,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyByteArray, PyBytes, PyInt, PyMemoryView, PyString, PyTuple, PyType};
 use truebloom::{Key, KeyWriter};
 
-/// What a key is once Python is out of it: 8 bytes, or a string of bytes. A tuple is the bytes of its fields one after the other, which is how the crate hashes it.
+/// A key without Python objects: 8 bytes, or a byte string. A tuple consists of the bytes of its
+/// fields one after the other, as the crate hashes it.
 #[derive(Clone, Copy)]
 pub(crate) enum RawKey<'a> {
     Number(u64),
@@ -43,7 +44,7 @@ impl Key for RawKey<'_> {
     }
 }
 
-/// A key with bytes of its own, which other threads may see.
+/// A key that owns its bytes, so that other threads can use it.
 pub(crate) enum Owned {
     Number(u64),
     Bytes(Vec<u8>),
@@ -65,7 +66,7 @@ impl Owned {
     }
 }
 
-/// Adds a field of a tuple: a number as it is, a string of bytes after its length.
+/// Appends a field of a tuple: a number as it is, a byte string after its length.
 pub(crate) fn push_field(key: RawKey<'_>, to: &mut Vec<u8>) -> Result<(), NoMemory> {
     match key {
         RawKey::Number(number) => extend(to, &number.to_le_bytes()),
@@ -76,13 +77,13 @@ pub(crate) fn push_field(key: RawKey<'_>, to: &mut Vec<u8>) -> Result<(), NoMemo
     }
 }
 
-/// There is no memory for so many bytes.
+/// This many bytes cannot be allocated.
 #[derive(Debug)]
 pub(crate) struct NoMemory {
     pub(crate) bytes: u64,
 }
 
-/// Adds bytes, or reports that there is no memory: keys are as long as their owner likes.
+/// Appends bytes, or reports that there is not enough memory, because keys may have any length.
 #[inline]
 pub(crate) fn extend(to: &mut Vec<u8>, bytes: &[u8]) -> Result<(), NoMemory> {
     to.try_reserve(bytes.len()).map_err(|_| NoMemory { bytes: (to.len() + bytes.len()) as u64 })?;
@@ -90,12 +91,12 @@ pub(crate) fn extend(to: &mut Vec<u8>, bytes: &[u8]) -> Result<(), NoMemory> {
     Ok(())
 }
 
-/// Tuples within tuples, at most: a bound for the stack.
+/// The largest depth of nested tuples, which limits the stack.
 pub(crate) const MOST_NESTED: usize = 32;
 
 static UUID: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
-/// The key of a text, a string of bytes or a whole number, which most keys are.
+/// The key of a text, a byte string or a whole number, which most keys are.
 #[inline]
 fn usual_key<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<RawKey<'a>>> {
     if let Ok(text) = object.cast::<PyString>() {
@@ -128,7 +129,7 @@ fn no_utf8(py: Python<'_>, error: PyErr) -> PyErr {
     own
 }
 
-/// Calls `use_key` with the key that the object is.
+/// Calls `use_key` with the key of the object.
 #[inline]
 pub(crate) fn with_key<R>(object: &Bound<'_, PyAny>, use_key: impl FnOnce(RawKey<'_>) -> R) -> PyResult<R> {
     if let Some(key) = usual_key(object)? {
@@ -184,7 +185,7 @@ fn too_nested(py: Python<'_>) -> PyErr {
     raise(py, Kind::KeyType, &format!("a key cannot have more than {MOST_NESTED} tuples within each other"))
 }
 
-/// Any key but a tuple.
+/// The same for any key except a tuple.
 fn with_atom<R>(object: &Bound<'_, PyAny>, use_key: impl FnOnce(RawKey<'_>) -> R) -> PyResult<R> {
     let py = object.py();
     if let Some(key) = usual_key(object)? {
@@ -212,7 +213,8 @@ fn with_atom<R>(object: &Bound<'_, PyAny>, use_key: impl FnOnce(RawKey<'_>) -> R
     }
 }
 
-/// Integers of up to 64 bits, signed or not: the crate's rule for all of them is their eight bytes, sign-extended.
+/// Integers of up to 64 bits, signed or not: in the crate, all of them are their eight bytes,
+/// sign-extended.
 #[inline]
 fn number(integer: &Bound<'_, PyInt>) -> PyResult<u64> {
     if let Ok(signed) = integer.extract::<i64>() {

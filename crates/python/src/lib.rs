@@ -1,4 +1,5 @@
-//! The native half of the Python package `truebloom`: what Python objects are as keys, how columns of them come in, and the filters. The other half is in `python/truebloom`.
+//! The native part of the Python package `truebloom`: Python objects as keys, columns of keys, and
+//! the filters. The other part is in `python/truebloom`.
 
 mod answers;
 mod arrow;
@@ -19,7 +20,7 @@ use pyo3::types::PyBytes;
 use std::sync::{Mutex, PoisonError};
 use truebloom::{HasherId, PortableHasher, Seed};
 
-/// The native half of truebloom.
+/// The native part of truebloom.
 #[pymodule(gil_used = false)]
 mod _truebloom {
     /// The version of the package.
@@ -43,7 +44,7 @@ mod _truebloom {
     use super::{command, evaluate, key_bytes, route};
 }
 
-/// The canonical bytes of a key: what is hashed, the same in every language.
+/// The canonical bytes of a key, which are hashed, and are the same in every language.
 ///
 /// >>> key_bytes("a").hex(), key_bytes(2).hex()
 /// ('61', '0200000000000000')
@@ -54,7 +55,8 @@ fn key_bytes<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     key::with_key(key, |found| PyBytes::new(key.py(), &truebloom::Key::to_key_bytes(&found)))
 }
 
-/// The part that each key belongs to, of so many, by a hash of this seed: numbers of 32 bits, one after the other; 0 for nulls.
+/// The part that each key belongs to, out of `parts`, by a hash with this seed: numbers of 32 bits,
+/// one after the other; 0 for nulls.
 #[pyfunction]
 #[pyo3(signature = (keys, seed, parts, untrusted=false))]
 fn route<'py>(keys: &Bound<'py, PyAny>, seed: u128, parts: u32, untrusted: bool) -> PyResult<Bound<'py, PyBytes>> {
@@ -85,7 +87,8 @@ fn evaluate(py: Python<'_>, query: &str) -> PyResult<String> {
     py.detach(|| truebloom_cli::evaluate(query)).map_err(|message| errors::raise(py, errors::Kind::Plan, &message))
 }
 
-/// The command `truebloom` with these arguments, of which the first is its name; gives back its exit code.
+/// Runs the command `truebloom` with these arguments, the first of which is its name; returns its
+/// exit code.
 #[pyfunction]
 fn command(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
     let code = py.detach(|| truebloom_cli::run_with(&arguments));

@@ -6,7 +6,8 @@ use crate::results::{grouped, rate, result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// A filter that is proven to keep its rate, before it is built: what `plan` gives back, and `BloomFilter.from_plan` takes.
+/// The size of a filter that is proven to keep its rate, before it is built: `plan` returns it, and
+/// `BloomFilter.from_plan` accepts it.
 #[pyclass(frozen, module = "truebloom")]
 pub(crate) struct Plan {
     pub(crate) plan: truebloom_math::Plan,
@@ -14,10 +15,12 @@ pub(crate) struct Plan {
     arguments: Py<PyDict>,
 }
 
-/// The smallest filter that keeps a rate; or the most items that a size holds at a rate; or the best rate of a size.
+/// The smallest filter that keeps a rate; or the most items that a size holds at a rate; or the
+/// best rate of a size.
 ///
-/// Give two of items, fpr and bits. The plan keeps the rate on average over seeds and, unless mean=True, in the one filter that is built with a
-/// probability of `confidence` (99.9% unless given), both proven.
+/// Give two of items, fpr and bits. The plan keeps the rate on average over seeds and, unless
+/// mean=True, in the one filter that is built, with a probability of `confidence` (99.9% by
+/// default); both are proven.
 ///
 /// >>> p = plan(1000, 0.01)
 /// >>> p.bits, p.probes, p.fpr.upper <= 0.01
@@ -56,13 +59,13 @@ pub(crate) fn plan<'py>(
 
 #[pymethods]
 impl Plan {
-    /// Number of bits.
+    /// The number of bits.
     #[getter]
     fn bits(&self) -> u64 {
         self.plan.bits
     }
 
-    /// Hash positions per item.
+    /// The number of hash positions per item.
     #[getter]
     fn probes(&self) -> u32 {
         self.plan.probes
@@ -74,19 +77,19 @@ impl Plan {
         self.plan.items
     }
 
-    /// Bytes of memory that the bits take.
+    /// The number of bytes in memory for the bits.
     #[getter]
     fn nbytes(&self) -> u64 {
         self.plan.bytes()
     }
 
-    /// How a hash becomes positions.
+    /// The scheme: how a hash becomes positions.
     #[getter]
     fn scheme(&self) -> &'static str {
         self.plan.scheme.name()
     }
 
-    /// Where the positions of an item lie: 'spread', or 'lines' for one cache line.
+    /// Where an item's positions are: anywhere ('spread'), or in one cache line ('lines').
     #[getter]
     fn layout(&self) -> &'static str {
         self.plan.layout().name()
@@ -104,7 +107,8 @@ impl Plan {
         rate(py, &self.plan.fpr)
     }
 
-    /// The rate that the one filter you build keeps with a probability of `confidence`, proven; None for a plan with mean=True.
+    /// The rate that the one filter you build keeps with a probability of `confidence`, proven;
+    /// None for a plan with mean=True.
     #[getter]
     fn guaranteed<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.plan.guarantee.as_ref().map(|one| rate(py, &one.fpr)).transpose()
@@ -116,7 +120,7 @@ impl Plan {
         self.plan.guarantee.as_ref().map(|one| one.confidence)
     }
 
-    /// What the textbook formulas give for the same question, and the rate they really have.
+    /// The result of the textbook formulas for the same question, and its true rate.
     fn textbook<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let textbook = self.plan.textbook().map_err(|error| math_error(py, &error))?;
         let fpr = rate(py, &textbook.fpr)?;

@@ -15,15 +15,17 @@ use truebloom::recycling::{Phases, Policy, RecyclingFilter as Filter, Seeds, Tri
 use truebloom_math::Error;
 use truebloom_math::recycling::{Mode, min_bits};
 
-/// A filter for streams without end: it forgets when it is full, so that its rate stays what you ask for.
+/// A filter for streams without end: it forgets when it is full, so that it keeps the rate you ask
+/// for.
 ///
 /// >>> f = RecyclingFilter(1000, 0.01, seed=1)
 /// >>> f.add("a"), f.add("a"), "a" in f
 /// (True, False, True)
 ///
-/// `items` is how many new keys it takes on average between two times of forgetting, and `fpr` the share of new keys that are taken for known in the long
-/// run: an average, proven for every stream that is chosen independently of the seed. With phases=2 a key is remembered for one to two phases and not
-/// forgotten all at once, in memory for two.
+/// `items` is the number of new keys that it takes on average before it forgets, and `fpr` the
+/// share of new keys that are wrongly reported as seen in the long run: an average, proven for
+/// every stream that is chosen without knowing the seed. With phases=2 a key is remembered for one
+/// to two phases, so not everything is forgotten at once; this takes memory for two phases.
 #[pyclass(frozen, module = "truebloom")]
 pub(crate) struct RecyclingFilter {
     held: Shared<Filter>,
@@ -79,18 +81,20 @@ impl RecyclingFilter {
         }
     }
 
-    /// Offers a key; True if it was new to what the filter remembers.
+    /// Offers a key; returns True if it was new, that is, not remembered.
     fn add(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let owned = with_key(key, Owned::of)?;
         Ok(self.held.change(key.py(), |filter| filter.check_and_insert(&owned.key()).is_new()))
     }
 
-    /// Offers many keys, from whatever `BloomFilter.update` takes; gives back how many were new.
+    /// Offers many keys, from anything that `BloomFilter.update` accepts; returns how many were
+    /// new.
     fn update(&self, keys: &Bound<'_, PyAny>) -> PyResult<u64> {
         Ok(self.offer(keys, false)?.ones)
     }
 
-    /// Offers many keys and says of each whether it was new: keep those, and a stream is rid of its repeats. Answers come as from `BloomFilter.contains_many`.
+    /// Offers many keys and reports for each whether it was new: keep those to remove repeats from
+    /// a stream. The answers have the same types as from `BloomFilter.contains_many`.
     fn add_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         give_back(keys, Answers::new(self.offer(keys, true)?))
     }
@@ -109,26 +113,26 @@ impl RecyclingFilter {
         self.held.write(py, Filter::recycle);
     }
 
-    /// The rate of the long run: an average over new keys, proven for every stream that is chosen independently of the seed. None for two phases that retain, of
-    /// which no law is known.
+    /// The rate of the long run: an average over new keys, proven for every stream that is chosen
+    /// without knowing the seed. None for two phases that retain, for which no law is known.
     fn long_run_fpr<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let run = self.held.read(py, |filter| filter.design().map(|design| design.long_run()));
         run.transpose().map_err(|error| math_error(py, &error))?.map(|run| typed_rate(py, &run.fpr)).transpose()
     }
 
-    /// The rate when it is fullest: it holds for every new key.
+    /// The rate when the filter is fullest, which holds for every new key.
     #[getter]
     fn worst_fpr(&self, py: Python<'_>) -> f64 {
         self.held.read(py, Filter::worst_fpr)
     }
 
-    /// The chance that a new key is taken for known right now.
+    /// The probability that a new key is wrongly reported as seen right now.
     fn fpr(&self, py: Python<'_>) -> f64 {
         self.held.read(py, Filter::fpr)
     }
 
-    /// How many new keys were taken for repeats by this filter, on the stream that came by: expected over seeds, and at most with this confidence. None where
-    /// nothing is proven.
+    /// How many new keys this filter wrongly reported as repeats in the stream so far: the expected
+    /// number over seeds, and an upper bound with this confidence. None if nothing is proven.
     #[pyo3(signature = (confidence=0.999_999))]
     fn wrong_drops<'py>(&self, py: Python<'py>, confidence: f64) -> PyResult<Option<Bound<'py, PyAny>>> {
         let drops = self.held.read(py, |filter| filter.wrong_drops(confidence)).map_err(|error| math_error(py, &error))?;
@@ -141,13 +145,13 @@ impl RecyclingFilter {
         drops.map(typed).transpose()
     }
 
-    /// Keys that were offered, repeats included.
+    /// How often keys were offered, repeats included.
     #[getter]
     fn offered(&self, py: Python<'_>) -> u64 {
         self.held.look(py, Filter::stats).offered
     }
 
-    /// Keys that were new.
+    /// How many keys were new.
     #[getter]
     fn new_keys(&self, py: Python<'_>) -> u64 {
         self.held.look(py, Filter::stats).new
@@ -159,19 +163,19 @@ impl RecyclingFilter {
         self.held.look(py, Filter::stats).cycles
     }
 
-    /// Number of bits of each phase.
+    /// The number of bits in each phase.
     #[getter]
     fn bits(&self, py: Python<'_>) -> u64 {
         self.held.look(py, Filter::bits)
     }
 
-    /// Hash positions per key.
+    /// The number of hash positions per key.
     #[getter]
     fn probes(&self, py: Python<'_>) -> u32 {
         self.held.look(py, Filter::probes)
     }
 
-    /// How many phases it remembers: 1 or 2.
+    /// The number of phases that it remembers: 1 or 2.
     #[getter]
     fn phases(&self, py: Python<'_>) -> u8 {
         if self.held.look(py, |filter| filter.policy().phases == Phases::One) { 1 } else { 2 }
@@ -183,7 +187,7 @@ impl RecyclingFilter {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The filter that these bytes are the file of.
+    /// The filter whose file consists of these bytes.
     #[staticmethod]
     fn from_bytes(data: &Bound<'_, PyAny>) -> PyResult<RecyclingFilter> {
         let filter = with_bytes(data, Filter::from_bytes)?.map_err(|error| format_error(data.py(), &error))?;
@@ -211,12 +215,12 @@ impl RecyclingFilter {
         Ok(equal.into_pyobject(py)?.to_owned().into_any().unbind())
     }
 
-    /// Writes its file and replaces the one that is there, whole or not at all.
+    /// Writes its file and replaces an existing one, whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         self.held.read(py, |filter| filter.save(&path)).map_err(|error| file_error(py, &error))
     }
 
-    /// Opens a file, of this package, of Rust or of `truebloom dedup --state`.
+    /// Opens a file that was written by this package, by Rust or by `truebloom dedup --state`.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<RecyclingFilter> {
         let filter = py.detach(|| Filter::open(&path)).map_err(|error| file_error(py, &error))?;

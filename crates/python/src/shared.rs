@@ -1,4 +1,5 @@
-//! What threads of Python share: looked at and changed under a lock for which nobody waits with the interpreter held.
+//! Values that Python threads share: they are read and changed under a lock, and no thread waits
+//! for it while it holds the interpreter.
 
 use pyo3::prelude::*;
 use std::ptr;
@@ -11,12 +12,12 @@ impl<T: Send + Sync> Shared<T> {
         Shared(RwLock::new(value))
     }
 
-    /// To be called with the interpreter released.
+    /// It must be called with the interpreter released.
     pub(crate) fn held(&self) -> RwLockReadGuard<'_, T> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// To be called with the interpreter released.
+    /// It must be called with the interpreter released.
     pub(crate) fn held_to_change(&self) -> RwLockWriteGuard<'_, T> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
@@ -27,7 +28,7 @@ impl<T: Send + Sync> Shared<T> {
         self.0.try_read().ok()
     }
 
-    /// A quick look: with the interpreter held, unless another thread has the value.
+    /// Reads the value quickly: with the interpreter held, unless another thread has the lock.
     #[inline]
     pub(crate) fn look<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&T) -> R + Send) -> R {
         match self.0.try_read() {
@@ -36,12 +37,12 @@ impl<T: Send + Sync> Shared<T> {
         }
     }
 
-    /// A look that takes long: with the interpreter released.
+    /// Reads the value for long: with the interpreter released.
     pub(crate) fn read<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&T) -> R + Send) -> R {
         py.detach(|| look(&self.held()))
     }
 
-    /// A quick change: with the interpreter held, unless another thread has the value.
+    /// Changes the value quickly: with the interpreter held, unless another thread has the lock.
     #[inline]
     pub(crate) fn change<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut T) -> R + Send) -> R {
         match self.0.try_write() {
@@ -50,12 +51,13 @@ impl<T: Send + Sync> Shared<T> {
         }
     }
 
-    /// A change that takes long: with the interpreter released.
+    /// Changes the value for long: with the interpreter released.
     pub(crate) fn write<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut T) -> R + Send) -> R {
         py.detach(|| change(&mut self.held_to_change()))
     }
 
-    /// Looks at two values at once. Locks are taken in the order of their addresses, so that no two threads wait for each other.
+    /// Reads two values at once. Locks are taken in the order of their addresses, so that two
+    /// threads never wait for each other.
     pub(crate) fn read_both<R: Send>(&self, py: Python<'_>, other: &Shared<T>, look: impl FnOnce(&T, &T) -> R + Send) -> R {
         py.detach(|| {
             if ptr::eq(self, other) {
@@ -73,7 +75,8 @@ impl<T: Send + Sync> Shared<T> {
         })
     }
 
-    /// Changes this value by another one. By itself it is changed by a `copy`, since one value cannot be changed and read at once.
+    /// Changes this value by another one. If both are the same value, a `copy` is used, because one
+    /// value cannot be changed and read at once.
     pub(crate) fn change_by<R: Send>(
         &self,
         py: Python<'_>,

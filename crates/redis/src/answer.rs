@@ -1,9 +1,9 @@
-//! What a command answers.
+//! The reply of a command.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
 
-/// A reply, sent as the client's protocol has it.
+/// A reply, sent in the form of the client's protocol.
 pub(crate) enum Reply {
     Ok,
     Number(i64),
@@ -13,21 +13,21 @@ pub(crate) enum Reply {
     Null,
     Bytes(Vec<u8>),
     Text(String),
-    /// An error of one element of an array.
+    /// An error in place of one element of an array.
     Error(Cow<'static, str>),
     Array(Vec<Reply>),
     /// An array of names and values in RESP2, a map in RESP3.
     Map(Vec<(&'static CStr, Reply)>),
 }
 
-/// Why a command does nothing.
+/// Why a command did nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Failure {
-    /// The whole line of the error, its code first.
+    /// The whole line of the error, which begins with its code.
     Text(Cow<'static, str>),
-    /// A value of another type.
+    /// The key holds a value of another type.
     WrongType,
-    /// Too few or too many arguments.
+    /// There are too few or too many arguments.
     Arity,
 }
 
@@ -36,12 +36,12 @@ impl Failure {
         Failure::Text(text.into())
     }
 
-    /// An error of the library, as the server says it.
+    /// The library's error as an error of the server.
     pub(crate) fn of(error: impl std::fmt::Display) -> Failure {
         Failure::Text(format!("ERR {error}").into())
     }
 
-    /// As one element of an array.
+    /// The failure as one element of an array.
     pub(crate) fn into_reply(self) -> Reply {
         Reply::Error(match self {
             Failure::Text(text) => text,

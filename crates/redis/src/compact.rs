@@ -1,6 +1,8 @@
-//! Small filters: a plan that is shared, a seed, counts, and the bits, in two blocks of memory.
+//! Small filters: a shared plan, a seed, counts, and the bits, in two blocks of memory.
 //!
-//! What they answer, and the bytes of their files, are those of the filter crate's [`ScalableFilter`] and [`BloomFilter`](truebloom::BloomFilter) of the same plan and seed (`tests` below, and `tests/test_model.py` through the server).
+//! Their answers and the bytes of their files equal those of the filter crate's [`ScalableFilter`]
+//! and [`BloomFilter`](truebloom::BloomFilter) with the same plan and seed (tested in `tests`
+//! below, and in `tests/test_model.py` through the server).
 
 use crate::answer::{FULL, Failure};
 use crate::memory::{self, class};
@@ -10,23 +12,26 @@ use truebloom::scheme::Scheme as _;
 use truebloom::{KeyHash, PortableHasher, Seed};
 use truebloom_math::mix;
 
-/// A filter with more words than this is a large one: from 2 MiB on its keys are worth asking for together.
+/// A filter with more words than this counts as large: from 2 MiB on, looking up its keys in
+/// batches is worthwhile.
 pub(crate) const MOST_WORDS: usize = 1 << 18;
 
-/// Words before those of the layers: the seed, so that the filter itself takes 32 bytes.
+/// How many words precede those of the layers: the seed, so that the filter itself takes 32 bytes.
 pub(crate) const SEED_WORDS: usize = 2;
 
 /// A small filter: 32 bytes, and its words.
 #[derive(Clone)]
 pub(crate) struct Compact {
     shape: Arc<Shape>,
-    /// The seed; then layer by layer a word with its set bits (low half) and inserted items (high half), and its bits.
+    /// The seed; then for each layer a word with its set bits (low half) and inserted items (high
+    /// half), followed by its bits.
     words: Box<[u64]>,
-    /// Items that were inserted.
+    /// The number of items that were inserted.
     changed: u32,
-    /// Offers beyond those: of filters that come from files.
+    /// The number of additional offers, for filters that come from files.
     repeats: u16,
-    /// The values that this byte never has tell the other kinds of values apart, so that they take no room.
+    /// Other kinds of values are encoded by values that this byte never has, so that they need no
+    /// additional memory.
     _mark: Mark,
 }
 
@@ -36,10 +41,11 @@ enum Mark {
     Compact,
 }
 
-/// A compact filter must grow beyond [`MOST_WORDS`].
+/// A compact filter would have to grow beyond [`MOST_WORDS`].
 pub(crate) struct Outgrown;
 
-/// How a compact filter is asked: its hasher, and what each layer does to a hash. Made once a command.
+/// What a query of a compact filter needs: its hasher, and the salt of each layer. It is made once
+/// per command.
 pub(crate) struct Asker {
     hasher: PortableHasher,
     salts: [[u64; 2]; MOST_LAYERS],
@@ -53,7 +59,7 @@ impl Asker {
         self.hasher.hash_key(item)
     }
 
-    /// What the layers up to this number do to hashes: docs/FORMAT.md, kind 5.
+    /// The salts of the layers up to this number: docs/FORMAT.md, kind 5.
     fn salt_up_to(&mut self, layers: usize) {
         let seed = u128::from(truebloom::KeyHasher::seed(&self.hasher));
         let word = u128::from(u64::from_le_bytes(*b"scalable"));
@@ -81,7 +87,7 @@ impl Asker {
 type Place<'a> = (usize, &'a Layer, usize);
 
 impl Compact {
-    /// An empty filter; none if it would be a large one.
+    /// An empty filter; `None` if it would be a large one.
     pub(crate) fn new(shape: &Arc<Shape>, seed: Seed) -> Result<Option<Compact>, Failure> {
         let Some(layer) = shape.layer(0).filter(|layer| layer.words() < MOST_WORDS) else { return Ok(None) };
         let words = zeroed(SEED_WORDS + 1 + layer.words())?;
@@ -95,7 +101,8 @@ impl Compact {
         Compact { shape, words, changed, repeats, _mark: Mark::Compact }
     }
 
-    /// The filter of these words, the first two of which are for the seed, if they can be those of one: every count is held to the bits, and the bits to the plan.
+    /// The filter with these words, the first two of which are for the seed, if they are valid:
+    /// every count is checked against the bits, and the bits against the plan.
     pub(crate) fn checked(shape: Arc<Shape>, seed: Seed, words: Box<[u64]>, changed: u32, repeats: u16) -> Option<Compact> {
         let filter = Compact::of(shape, seed, words, changed, repeats);
         let (mut end, mut sum) = (0, 0u64);
@@ -150,17 +157,17 @@ impl Compact {
         self.repeats
     }
 
-    /// About the items that its layers take.
+    /// About how many items its layers can hold.
     pub(crate) fn capacity(&self) -> u64 {
         self.layers().map(|(_, layer, _)| layer.items).sum()
     }
 
-    /// Bytes that it takes beside the value that it is in.
+    /// The number of bytes that it takes in addition to the value that contains it.
     pub(crate) fn bytes(&self) -> usize {
         class(8 * self.words.len())
     }
 
-    /// Its layers, the oldest first.
+    /// Its layers, from the oldest to the newest.
     pub(crate) fn layers(&self) -> impl Iterator<Item = Place<'_>> {
         let mut start = 0;
         (0..MOST_LAYERS).map_while(move |number| {
@@ -171,13 +178,13 @@ impl Compact {
         })
     }
 
-    /// Set bits and inserted items of the layer that begins there.
+    /// The number of set bits and of inserted items in the layer that begins there.
     pub(crate) fn counts(&self, start: usize) -> (u64, u64) {
         let counts = self.words().get(start).copied().unwrap_or(0);
         (counts & u64::from(u32::MAX), counts >> 32)
     }
 
-    /// How to ask it.
+    /// What a query needs.
     pub(crate) fn asker(&self) -> Asker {
         let is_salted = matches!(self.shape.kind, Kind::Growing(_));
         let mut asker = Asker { hasher: self.hasher(), salts: [[0; 2]; MOST_LAYERS], salted: 0, is_salted };
@@ -195,7 +202,8 @@ impl Compact {
         })
     }
 
-    /// Inserts an item that no layer has. It may need room that the limits, if any are to be kept, do not give; or more than a compact filter has.
+    /// Inserts an item that is in no layer. An error if it needs more room than the limits allow,
+    /// if they apply; or more than a compact filter can have.
     pub(crate) fn insert(&mut self, asker: &mut Asker, hash: KeyHash, is_limited: bool) -> Result<Result<(), Outgrown>, Failure> {
         let shape = self.shape.clone();
         let last = self.layers().last().map(|(number, _, start)| (number, start));
@@ -229,7 +237,7 @@ impl Compact {
         Ok(Ok(()))
     }
 
-    /// Room for a layer of so many words more.
+    /// Makes room for a layer of this many words.
     fn extend(&mut self, more: usize, is_limited: bool) -> Result<(), Failure> {
         let count = self.words.len() + more;
         if is_limited {
@@ -242,7 +250,7 @@ impl Compact {
     }
 }
 
-/// So many words, or an error.
+/// This many words, or an error.
 pub(crate) fn zeroed(count: usize) -> Result<Box<[u64]>, Failure> {
     let mut words: Vec<u64> = Vec::new();
     words.try_reserve_exact(count).map_err(|_| Failure::text(format!("ERR cannot allocate {} bytes", 8 * count)))?;

@@ -6,7 +6,7 @@ use crate::plans::{self, Kind};
 use truebloom::{AnyFilter, FilterOf, ScalableFilter};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Where the header has what is put into it here.
+/// The positions of the header fields that are set here.
 mod at {
     pub(super) const PROBES: usize = 20;
     pub(super) const BITS: usize = 24;
@@ -83,12 +83,13 @@ fn put(bytes: &mut [u8], offset: usize, field: &[u8]) {
     }
 }
 
-/// The same filter by the library's type.
+/// The same filter as the library's type.
 pub(crate) fn to_filter(filter: &Compact) -> Result<AnyFilter, Failure> {
     AnyFilter::from_bytes(&to_bytes(filter)?).map_err(Failure::of)
 }
 
-/// The compact form of a filter, if it has one: small, in the standard scheme, not merged, without a label, with the layers that its growth plans.
+/// The compact form of a filter, if it has one: it must be small, have the standard scheme and the
+/// layers that its growth plans, and be neither merged nor labelled.
 pub(crate) fn to_compact(filter: &AnyFilter, expansion: u32) -> Option<Compact> {
     let is_plain = !filter.is_merged() && filter.label().is_none() && filter.bits() / 64 < MOST_WORDS as u64;
     if !is_plain {

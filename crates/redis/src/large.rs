@@ -1,4 +1,5 @@
-//! Filters of the library's own types: large ones, blocked ones, and all that come from files and have no compact form.
+//! Filters of the library's own types: large ones, blocked ones, and all that come from files and
+//! have no compact form.
 
 use crate::answer::{FULL, Failure};
 use crate::memory::{self, class};
@@ -9,19 +10,19 @@ use truebloom_math::Growth;
 #[derive(Clone)]
 pub(crate) struct Large {
     filter: AnyFilter,
-    /// As it was asked for; 0 for none.
+    /// The requested expansion; 0 for none.
     expansion: u32,
-    /// Of a filter that grows: items that its newest layer has room for, whatever bits they set.
+    /// For a filter that grows: how many items its newest layer certainly has room for.
     room: u64,
 }
 
-/// Bytes of a filter beside its bits, about.
+/// The approximate number of bytes in addition to a filter's bits.
 const OWN_BYTES: usize = 512;
 
-/// From so many bytes on, a layer of bits begins at a huge page.
+/// From this many bytes on, a layer of bits begins at a huge page.
 const HUGE: usize = 2 << 20;
 
-/// Items that are hashed, and asked for, before any is inserted: their memory is on its way meanwhile.
+/// How many items are hashed and prefetched before any is inserted.
 const TOGETHER: usize = 256;
 
 impl Large {
@@ -37,21 +38,18 @@ impl Large {
         self.expansion
     }
 
-    /// Bytes that it takes.
+    /// The number of bytes that it takes.
     pub(crate) fn bytes(&self) -> usize {
-        let layers = match &self.filter {
-            AnyFilter::Scalable(grows) => grows.layers().iter().map(|layer| layer_bytes(layer.bits())).sum(),
-            other => layer_bytes(other.bits()),
-        };
-        OWN_BYTES + layers
+        bytes(&self.filter)
     }
 
-    /// Items that it has inserted.
+    /// The number of items that it has inserted.
     pub(crate) fn changed(&self) -> u64 {
         self.filter.changed()
     }
 
-    /// The items that it was made for, or about those that its layers take.
+    /// The number of items that it was made for, or approximately the number that its layers can
+    /// hold.
     pub(crate) fn capacity(&self) -> u64 {
         match &self.filter {
             AnyFilter::Scalable(grows) => capacity_of(grows.growth(), grows.layers().len()),
@@ -71,7 +69,8 @@ impl Large {
         self.filter.contains_all_hashes(hashes).iter().collect()
     }
 
-    /// Inserts items in order; true for those that were not contained. Items that are contained change nothing.
+    /// Adds items in order; returns true for those that were not contained. Items that are already
+    /// contained change nothing.
     pub(crate) fn add(&mut self, hashes: &[KeyHash], is_limited: bool) -> Vec<Result<bool, Failure>> {
         let mut answers = Vec::with_capacity(hashes.len());
         for hashes in hashes.chunks(TOGETHER) {
@@ -108,19 +107,28 @@ impl Large {
     }
 }
 
+/// Bytes that a filter takes.
+pub(crate) fn bytes(filter: &AnyFilter) -> usize {
+    let layers = match filter {
+        AnyFilter::Scalable(grows) => grows.layers().iter().map(|layer| layer_bytes(layer.bits())).sum(),
+        other => layer_bytes(other.bits()),
+    };
+    OWN_BYTES + layers
+}
+
 /// About the items that so many layers take.
 pub(crate) fn capacity_of(growth: &Growth, layers: usize) -> u64 {
     (0..layers as u32).map(|number| growth.layer(number).map_or(0, |layer| layer.items)).sum()
 }
 
-/// Bytes of so many bits, in an allocation of their own.
+/// The number of bytes for this many bits, in their own allocation.
 pub(crate) fn layer_bytes(bits: u64) -> usize {
     let bytes = usize::try_from(bits.div_ceil(8)).unwrap_or(usize::MAX);
     // The room to begin at a line, or at a huge page.
     class(bytes.saturating_add(if bytes >= HUGE { HUGE } else { 136 }))
 }
 
-/// Items that the newest layer has room for.
+/// How many items the newest layer has room for.
 fn room(filter: &AnyFilter) -> u64 {
     if let AnyFilter::Scalable(grows) = filter { room_of(grows) } else { 0 }
 }
@@ -130,7 +138,7 @@ fn room_of(grows: &ScalableFilter) -> u64 {
     layer.limit().saturating_sub(ones) / u64::from(layer.probes())
 }
 
-/// Bytes of the next layer.
+/// The number of bytes in the next layer.
 fn next_bytes(grows: &ScalableFilter) -> Result<u64, Failure> {
     let number = u32::try_from(grows.layers().len()).unwrap_or(u32::MAX);
     Ok(layer_bytes(grows.growth().layer(number).map_err(Failure::of)?.layer.bits()) as u64)

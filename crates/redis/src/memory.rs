@@ -1,26 +1,27 @@
-//! What filters take of the server's memory, and what they may take.
+//! The memory that filters take from the server, and its limits.
 
 use crate::answer::Failure;
+use crate::plans;
 use crate::settings;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes of all values. Values may be freed by a thread of the server's.
+/// Bytes of all values. Values may be freed by a thread of the server.
 static BYTES: AtomicU64 = AtomicU64::new(0);
 static VALUES: AtomicU64 = AtomicU64::new(0);
 
-/// A new value takes so many bytes.
+/// Counts a new value with this many bytes.
 pub(crate) fn taken(bytes: usize) {
     VALUES.fetch_add(1, Ordering::Relaxed);
     BYTES.fetch_add(bytes as u64, Ordering::Relaxed);
 }
 
-/// A value of so many bytes is gone.
+/// Counts the removal of a value with this many bytes.
 pub(crate) fn given_back(bytes: usize) {
     VALUES.fetch_sub(1, Ordering::Relaxed);
     BYTES.fetch_sub(bytes as u64, Ordering::Relaxed);
 }
 
-/// A value takes another number of bytes than before.
+/// Counts a change in the number of bytes of a value.
 pub(crate) fn changed(before: usize, after: usize) {
     BYTES.fetch_add((after as u64).wrapping_sub(before as u64), Ordering::Relaxed);
 }
@@ -30,21 +31,28 @@ pub(crate) fn totals() -> (u64, u64) {
     (VALUES.load(Ordering::Relaxed), BYTES.load(Ordering::Relaxed))
 }
 
-/// The most bytes that a new value may take: what one key may, and what is left of all.
+/// The largest number of bytes for a new value: the limit for one key, and what is left of the
+/// limit for all.
 pub(crate) fn room_of_a_key() -> u64 {
     settings::most_bytes_of_a_key().min(left_of_all())
 }
 
+/// What is left of all, after the values and the plans that they share.
 fn left_of_all() -> u64 {
-    settings::most_bytes_of_all().saturating_sub(totals().1)
+    settings::most_bytes_of_all().saturating_sub(totals().1).saturating_sub(plans::bytes())
 }
 
-/// Refuses a value that would take `bytes`, of which it takes `now` already; before they are allocated.
+/// Refuses a value that would take `bytes`, of which it already takes `now`; called before the
+/// allocation.
 pub(crate) fn check(bytes: u64, now: u64) -> Result<(), Failure> {
     let (key, left) = (settings::most_bytes_of_a_key(), left_of_all());
     if bytes > key {
         return Err(Failure::text(format!("ERR the filter would take {bytes} bytes, but bf.bloom-memory-usage-limit is {key}")));
     }
+    if bytes.saturating_sub(now) > left {
+        plans::forget_unused();
+    }
+    let left = left_of_all();
     if bytes.saturating_sub(now) > left {
         let all = settings::most_bytes_of_all();
         return Err(Failure::text(format!(
@@ -55,14 +63,17 @@ pub(crate) fn check(bytes: u64, now: u64) -> Result<(), Failure> {
 }
 
 /// Bytes that the allocator takes for a block: jemalloc's classes, four to each doubling. Blocks of 16 KiB or more take whole pages.
-pub(crate) fn class(bytes: usize) -> usize {
+pub(crate) const fn class(bytes: usize) -> usize {
     match bytes {
         0 => 0,
         1..=8 => 8,
         9..=128 => bytes.next_multiple_of(16),
         _ => {
             let step = (bytes - 1).ilog2().saturating_sub(2);
-            bytes.checked_next_multiple_of(1 << step).unwrap_or(usize::MAX)
+            match bytes.checked_next_multiple_of(1 << step) {
+                Some(bytes) => bytes,
+                None => usize::MAX,
+            }
         }
     }
 }

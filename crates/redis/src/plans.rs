@@ -1,24 +1,28 @@
-//! Plans, found once for all filters that are made alike. A plan of few items takes milliseconds, and a server may hold a million such filters.
+//! Plans, computed once for all filters that are made alike. A plan of few items takes
+//! milliseconds, and a server may hold a million such filters.
 
 use crate::answer::Failure;
+use crate::memory::class;
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use truebloom::scheme::{Scheme as _, SchemeId, Standard};
 use truebloom::{HasherId, Plan, Target};
+use truebloom_math::recycling::Design;
 use truebloom_math::{Growth, Rate};
 
-/// No compact filter has more layers; it becomes a large one before.
+/// A compact filter has at most this many layers; it becomes a large one before that.
 pub(crate) const MOST_LAYERS: usize = 24;
 
-/// Plans that are kept while no filter uses them.
+/// How many plans are kept while no filter uses them.
 const KEPT: usize = 4_096;
 
-/// What compact filters of one plan share.
+/// What compact filters with one plan share.
 pub(crate) struct Shape {
     pub(crate) hasher: HasherId,
     pub(crate) rate: Option<Rate>,
-    /// As it was asked for; 0 for none.
+    /// The requested expansion; 0 for none.
     pub(crate) expansion: u32,
     pub(crate) kind: Kind,
     layers: [OnceLock<Layer>; MOST_LAYERS],
@@ -28,7 +32,7 @@ pub(crate) struct Shape {
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
     Growing(Growth),
-    /// Made for so many items, if for any number.
+    /// Made for this many items, if for any number.
     Fixed {
         capacity: Option<u64>,
     },
@@ -37,20 +41,31 @@ pub(crate) enum Kind {
 /// A layer of a growing filter, or the whole of a fixed one.
 pub(crate) struct Layer {
     pub(crate) scheme: Standard,
-    /// The most set bits.
+    /// The largest number of set bits.
     pub(crate) limit: u64,
-    /// About the items that it takes.
+    /// Approximately how many items it can hold.
     pub(crate) items: u64,
 }
 
 impl Layer {
-    /// Words of its bits.
+    /// The number of words for its bits.
     pub(crate) fn words(&self) -> usize {
         usize::try_from(self.scheme.bits().div_ceil(64)).unwrap_or(usize::MAX)
     }
 }
 
+impl Drop for Shape {
+    fn drop(&mut self) {
+        SHAPE_BYTES.fetch_sub(BYTES_OF_ONE, Ordering::Relaxed);
+    }
+}
+
 impl Shape {
+    fn new(hasher: HasherId, rate: Option<Rate>, expansion: u32, kind: Kind) -> Shape {
+        SHAPE_BYTES.fetch_add(BYTES_OF_ONE, Ordering::Relaxed);
+        Shape { hasher, rate, expansion, kind, layers: [const { OnceLock::new() }; MOST_LAYERS] }
+    }
+
     /// The layer of this number; none if no compact filter can have it.
     pub(crate) fn layer(&self, number: usize) -> Option<&Layer> {
         let place = self.layers.get(number)?;
@@ -71,33 +86,53 @@ impl Shape {
     }
 }
 
-/// A rate by its decimals.
+/// A rate as its decimal parts.
 type RateParts = (u64, i32, u64);
 
-/// What tells shapes apart: hasher, rate, expansion, items, and the ratio of growth or bits and probes.
+/// What distinguishes shapes: hasher, rate, expansion, items, and the ratio of growth or bits and
+/// probes.
 type ShapeKey = (u16, Option<RateParts>, u32, Option<u64>, Result<u64, (u64, u32)>);
 
-/// What tells plans apart: rate, items, and the scheme.
+/// What distinguishes plans: rate, items, and the scheme.
 type PlanKey = (RateParts, u64, bool);
 
-/// What tells growths apart: rate, items of the first layer, expansion.
+/// What distinguishes growths: rate, items of the first layer, expansion.
 type GrowthKey = (RateParts, u64, u32);
 
-/// What was found, by what tells it apart.
+/// Computed values by what distinguishes them.
 type Cache<K, V> = LazyLock<Mutex<HashMap<K, V>>>;
 
 static SHAPES: Cache<ShapeKey, Arc<Shape>> = LazyLock::new(Mutex::default);
 static PLANS: Cache<PlanKey, Plan> = LazyLock::new(Mutex::default);
+static DESIGNS: Cache<(RateParts, u64, bool, bool), Design> = LazyLock::new(Mutex::default);
 static GROWTHS: Cache<GrowthKey, Growth> = LazyLock::new(Mutex::default);
 
-/// The number of plans that are kept.
-pub(crate) fn count() -> u64 {
-    let shapes = SHAPES.lock().unwrap_or_else(PoisonError::into_inner).len();
-    let plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner).len();
-    (shapes + plans) as u64
+/// The number of plans that are kept. Those that are being changed just now are 0 where nothing may be waited for.
+pub(crate) fn count(at_once: bool) -> u64 {
+    count_of(&SHAPES, at_once) + count_of(&PLANS, at_once)
 }
 
-/// What is kept under a key, or found now.
+fn count_of<K, V>(cache: &Mutex<HashMap<K, V>>, at_once: bool) -> u64 {
+    let cache = if at_once { cache.try_lock().ok() } else { Some(cache.lock().unwrap_or_else(PoisonError::into_inner)) };
+    cache.map_or(0, |cache| cache.len() as u64)
+}
+
+/// Bytes of the shapes that live, and of their places in the cache. Threads of the server's drop them, too.
+static SHAPE_BYTES: AtomicU64 = AtomicU64::new(0);
+
+const BYTES_OF_ONE: u64 = (class(size_of::<Shape>() + 2 * size_of::<usize>()) + 2 * size_of::<(ShapeKey, Arc<Shape>)>()) as u64;
+
+/// Bytes of all shapes: what filters share, and none of them counts as its own.
+pub(crate) fn bytes() -> u64 {
+    SHAPE_BYTES.load(Ordering::Relaxed)
+}
+
+/// Forgets shapes that no filter uses.
+pub(crate) fn forget_unused() {
+    SHAPES.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, shape| Arc::strong_count(shape) > 1);
+}
+
+/// The cached value for a key, or a newly computed one.
 fn kept<K: Hash + Eq, V: Clone>(
     cache: &Mutex<HashMap<K, V>>,
     key: K,
@@ -119,7 +154,9 @@ fn kept<K: Hash + Eq, V: Clone>(
     Ok(found)
 }
 
-/// How a filter of this rate grows from about so many items on. The expansion is the most memory over that of a filter of the right size, if it is more than the least that the growth takes by itself.
+/// How a filter with this rate grows, from approximately this number of items on. The expansion is
+/// the largest ratio of its memory to that of a filter of the right size, unless the growth needs a
+/// larger one.
 pub(crate) fn growth(rate: Rate, items: u64, expansion: u32) -> Result<Growth, Failure> {
     let first = items.clamp(LEAST_FIRST, Growth::MOST_FIRST);
     kept(
@@ -134,15 +171,15 @@ pub(crate) fn growth(rate: Rate, items: u64, expansion: u32) -> Result<Growth, F
     )
 }
 
-/// The fewest items of the first layer of a filter that grows.
+/// The smallest number of items in the first layer of a filter that grows.
 const LEAST_FIRST: u64 = 64;
 
-/// The shape of filters that grow so.
+/// The shape of filters with this growth.
 pub(crate) fn growing(growth: Growth, expansion: u32, hasher: HasherId) -> Result<Arc<Shape>, Failure> {
     growing_by(growth.rate(), growth.first(), growth.ratio(), expansion, hasher)
 }
 
-/// The shape of filters that grow by these numbers, which may come from anywhere.
+/// The shape of filters that grow by these numbers, which may come from any source.
 pub(crate) fn growing_by(rate: Rate, first: u64, ratio: f64, expansion: u32, hasher: HasherId) -> Result<Arc<Shape>, Failure> {
     let key = (hasher as u16, Some(rate.parts()), expansion, Some(first), Ok(ratio.to_bits()));
     kept(
@@ -151,13 +188,12 @@ pub(crate) fn growing_by(rate: Rate, first: u64, ratio: f64, expansion: u32, has
         |shape| Arc::strong_count(shape) > 1,
         || {
             let growth = Growth::with_ratio(rate, first, ratio).map_err(Failure::of)?;
-            let layers = [const { OnceLock::new() }; MOST_LAYERS];
-            Ok(Arc::new(Shape { hasher, rate: Some(growth.rate()), expansion, kind: Kind::Growing(growth), layers }))
+            Ok(Arc::new(Shape::new(hasher, Some(growth.rate()), expansion, Kind::Growing(growth))))
         },
     )
 }
 
-/// The shape of filters of one size.
+/// The shape of filters with a fixed size.
 pub(crate) fn fixed(bits: u64, probes: u32, rate: Option<Rate>, capacity: Option<u64>, hasher: HasherId) -> Result<Arc<Shape>, Failure> {
     let key = (hasher as u16, rate.map(|rate| rate.parts()), 0, capacity, Err((bits, probes)));
     kept(
@@ -166,11 +202,22 @@ pub(crate) fn fixed(bits: u64, probes: u32, rate: Option<Rate>, capacity: Option
         |shape| Arc::strong_count(shape) > 1,
         || {
             let scheme = Standard::new(bits, probes).map_err(Failure::of)?;
-            let layers = [const { OnceLock::new() }; MOST_LAYERS];
-            layers[0].get_or_init(|| Layer { scheme, limit: bits, items: capacity.unwrap_or(0) });
-            Ok(Arc::new(Shape { hasher, rate, expansion: 0, kind: Kind::Fixed { capacity }, layers }))
+            let shape = Shape::new(hasher, rate, 0, Kind::Fixed { capacity });
+            shape.layers[0].get_or_init(|| Layer { scheme, limit: bits, items: capacity.unwrap_or(0) });
+            Ok(Arc::new(shape))
         },
     )
+}
+
+/// The design of a filter that recycles, by two phases or one, for its highest rate or the average one.
+pub(crate) fn design(
+    rate: Rate,
+    items: u64,
+    two: bool,
+    highest: bool,
+    find: impl FnOnce() -> Result<Design, Failure>,
+) -> Result<Design, Failure> {
+    kept(&DESIGNS, (rate.parts(), items, two, highest), |_| false, find)
 }
 
 /// The plan of a filter that does not grow.

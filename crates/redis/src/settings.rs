@@ -1,4 +1,4 @@
-//! What operators set: by arguments of the module, in the server's file, or by CONFIG SET.
+//! Settings for operators: as arguments of the module, in the server's file, or with CONFIG SET.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +11,7 @@ pub(crate) struct Number {
     pub(crate) default: i64,
     pub(crate) lowest: i64,
     pub(crate) highest: i64,
-    /// Whether it is bytes, and takes `1gb`.
+    /// Whether it is a number of bytes that may be written as `1gb`.
     pub(crate) is_memory: bool,
     value: AtomicU64,
 }
@@ -40,17 +40,17 @@ pub(crate) struct Text {
     pub(crate) set: fn(&str) -> Result<(), String>,
 }
 
-/// The most items that a filter can be made for.
+/// The largest number of items that a filter can be made for.
 pub(crate) const MOST_ITEMS: u64 = 1_000_000_000_000;
 /// The highest expansion.
 pub(crate) const MOST_EXPANSION: u32 = 32_768;
 
-/// The expansion where nothing says another: also of files, which have none, so that replicas agree.
+/// The default expansion: also for files, which store none, so that replicas agree.
 pub(crate) const USUAL_EXPANSION: u32 = 2;
 
 static CAPACITY: Number = Number::new(c"bloom-capacity", 100, 1, MOST_ITEMS as i64, false);
 static EXPANSION: Number = Number::new(c"bloom-expansion", USUAL_EXPANSION as i64, 0, MOST_EXPANSION as i64, false);
-/// What DUMP, RESTORE and MIGRATE can carry, unless `proto-max-bulk-len` is raised.
+/// The most that DUMP, RESTORE and MIGRATE can carry, unless `proto-max-bulk-len` is raised.
 static KEY_BYTES: Number = Number::new(c"bloom-memory-usage-limit", 512 << 20, 0, i64::MAX, true);
 static ALL_BYTES: Number = Number::new(c"bloom-total-memory-limit", 0, 0, i64::MAX, true);
 
@@ -84,39 +84,39 @@ pub(crate) static TEXTS: [Text; 2] = [
 static RATE: Mutex<Option<Rate>> = Mutex::new(None);
 static SKETCH_SEED: Mutex<Option<Seed>> = Mutex::new(None);
 
-/// The rate of filters that are made without one.
+/// The rate of filters that are created without one.
 pub(crate) fn rate() -> Rate {
     let set = *RATE.lock().unwrap_or_else(PoisonError::into_inner);
     set.or_else(|| "0.01".parse().ok()).unwrap_or_else(|| unreachable!("a hundredth is a rate"))
 }
 
-/// The seed of sketches: one for all, as only sketches of one seed can be merged.
+/// The seed of sketches: the same for all, because only sketches with the same seed can be merged.
 pub(crate) fn sketch_seed() -> Seed {
     let set = *SKETCH_SEED.lock().unwrap_or_else(PoisonError::into_inner);
     set.unwrap_or_else(|| Seed::from(0))
 }
 
-/// The items of filters that are made without a number.
+/// The number of items for filters that are created without one.
 pub(crate) fn capacity() -> u64 {
     CAPACITY.get().unsigned_abs()
 }
 
-/// The expansion of filters that are made without one; 0 for none.
+/// The expansion of filters that are created without one; 0 for none.
 pub(crate) fn expansion() -> u32 {
     EXPANSION.get().clamp(0, MOST_EXPANSION.into()) as u32
 }
 
-/// The most bytes of a key.
+/// The largest number of bytes for a key.
 pub(crate) fn most_bytes_of_a_key() -> u64 {
     limit(&KEY_BYTES)
 }
 
-/// The most bytes of all keys.
+/// The largest number of bytes for all keys.
 pub(crate) fn most_bytes_of_all() -> u64 {
     limit(&ALL_BYTES)
 }
 
-/// 0 is no limit.
+/// The limit, where 0 means none.
 fn limit(number: &Number) -> u64 {
     match number.get().unsigned_abs() {
         0 => u64::MAX,
@@ -124,7 +124,7 @@ fn limit(number: &Number) -> u64 {
     }
 }
 
-/// Sets what an argument of the module names, in our words or in those of RedisBloom.
+/// Sets what an argument of the module names, by its name here or in RedisBloom.
 pub(crate) fn set_argument(name: &str, value: &str) -> Result<(), String> {
     let name = name.to_ascii_lowercase().replace('_', "-");
     let name = match name.as_str() {

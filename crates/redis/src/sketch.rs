@@ -1,4 +1,4 @@
-//! Count-Min sketches: counters of 32 bits, as clients know them, which stay at their highest value.
+//! Count-Min sketches: counters of 32 bits, as clients expect, which stay at their highest value.
 
 use crate::answer::Failure;
 use crate::memory::class;
@@ -10,11 +10,11 @@ use truebloom_math::count_min::{Rows, Shape};
 #[derive(Clone)]
 pub(crate) struct Sketch(pub(crate) CountMin<u32>);
 
-/// Bytes of a sketch beside its counters, about.
+/// The approximate number of bytes in addition to a sketch's counters.
 const OWN_BYTES: usize = 192;
 
 impl Sketch {
-    /// An empty sketch of so many counters a row, and rows.
+    /// An empty sketch with this many counters per row, and this many rows.
     pub(crate) fn new(width: u64, depth: u32, hasher: PortableHasher) -> Result<Sketch, Failure> {
         let shape = Shape::new(Rows::Independent, width, depth, 1).map_err(Failure::of)?;
         Ok(Sketch(CountMin::with_shape(shape, hasher).map_err(Failure::of)?))
@@ -25,10 +25,11 @@ impl Sketch {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        OWN_BYTES + bytes_of(self.size().0, self.size().1)
+        bytes_of(self.size().0, self.size().1)
     }
 
-    /// Counts an item; its estimate then, or none if its counters are at their highest value.
+    /// Counts an item; returns its estimate afterwards, or `None` if its counters are at their
+    /// highest value.
     pub(crate) fn add(&mut self, item: &[u8], count: u64) -> Option<u64> {
         self.0.add(item, count);
         let estimate = self.0.estimate(item);
@@ -39,26 +40,14 @@ impl Sketch {
         self.0.estimate(item).value
     }
 
-    /// Adds another sketch so many times: doubled as often as the weight has bits.
+    /// Adds another sketch so many times.
     pub(crate) fn add_times(&mut self, other: &Sketch, weight: u64) -> Result<(), Failure> {
-        let mut power = other.clone();
-        let mut left = weight;
-        while left > 0 {
-            if left & 1 == 1 {
-                self.0.merge(&power.0).map_err(Failure::of)?;
-            }
-            left >>= 1;
-            if left > 0 {
-                let same = power.clone();
-                power.0.merge(&same.0).map_err(Failure::of)?;
-            }
-        }
-        Ok(())
+        self.0.merge_times(&other.0, weight).map_err(Failure::of)
     }
 }
 
-/// Bytes of the counters.
+/// Bytes that a sketch of this size takes, beside the value that it is in.
 pub(crate) fn bytes_of(width: u64, depth: u32) -> usize {
     let cells = u128::from(width) * u128::from(depth) * 4;
-    class(usize::try_from(cells).unwrap_or(usize::MAX))
+    class(usize::try_from(cells).unwrap_or(usize::MAX)).saturating_add(OWN_BYTES)
 }

@@ -1,18 +1,24 @@
-//! The bytes of a value for RDB, DUMP, AOF and SCANDUMP: one encoding. All numbers are little-endian.
+//! The bytes of a value for RDB, DUMP, AOF and SCANDUMP: a single encoding. All numbers are
+//! little-endian.
 //!
 //! | bytes | |
 //! |---|---|
 //! | 4 | `TBv1` |
-//! | 4 | what follows: 1 a compact filter, 2 a file of the project, 3 one of a filter that recycles, 4 one of a sketch, 5 chunks that are still coming |
+//! | 4 | what follows: 1 a compact filter, 2 a file of the project, 3 one of a filter that recycles, 4 one of a sketch, 5 chunks that are still coming, 6 a filter of RedisBloom, 7 chunks of one |
 //! | 8 | the expansion that was asked for; 0 for none |
 //! | | that |
 //!
-//! A compact filter is twelve words (see [`Compact`]'s fields in [`write`]) and its words. Everything that is read is held to itself before it is used; nothing larger than what is there is allocated.
+//! A compact filter consists of twelve words (see [`Compact`]'s fields in [`write`]), followed by
+//! its own words. Everything that is read is checked for consistency before it is used; nothing
+//! larger than the input is allocated.
 
+use crate::answer::Failure;
 use crate::compact::{Compact, MOST_WORDS, SEED_WORDS, zeroed};
+use crate::imported::Imported;
 use crate::large::Large;
-use crate::loading::Loading;
+use crate::loading::{self, Loading};
 use crate::plans::{self, Kind, Shape};
+use crate::redisbloom::{self, Chain};
 use crate::sketch::Sketch;
 use crate::turning::Turning;
 use crate::value::Value;
@@ -35,18 +41,21 @@ mod form {
     pub(super) const TURNING: u32 = 3;
     pub(super) const SKETCH: u32 = 4;
     pub(super) const LOADING: u32 = 5;
+    pub(super) const IMPORTED: u32 = 6;
+    pub(super) const LOADING_IMPORTED: u32 = 7;
 }
 
-/// Bytes before what the form says.
+/// The number of bytes before the contents.
 const HEADER: u64 = 16;
 
-/// Words of a compact filter before its own.
+/// The number of words before a compact filter's own.
 const COMPACT_WORDS: usize = 12;
 
-/// What a file of the project begins with. Compressed ones, which could expand to a thousand times their length, begin otherwise and are refused.
+/// The beginning of a file of the project. Compressed files, which could expand to a thousand times
+/// their length, begin differently and are refused.
 pub(crate) const FILE_MAGIC: &[u8; 8] = b"\x89TBL\r\n\x1a\n";
 
-/// Bytes that are read, of which it is known how many are left.
+/// A reader that knows how many bytes are left.
 pub(crate) trait Source: Read {
     fn left(&self) -> u64;
 }
@@ -57,7 +66,7 @@ impl Source for &[u8] {
     }
 }
 
-/// Why bytes are no value.
+/// Why bytes are not a value.
 #[derive(Debug)]
 pub(crate) struct Refused(String);
 
@@ -79,34 +88,108 @@ pub(crate) fn length(value: &Value) -> u64 {
             Value::Large(filter) => filter.filter().encoded_bytes(),
             Value::Turning(filter) => filter.file_bytes(),
             Value::Sketch(sketch) => sketch.0.encoded_bytes(),
-            Value::Loading(loading) => 8 + loading.bytes.len() as u64,
+            Value::Loading(loading) => {
+                let (header, bytes) = loading.parts();
+                let header = if is_own(header) { 0 } else { header.len() };
+                (8 + header + bytes.len()) as u64
+            }
+            Value::Imported(filter) => {
+                let words = IMPORTED_WORDS + LAYER_WORDS * filter.chain().layers.len();
+                8 * words as u64 + filter.chain().bytes().unwrap_or(0) + filter.own().map_or(0, length)
+            }
         }
+}
+
+/// What [`write`] writes from a place on that is 0 or after the header, at most so many bytes. Linear in them, but for the first ones, which have a checksum of all.
+pub(crate) fn part(value: &Value, start: u64, most: usize) -> Result<Vec<u8>, Failure> {
+    let of_file = |start: u64, most: usize| match value {
+        Value::Large(filter) => filter.filter().part_of_bytes(start, most).map_err(Failure::of),
+        Value::Turning(filter) => filter.part(start, most),
+        Value::Sketch(sketch) => sketch.0.part_of_bytes(start, most).map_err(Failure::of),
+        Value::Compact(_) | Value::Loading(_) | Value::Imported(_) => {
+            let mut part = Part { skip: HEADER + start, bytes: Vec::new(), most };
+            // It ends the writing when it is whole.
+            let _ = write(value, &mut part);
+            Ok(part.bytes)
+        }
+    };
+    if start >= HEADER {
+        return of_file(start - HEADER, most);
+    }
+    let mut part = header(value).to_vec();
+    part.append(&mut of_file(0, most.saturating_sub(part.len()))?);
+    Ok(part)
 }
 
 /// Writes a value.
 pub(crate) fn write(value: &Value, target: &mut dyn Write) -> io::Result<()> {
-    let (form, expansion) = match value {
-        Value::Compact(filter) => (form::COMPACT, filter.shape().expansion),
-        Value::Large(filter) => (form::FILE, filter.expansion()),
-        Value::Turning(_) => (form::TURNING, 0),
-        Value::Sketch(_) => (form::SKETCH, 0),
-        Value::Loading(_) => (form::LOADING, 0),
-    };
-    let mut header = [0; HEADER as usize];
-    header[..4].copy_from_slice(&MAGIC.to_le_bytes());
-    header[4..8].copy_from_slice(&form.to_le_bytes());
-    header[8..12].copy_from_slice(&expansion.to_le_bytes());
-    target.write_all(&header)?;
+    target.write_all(&header(value))?;
     match value {
         Value::Compact(filter) => write_compact(filter, target),
         Value::Large(filter) => filter.filter().write_to(target),
         Value::Turning(filter) => filter.write(target),
         Value::Sketch(sketch) => sketch.0.write_to(target),
         Value::Loading(loading) => {
-            target.write_all(&loading.total.to_le_bytes())?;
-            target.write_all(&loading.bytes)
+            let (header, bytes) = loading.parts();
+            // A first chunk of our own says the number of bytes alone.
+            if is_own(header) {
+                target.write_all(&loading.total().to_le_bytes())?;
+            } else {
+                target.write_all(&(header.len() as u64).to_le_bytes())?;
+                target.write_all(header)?;
+            }
+            target.write_all(bytes)
         }
+        Value::Imported(filter) => write_imported(filter, target),
     }
+}
+
+/// What a value begins with.
+fn header(value: &Value) -> [u8; HEADER as usize] {
+    let (form, expansion) = match value {
+        Value::Compact(filter) => (form::COMPACT, filter.shape().expansion),
+        Value::Large(filter) => (form::FILE, filter.expansion()),
+        Value::Turning(_) => (form::TURNING, 0),
+        Value::Sketch(_) => (form::SKETCH, 0),
+        Value::Loading(loading) => (if is_own(loading.parts().0) { form::LOADING } else { form::LOADING_IMPORTED }, 0),
+        Value::Imported(_) => (form::IMPORTED, 0),
+    };
+    let mut header = [0; HEADER as usize];
+    header[..4].copy_from_slice(&MAGIC.to_le_bytes());
+    header[4..8].copy_from_slice(&form.to_le_bytes());
+    header[8..12].copy_from_slice(&expansion.to_le_bytes());
+    header
+}
+
+/// Whether a first chunk is one of this module.
+fn is_own(header: &[u8]) -> bool {
+    header.len() == loading::header(0).len()
+}
+
+/// Words of a filter of RedisBloom before its layers: their number, options, growth, and the bytes of what was added here; and words of each layer before its bits.
+const IMPORTED_WORDS: usize = 4;
+const LAYER_WORDS: usize = 5;
+
+fn write_imported(filter: &Imported, target: &mut dyn Write) -> io::Result<()> {
+    let chain = filter.chain();
+    let [options, growth] = chain.options();
+    let words: [u64; IMPORTED_WORDS] = [chain.layers.len() as u64, options, growth, filter.own().map_or(0, length)];
+    target.write_all(words.map(u64::to_le_bytes).as_flattened())?;
+    for (layer, bits) in chain.layers.iter().zip(filter.bits()) {
+        let words: [u64; LAYER_WORDS] = [layer.bits, layer.probes.into(), layer.capacity, layer.items, layer.rate.to_bits()];
+        target.write_all(words.map(u64::to_le_bytes).as_flattened())?;
+        write_words(bits, target)?;
+    }
+    filter.own().map_or(Ok(()), |own| write(own, target))
+}
+
+fn write_words(words: &[u64], target: &mut dyn Write) -> io::Result<()> {
+    let mut buffer = [[0; 8]; 64];
+    for words in words.chunks(buffer.len()) {
+        buffer.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
+        target.write_all(buffer[..words.len()].as_flattened())?;
+    }
+    Ok(())
 }
 
 fn write_compact(filter: &Compact, target: &mut dyn Write) -> io::Result<()> {
@@ -135,16 +218,17 @@ fn write_compact(filter: &Compact, target: &mut dyn Write) -> io::Result<()> {
         filter.words().len() as u64,
     ];
     target.write_all(words.map(u64::to_le_bytes).as_flattened())?;
-    let mut buffer = [[0; 8]; 64];
-    for words in filter.words().chunks(buffer.len()) {
-        buffer.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
-        target.write_all(buffer[..words.len()].as_flattened())?;
-    }
-    Ok(())
+    write_words(filter.words(), target)
 }
 
-/// Reads a value, to the end. Refuses one that would take more bytes than `limit`.
+/// Reads a value to its end. Refuses a value that would take more bytes than `limit`.
 pub(crate) fn read(source: &mut impl Source, limit: Option<u64>) -> Result<Value, Refused> {
+    let all = form::COMPACT..=form::LOADING_IMPORTED;
+    read_form(source, limit, &all.collect::<Vec<_>>())
+}
+
+/// Reads a value of one of these forms.
+fn read_form(source: &mut impl Source, limit: Option<u64>, forms: &[u32]) -> Result<Value, Refused> {
     if let Some(limit) = limit.filter(|limit| source.left() > limit.saturating_add(HEADER)) {
         return Err(refused(format!("the value has {} bytes, but a key may take {limit} (bf.bloom-memory-usage-limit)", source.left())));
     }
@@ -155,15 +239,19 @@ pub(crate) fn read(source: &mut impl Source, limit: Option<u64>) -> Result<Value
     if number(0) != MAGIC || number(12) != 0 || expansion > crate::settings::MOST_EXPANSION {
         return Err(refused("the bytes are no value of this module"));
     }
+    if !forms.contains(&form) {
+        return Err(refused(format!("a value of kind {form} is newer than this module, or not where it may be")));
+    }
     let value = match form {
         form::COMPACT => Value::Compact(read_compact(source, expansion)?),
         form::FILE => {
             let filter = AnyFilter::read_from(file(source)?).map_err(refused)?;
             Value::Large(Box::new(Large::new(filter, expansion)))
         }
-        form::TURNING => Value::Turning(Box::new(Turning::read(file(source)?).map_err(|failure| refused(format!("{failure:?}")))?)),
+        form::TURNING => Value::Turning(Box::new(Turning::read(file(source)?).map_err(of_failure)?)),
         form::SKETCH => Value::Sketch(Box::new(Sketch(CountMin::read_from(file(source)?).map_err(refused)?))),
-        form::LOADING => Value::Loading(Box::new(read_loading(source, limit)?)),
+        form::LOADING | form::LOADING_IMPORTED => Value::Loading(Box::new(read_loading(source, form, limit)?)),
+        form::IMPORTED => Value::Imported(Box::new(read_imported(source, limit)?)),
         other => return Err(refused(format!("a value of kind {other} is newer than this module"))),
     };
     if source.left() > 0 {
@@ -172,7 +260,7 @@ pub(crate) fn read(source: &mut impl Source, limit: Option<u64>) -> Result<Value
     Ok(value)
 }
 
-/// What follows, if it begins as an uncompressed file of the project.
+/// The following bytes, if they begin like an uncompressed file of the project.
 fn file<S: Source>(source: &mut S) -> Result<impl Read, Refused> {
     let mut magic = [0; 8];
     source.read_exact(&mut magic).map_err(refused)?;
@@ -182,28 +270,88 @@ fn file<S: Source>(source: &mut S) -> Result<impl Read, Refused> {
     Ok(FILE_MAGIC.chain(source))
 }
 
-fn read_loading(source: &mut impl Source, limit: Option<u64>) -> Result<Loading, Refused> {
-    let mut total = [0; 8];
-    source.read_exact(&mut total).map_err(refused)?;
-    let total = u64::from_le_bytes(total);
-    let mut bytes = Vec::new();
-    source.read_to_end(&mut bytes).map_err(refused)?;
-    if limit.is_some_and(|limit| total > limit) {
+fn read_loading(source: &mut impl Source, form: u32, limit: Option<u64>) -> Result<Loading, Refused> {
+    let first = read_words::<1>(source)?[0];
+    let mut header = loading::header(first).to_vec();
+    if form == form::LOADING_IMPORTED {
+        if first > redisbloom::MOST_HEADER as u64 {
+            return Err(refused("the first chunk is too long"));
+        }
+        header = vec![0; first as usize];
+        source.read_exact(&mut header).map_err(refused)?;
+        if is_own(&header) {
+            return Err(refused("the first chunk is none of RedisBloom"));
+        }
+    }
+    let mut loading = Loading::begin(&header).map_err(of_failure)?;
+    if limit.is_some_and(|limit| loading.total() > limit) {
         return Err(refused("the value is larger than the limits allow"));
     }
-    if bytes.len() as u64 >= total {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(usize::try_from(source.left()).map_err(refused)?).map_err(refused)?;
+    source.read_to_end(&mut bytes).map_err(refused)?;
+    if !bytes.is_empty() && loading.take(&bytes).map_err(of_failure)? {
         return Err(refused("more chunks than the value has bytes"));
     }
-    Ok(Loading { bytes, total })
+    Ok(loading)
+}
+
+fn of_failure(failure: Failure) -> Refused {
+    if let Failure::Text(text) = failure { refused(text) } else { refused("another type") }
+}
+
+fn read_words<const N: usize>(source: &mut impl Source) -> Result<[u64; N], Refused> {
+    let mut bytes = [[0; 8]; N];
+    source.read_exact(bytes.as_flattened_mut()).map_err(refused)?;
+    Ok(bytes.map(u64::from_le_bytes))
+}
+
+/// Fills words with what is read.
+fn fill_words(words: &mut [u64], source: &mut impl Source) -> Result<(), Refused> {
+    let mut buffer = [[0; 8]; 64];
+    for words in words.chunks_mut(buffer.len()) {
+        let bytes = &mut buffer[..words.len()];
+        source.read_exact(bytes.as_flattened_mut()).map_err(refused)?;
+        words.iter_mut().zip(bytes).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
+    }
+    Ok(())
+}
+
+fn read_imported(source: &mut impl Source, limit: Option<u64>) -> Result<Imported, Refused> {
+    let [count, options, growth, own] = read_words::<IMPORTED_WORDS>(source)?;
+    let count = usize::try_from(count).ok().filter(|count| *count <= redisbloom::MOST_LAYERS).ok_or_else(|| refused("too many layers"))?;
+    let mut plans = Vec::with_capacity(count);
+    let mut layers = Vec::with_capacity(count);
+    for _ in 0..count {
+        let [bits, probes, capacity, items, rate] = read_words::<LAYER_WORDS>(source)?;
+        let plan = redisbloom::Plan::checked([bits, probes, capacity, items], f64::from_bits(rate), 0).map_err(of_failure)?;
+        // What is allocated is there to be read.
+        if plan.bytes() > source.left() {
+            return Err(refused("the value is cut"));
+        }
+        let mut words = zeroed((plan.bytes() / 8) as usize).map_err(of_failure)?;
+        fill_words(&mut words, source)?;
+        plans.push(plan);
+        layers.push(words);
+    }
+    let chain = Chain::checked(plans, options, growth).map_err(of_failure)?;
+    if chain.options() != [options, growth] || own != source.left() {
+        return Err(refused("the numbers of the filter contradict each other"));
+    }
+    let imported = Imported::new(chain, layers);
+    if own == 0 {
+        return Ok(imported);
+    }
+    match read_form(source, limit, &[form::COMPACT, form::FILE])? {
+        own @ (Value::Compact(_) | Value::Large(_)) => Ok(imported.with_own(Some(own))),
+        _ => Err(refused("what was added is no filter")),
+    }
 }
 
 fn read_compact(source: &mut impl Source, expansion: u32) -> Result<Compact, Refused> {
     let wrong = || refused("the counts, the plan and the bits of the filter do not fit each other");
-    let mut bytes = [0; 8 * COMPACT_WORDS];
-    source.read_exact(&mut bytes).map_err(refused)?;
-    let mut words = [0; COMPACT_WORDS];
-    words.iter_mut().zip(bytes.as_chunks::<8>().0).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
-    let [kind, hasher, seed_low, seed_high, numerator, exponent, divisor, items, size, probes, counts, count] = words;
+    let [kind, hasher, seed_low, seed_high, numerator, exponent, divisor, items, size, probes, counts, count] =
+        read_words::<COMPACT_WORDS>(source)?;
     let hasher = [HasherId::Xxh3, HasherId::Sip13].into_iter().find(|id| *id as u64 == hasher).ok_or_else(wrong)?;
     let rate = match (numerator, exponent, divisor) {
         (0, 0, 0) => None,
@@ -213,13 +361,8 @@ fn read_compact(source: &mut impl Source, expansion: u32) -> Result<Compact, Ref
     if count > MOST_WORDS as u64 || 8 * count != source.left() {
         return Err(wrong());
     }
-    let mut own = zeroed(SEED_WORDS + count as usize).map_err(|failure| refused(format!("{failure:?}")))?;
-    let mut buffer = [[0; 8]; 64];
-    for words in own[SEED_WORDS..].chunks_mut(buffer.len()) {
-        let bytes = &mut buffer[..words.len()];
-        source.read_exact(bytes.as_flattened_mut()).map_err(refused)?;
-        words.iter_mut().zip(bytes).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
-    }
+    let mut own = zeroed(SEED_WORDS + count as usize).map_err(of_failure)?;
+    fill_words(&mut own[SEED_WORDS..], source)?;
     let shape: Arc<Shape> = match (kind, rate, probes) {
         (0, Some(rate), 0) => plans::growing_by(rate, items, f64::from_bits(size), expansion, hasher),
         (1, rate, probes) if expansion == 0 && size.div_ceil(64) < count => {
@@ -228,13 +371,13 @@ fn read_compact(source: &mut impl Source, expansion: u32) -> Result<Compact, Ref
         }
         _ => return Err(wrong()),
     }
-    .map_err(|failure| refused(format!("{failure:?}")))?;
+    .map_err(of_failure)?;
     let seed = Seed::from(u128::from(seed_low) | u128::from(seed_high) << 64);
     let repeats = u16::try_from(counts >> 32).map_err(refused)?;
     Compact::checked(shape, seed, own, counts as u32, repeats).ok_or_else(wrong)
 }
 
-/// A checksum of what is written.
+/// A checksum of the written bytes.
 pub(crate) struct Sum(Xxh3Default);
 
 impl Sum {
@@ -258,18 +401,11 @@ impl Write for Sum {
     }
 }
 
-/// A part of what is written: a chunk of SCANDUMP. Ends the writing after it.
-pub(crate) struct Part {
+/// A part of what is written. Ends the writing after it.
+struct Part {
     skip: u64,
-    pub(crate) bytes: Vec<u8>,
+    bytes: Vec<u8>,
     most: usize,
-}
-
-impl Part {
-    /// The chunk of this number, from 0.
-    pub(crate) fn new(number: u64) -> Part {
-        Part { skip: number.saturating_mul(CHUNK as u64), bytes: Vec::new(), most: CHUNK }
-    }
 }
 
 impl Write for Part {

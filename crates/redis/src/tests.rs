@@ -1,11 +1,19 @@
-//! Compact filters beside those of the library: the same answers, the same bytes.
+//! Compares compact filters with those of the library: they have the same answers and the same
+//! bytes.
 
 use crate::compact::Compact;
 use crate::file;
+use crate::imported::Imported;
+use crate::large::Large;
 use crate::loading::{self, Loading};
 use crate::plans;
+use crate::redisbloom::{Chain, Plan};
+use crate::sketch::Sketch;
 use crate::state;
+use crate::turning::{Turning, Window};
 use crate::value::Value;
+use std::time::Duration;
+use truebloom::recycling::{Policy, RecyclingFilter};
 use truebloom::{AnyFilter, BloomFilter, Filter as _, HasherId, PortableHasher, ScalableFilter, Seed};
 use truebloom_math::Rate;
 
@@ -13,7 +21,7 @@ fn rate(text: &str) -> Rate {
     text.parse().expect("a rate")
 }
 
-/// A growing filter of 100 items, and one of 1,000 of a fixed size.
+/// A growing filter for 100 items, and one with a fixed size for 1,000.
 fn both(hasher: HasherId, seed: u128) -> [(Value, AnyFilter); 2] {
     let seed = Seed::from(seed);
     let theirs = PortableHasher::new(hasher, seed);
@@ -34,7 +42,8 @@ fn add(value: &mut Value, items: std::ops::Range<u32>) -> Vec<bool> {
     value.add(keys.iter().map(|key| &key[..]), false).expect("a filter").into_iter().map(|answer| answer.expect("room")).collect()
 }
 
-/// Item by item the same answers and the same bytes as the library's filters to which only what is not contained is offered, over several layers.
+/// Item by item, they give the same answers and the same bytes as the library's filters that are
+/// offered only items they do not contain, over several layers.
 #[test]
 fn compact_filters_are_those_of_the_library() {
     for hasher in [HasherId::Xxh3, HasherId::Sip13] {
@@ -59,7 +68,7 @@ fn compact_filters_are_those_of_the_library() {
     }
 }
 
-/// A filter that outgrows the compact form goes on as a large one, with the same bytes.
+/// A filter that outgrows the compact form continues as a large one, with the same bytes.
 #[test]
 fn compact_filters_become_large_ones() {
     let growth = plans::growth(rate("0.0001"), 50_000, 2).expect("in range");
@@ -78,7 +87,8 @@ fn compact_filters_become_large_ones() {
     assert_eq!(ours.items(), theirs.changed());
 }
 
-/// What is written is read, is as long as it was said to be, and no byte of it can be changed without being refused or read as what it says.
+/// What is written can be read again and has the announced length, and every changed byte is either
+/// refused or read as what it says.
 #[test]
 fn states_are_read_as_they_were_written() {
     for (mut value, _) in both(HasherId::Xxh3, 5) {
@@ -104,6 +114,73 @@ fn states_are_read_as_they_were_written() {
     }
 }
 
+/// Every part is the bytes from there on, and all parts together are what is written.
+#[test]
+fn parts_are_what_is_written() {
+    let growth = plans::growth(rate("0.01"), 1_000, 2).expect("in range");
+    let large = ScalableFilter::with_growth(growth, PortableHasher::xxh3(Seed::from(3))).expect("memory");
+    let window = Window { two: true, every: 1_000 };
+    let design = Turning::design(&rate("0.01"), 500, window).expect("in range");
+    let turning = Turning::new(&design, window, PortableHasher::xxh3(Seed::from(4)), 5).expect("memory");
+    let sketch = Sketch::new(100, 3, PortableHasher::xxh3(Seed::from(5))).expect("memory");
+    let mut values = vec![Value::Large(Box::new(Large::new(large.into(), 2))), Value::Turning(Box::new(turning)), imported(), imported()];
+    values.extend(both(HasherId::Xxh3, 5).map(|(value, _)| value));
+    // One of the two from RedisBloom has nothing of its own.
+    for (number, value) in values.iter_mut().enumerate() {
+        if number != 2 {
+            add(value, 0..700);
+        }
+    }
+    values.push(Value::Sketch(Box::new(sketch)));
+    for value in &values {
+        let mut whole = Vec::new();
+        state::write(value, &mut whole).expect("a vector");
+        assert_eq!(whole.len() as u64, state::length(value));
+        for most in [16, 24, 250, 4096] {
+            let mut parts = Vec::new();
+            while parts.len() < whole.len() {
+                let part = state::part(value, parts.len() as u64, most).expect("memory");
+                assert_eq!(part.len(), most.min(whole.len() - parts.len()), "at {}", parts.len());
+                parts.extend(part);
+            }
+            assert!(parts == whole, "parts of {most}");
+            assert!(state::part(value, whole.len() as u64, most).expect("memory").is_empty());
+        }
+        let again = state::read(&mut &whole[..], None).expect("what was written");
+        let mut copy = Vec::new();
+        state::write(&again, &mut copy).expect("a vector");
+        assert!(copy == whole);
+    }
+}
+
+/// A filter is due exactly when its time turns it, to the nanosecond; and a clock that has not begun begins as a change that replicas are told of.
+#[test]
+fn a_filter_is_due_when_its_time_turns_it() {
+    let policy = Policy { age: Some(Duration::from_nanos(1_500_000)), ..Policy::two_phases(500) };
+    let filter: RecyclingFilter = RecyclingFilter::with_hasher(1_000, 4, policy, PortableHasher::xxh3(Seed::from(6))).expect("small");
+    let mut turning = Turning::from_bytes(&filter.to_bytes().expect("memory")).expect("a file");
+    assert!(turning.is_due(5) && turning.advance(5) && turning.stats().cycles == 0);
+    let mut turns = Vec::new();
+    for now in 5..30 {
+        let mut other = turning.clone();
+        other.advance(now);
+        assert_eq!(turning.is_due(now), other.stats().cycles > turning.stats().cycles, "{now}");
+        if turning.is_due(now) {
+            assert!(turning.advance(now));
+            turns.push(now);
+        }
+    }
+    assert_eq!(turns[..4], [7, 8, 10, 11]);
+}
+
+/// A filter of RedisBloom of two layers, in which every other bit is set.
+fn imported() -> Value {
+    let layer = |bits, capacity, rate| Plan::checked([bits, 7, capacity, 10], rate, 0).expect("sound");
+    let chain = Chain::checked(vec![layer(960, 100, 0.005), layer(2176, 200, 0.0025)], 5, 2).expect("sound");
+    let bits = chain.layers.iter().map(|layer| vec![0x5555_5555_5555_5555; (layer.bytes() / 8) as usize].into_boxed_slice()).collect();
+    Value::Imported(Box::new(Imported::new(chain, bits)))
+}
+
 /// The chunks of a dump, in any cut that a client makes of them, are the dump.
 #[test]
 fn chunks_come_in_order_and_to_the_end() {
@@ -111,9 +188,6 @@ fn chunks_come_in_order_and_to_the_end() {
     assert!(!loading.take(b"12345").expect("room"));
     assert!(loading.take(b"").is_err() && loading.take(b"678901").is_err());
     assert!(loading.take(b"67890").expect("room"));
-    assert_eq!(loading.bytes, b"1234567890");
+    assert_eq!(loading.parts(), (&loading::header(10)[..], &b"1234567890"[..]));
     assert!(Loading::begin(&loading::header(0)).is_err() && Loading::begin(b"TBdump").is_err());
-    let mut part = state::Part::new(0);
-    assert!(std::io::Write::write_all(&mut part, b"abc").is_ok());
-    assert_eq!(part.bytes, b"abc");
 }

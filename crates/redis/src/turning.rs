@@ -1,7 +1,8 @@
-//! Filters that forget: by items or by time, turned by the primary alone.
+//! Filters that forget by items or by time; only the primary turns them.
 
 use crate::answer::Failure;
 use crate::memory::class;
+use crate::plans;
 use std::io::{self, Read, Write};
 use std::time::Duration;
 use truebloom::recycling::{BlockedRecyclingFilter, Policy, RecyclingFilter, Stats};
@@ -34,26 +35,37 @@ macro_rules! each {
 /// How a filter forgets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Window {
-    /// With two phases the one before the present one is still asked.
+    /// With two phases, the previous one is still queried.
     pub(crate) two: bool,
-    /// A phase lasts so many milliseconds at most; 0 for as long as it has room.
+    /// A phase lasts at most this many milliseconds; 0 for no limit but its room.
     pub(crate) every: u64,
 }
+
+/// The rates that are planned. Others take up to a second, which the server would stand still for.
+const RATES: std::ops::RangeInclusive<f64> = 1e-12..=0.5;
 
 /// Bytes of a filter beside its bits, about.
 const OWN_BYTES: usize = 512;
 
 impl Turning {
-    /// A filter for `items` a phase. By items alone the rate is the average one, as a phase ends when it is full; by time it is the highest, as that many may come in a phase.
+    /// A design for `items` per phase. If it forgets only by items, the rate is the average,
+    /// because a phase ends when it is full; if by time, it is the worst rate, because that many
+    /// items may come in a phase.
     pub(crate) fn design(rate: &Rate, items: u64, window: Window) -> Result<truebloom_math::recycling::Design, Failure> {
-        let mode = if window.two { Mode::two_phase() } else { Mode::default() };
-        let items = items as f64;
-        let found = if window.every > 0 { worst_min_bits(items, rate, mode) } else { min_bits(items, rate, mode) };
-        let too_many = || Error::OutOfRange { name: "items", found: items.to_string(), expected: format!("fewer at a rate of {rate}") };
-        Ok(found.and_then(|found| found.ok_or_else(too_many)).map_err(Failure::of)?.design)
+        if !RATES.contains(&rate.to_f64()) {
+            let (least, most) = (RATES.start(), RATES.end());
+            return Err(Failure::text(format!("ERR error rate of a filter that recycles must be in the range [{least}, {most}]")));
+        }
+        plans::design(*rate, items, window.two, window.every > 0, || {
+            let mode = if window.two { Mode::two_phase() } else { Mode::default() };
+            let items = items as f64;
+            let found = if window.every > 0 { worst_min_bits(items, rate, mode) } else { min_bits(items, rate, mode) };
+            let too_many = || Error::OutOfRange { name: "items", found: items.to_string(), expected: format!("fewer at a rate of {rate}") };
+            Ok(found.and_then(|found| found.ok_or_else(too_many)).map_err(Failure::of)?.design)
+        })
     }
 
-    /// The empty filter of a design, whose first phase begins now.
+    /// An empty filter with a design, whose first phase begins now.
     pub(crate) fn new(
         design: &truebloom_math::recycling::Design,
         window: Window,
@@ -69,7 +81,7 @@ impl Turning {
         Ok(Turning { filter: Either::Spread(filter) })
     }
 
-    /// What a file holds, if it is one of these.
+    /// The filter in a file, if it is one that forgets.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Turning, Failure> {
         let header = FileHeader::from_bytes(bytes).map_err(Failure::of)?;
         let filter = match header.kind() {
@@ -89,42 +101,42 @@ impl Turning {
         each!(&self.filter, filter => filter.write_to(target))
     }
 
+    /// The bytes of its file from a place on.
+    pub(crate) fn part(&self, start: u64, length: usize) -> Result<Vec<u8>, Failure> {
+        each!(&self.filter, filter => filter.part_of_bytes(start, length).map_err(Failure::of))
+    }
+
     pub(crate) fn file_bytes(&self) -> u64 {
         each!(&self.filter, filter => filter.encoded_bytes())
     }
 
-    /// Whether the time of the active phase is up.
+    /// Whether the time of the active phase is up, to the nanosecond: before, [`advance`](Turning::advance) would set the filter's clock and nothing else, and a replica that hears of turns alone would have another.
     pub(crate) fn is_due(&self, now: u64) -> bool {
-        self.every().is_some_and(|every| now.saturating_sub(self.start()) >= every)
+        let start = each!(&self.filter, filter => filter.phase_start());
+        self.age().is_some_and(|age| Duration::from_millis(now).saturating_sub(start) >= age)
     }
 
-    /// When the active phase began, in milliseconds since 1970.
-    fn start(&self) -> u64 {
-        each!(&self.filter, filter => filter.phase_start().as_millis() as u64)
+    /// How long a phase lasts.
+    fn age(&self) -> Option<Duration> {
+        each!(&self.filter, filter => filter.policy().age)
     }
 
-    /// How long a phase lasts, in milliseconds.
-    pub(crate) fn every(&self) -> Option<u64> {
-        let age = each!(&self.filter, filter => filter.policy().age)?;
-        Some((age.as_millis() as u64).max(1))
-    }
-
-    /// Turns as often as the time says; whether it turned.
+    /// Turns as often as the time says; whether anything changed, if only that its clock began.
     pub(crate) fn advance(&mut self, now: u64) -> bool {
-        let before = self.stats().cycles;
-        if self.every().is_some() {
+        let state = |filter: &Turning| (filter.stats().cycles, each!(&filter.filter, filter => (filter.phase_start(), filter.now())));
+        let before = state(self);
+        if self.age().is_some() {
             each!(&mut self.filter, filter => filter.advance(Duration::from_millis(now)));
         }
-        self.stats().cycles > before
+        state(self) != before
     }
 
-    /// Turns now.
-    pub(crate) fn turn(&mut self, now: u64) {
-        self.advance(now);
+    /// Turns now, whatever the time.
+    pub(crate) fn turn(&mut self) {
         each!(&mut self.filter, filter => filter.recycle());
     }
 
-    /// Offers an item; true if it was new to what is remembered.
+    /// Offers an item; returns true if it was new, that is, not remembered.
     pub(crate) fn add(&mut self, item: &[u8]) -> bool {
         each!(&mut self.filter, filter => filter.check_and_insert(item).is_new())
     }
@@ -137,12 +149,12 @@ impl Turning {
         each!(&self.filter, filter => filter.stats())
     }
 
-    /// The highest rate, and the present one.
+    /// The worst rate, and the present one.
     pub(crate) fn rates(&self) -> (f64, f64) {
         each!(&self.filter, filter => (filter.worst_fpr(), filter.fpr()))
     }
 
-    /// Bits of all phases, those that are set in the active one, and probes.
+    /// The bits of all phases, the set bits in the active one, and the probes.
     pub(crate) fn shape(&self) -> (u64, u64, u32) {
         let phases = self.phases();
         each!(&self.filter, filter => (filter.bits() * phases, filter.ones(), filter.probes()))

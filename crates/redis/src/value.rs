@@ -1,8 +1,9 @@
-//! What a key holds.
+//! The value of a key.
 
 use crate::answer::Failure;
 use crate::compact::{Compact, MOST_WORDS, SEED_WORDS};
 use crate::file;
+use crate::imported::Imported;
 use crate::large::{self, Large};
 use crate::loading::Loading;
 use crate::memory;
@@ -12,20 +13,26 @@ use crate::turning::Turning;
 use truebloom::AnyFilter;
 
 /// What a key holds. As small as its smallest filters need: there may be millions of them.
+#[derive(Clone)]
 pub(crate) enum Value {
     Compact(Compact),
     Large(Box<Large>),
     Turning(Box<Turning>),
     Sketch(Box<Sketch>),
     Loading(Box<Loading>),
+    Imported(Box<Imported>),
 }
 
 const _: () = assert!(size_of::<Value>() <= 32);
 
 const LOADING: Failure = Failure::Text(std::borrow::Cow::Borrowed("ERR the filter is being loaded by BF.LOADCHUNK"));
 
+const FOREIGN: Failure = Failure::Text(std::borrow::Cow::Borrowed(
+    "ERR a filter that came from RedisBloom has the bits of its arithmetic: no file of truebloom holds them, and it cannot be merged",
+));
+
 impl Value {
-    /// Bytes that it takes, as the allocator counts them.
+    /// The number of bytes that it takes, as the allocator counts them.
     pub(crate) fn bytes(&self) -> usize {
         memory::class(size_of::<Value>())
             + match self {
@@ -34,18 +41,8 @@ impl Value {
                 Value::Turning(filter) => filter.bytes(),
                 Value::Sketch(sketch) => sketch.bytes(),
                 Value::Loading(loading) => loading.size(),
+                Value::Imported(filter) => filter.bytes(),
             }
-    }
-
-    /// A copy of its own.
-    pub(crate) fn copied(&self) -> Option<Value> {
-        Some(match self {
-            Value::Compact(filter) => Value::Compact(filter.clone()),
-            Value::Large(filter) => Value::Large(filter.clone()),
-            Value::Turning(filter) => Value::Turning(filter.clone()),
-            Value::Sketch(sketch) => Value::Sketch(sketch.clone()),
-            Value::Loading(loading) => Value::Loading(loading.clone()),
-        })
     }
 
     /// A filter of the library in the form that it is kept in.
@@ -56,7 +53,7 @@ impl Value {
         }
     }
 
-    /// An error unless it is a filter that can be asked.
+    /// An error unless it is a filter that can be queried.
     pub(crate) fn check_filter(&self) -> Result<(), Failure> {
         match self {
             Value::Sketch(_) => Err(Failure::WrongType),
@@ -75,7 +72,7 @@ impl Value {
     }
 
     /// Which of the items it contains.
-    pub(crate) fn contains<'a>(&self, items: impl Iterator<Item = &'a [u8]>) -> Result<Vec<bool>, Failure> {
+    pub(crate) fn contains<'a>(&self, items: impl Iterator<Item = &'a [u8]> + Clone) -> Result<Vec<bool>, Failure> {
         self.check_filter()?;
         Ok(match self {
             Value::Compact(filter) => {
@@ -84,11 +81,12 @@ impl Value {
             }
             Value::Large(filter) => filter.contains_all(&items.map(|item| filter.hash(item)).collect::<Vec<_>>()),
             Value::Turning(filter) => items.map(|item| filter.contains(item)).collect(),
+            Value::Imported(filter) => filter.contains(items)?,
             Value::Sketch(_) | Value::Loading(_) => Vec::new(),
         })
     }
 
-    /// Adds items in order; true for those that were not contained.
+    /// Adds items in order; returns true for those that were not contained.
     pub(crate) fn add<'a>(
         &mut self,
         items: impl Iterator<Item = &'a [u8]> + Clone,
@@ -113,8 +111,14 @@ impl Value {
             if answers.len() == items.clone().count() {
                 return Ok(answers);
             }
-            // One that may take none of the items stays as it is, as it does on the replicas.
-            let mut large = Large::new(file::to_filter(filter)?, filter.shape().expansion);
+            // One that may take none of the items stays as it is, as it does on the replicas. So does one for whose larger form there is no memory, with what it has taken so far.
+            let mut large = match file::to_filter(filter) {
+                Ok(larger) => Large::new(larger, filter.shape().expansion),
+                Err(failure) => {
+                    answers.resize_with(items.count(), || Err(failure.clone()));
+                    return Ok(answers);
+                }
+            };
             let hashes: Vec<_> = items.skip(answers.len()).map(|item| large.hash(item)).collect();
             let added = large.add(&hashes, is_limited);
             if added.contains(&Ok(true)) {
@@ -130,12 +134,13 @@ impl Value {
                 answers.extend(filter.add(&hashes, is_limited));
             }
             Value::Turning(filter) => answers.extend(left.map(|item| Ok(filter.add(item)))),
+            Value::Imported(filter) => answers = filter.add(left, is_limited)?,
             _ => {}
         }
         Ok(answers)
     }
 
-    /// The filter by the library's type, for what is seldom asked. Recycling filters have none.
+    /// The filter as the library's type, for rare operations. Recycling filters have none.
     pub(crate) fn to_filter(&self) -> Result<AnyFilter, Failure> {
         match self {
             Value::Compact(filter) => file::to_filter(filter),
@@ -143,6 +148,7 @@ impl Value {
             Value::Turning(_) => Err(Failure::text("ERR a filter that recycles cannot be used here")),
             Value::Sketch(_) => Err(Failure::WrongType),
             Value::Loading(_) => Err(LOADING),
+            Value::Imported(_) => Err(FOREIGN),
         }
     }
 
@@ -155,25 +161,28 @@ impl Value {
             Value::Turning(filter) => filter.write(&mut bytes).map_err(Failure::of)?,
             Value::Sketch(sketch) => return sketch.0.to_bytes().map_err(Failure::of),
             Value::Loading(_) => return Err(LOADING),
+            Value::Imported(_) => return Err(FOREIGN),
         }
         Ok(bytes)
     }
 
-    /// Items that it holds: those that were not contained when they came.
+    /// How many items it holds: those that were not contained when they came.
     pub(crate) fn items(&self) -> u64 {
         match self {
             Value::Compact(filter) => filter.changed().into(),
             Value::Large(filter) => filter.changed(),
             Value::Turning(filter) => filter.stats().items,
+            Value::Imported(filter) => filter.items(),
             Value::Sketch(_) | Value::Loading(_) => 0,
         }
     }
 
-    /// About the items that it has been made for so far.
+    /// Approximately how many items it has been made for so far.
     pub(crate) fn capacity(&self) -> u64 {
         match self {
             Value::Compact(filter) => filter.capacity(),
             Value::Large(filter) => filter.capacity(),
+            Value::Imported(filter) => filter.capacity(),
             _ => 0,
         }
     }
@@ -183,22 +192,24 @@ impl Value {
             Value::Compact(filter) => filter.layers().count() as u64,
             Value::Large(filter) => filter.layers() as u64,
             Value::Turning(filter) => filter.phases(),
+            Value::Imported(filter) => filter.chain().layers.len() as u64 + filter.own().map_or(0, Value::layers),
             Value::Sketch(_) | Value::Loading(_) => 0,
         }
     }
 
-    /// None for a filter that does not grow.
+    /// `None` for a filter that does not grow.
     pub(crate) fn expansion(&self) -> Option<u32> {
         let grows = match self {
             Value::Compact(filter) => filter.shape().growth().map(|_| filter.shape().expansion),
             Value::Large(filter) => matches!(filter.filter(), AnyFilter::Scalable(_)).then(|| filter.expansion()),
+            Value::Imported(filter) => Some(filter.chain().growth).filter(|_| !filter.chain().is_fixed),
             _ => None,
         };
         grows.filter(|expansion| *expansion > 0)
     }
 }
 
-/// Bytes that an empty filter of a plan takes.
+/// The number of bytes of an empty filter with this plan.
 pub(crate) fn bytes_of(shape: Option<&plans::Shape>, bits: u64) -> u64 {
     let own = memory::class(size_of::<Value>());
     let compact = shape.and_then(|shape| shape.layer(0)).map(plans::Layer::words).filter(|words| *words < MOST_WORDS);

@@ -87,6 +87,68 @@ def test_limits_hold_for_what_is_restored(make):
     until(lambda: client.info("bf_filters")["bf_memory_bytes"] == 0)
 
 
+def test_limits_hold_for_copies_and_merges(make):
+    client = make().client()
+    for key in "fg":
+        call(client, "BF.RESERVE", key, "0.01", "400000", "NONSCALING", "SEED", "1")
+        call(client, "BF.MADD", key, *range(100))
+    call(client, "CMS.INITBYDIM", "s", "100000", "5")
+    size = call(client, "BF.INFO", "f", "MEMORY")[0]
+    # One more fits into neither limit.
+    client.config_set("bf.bloom-total-memory-limit", client.info("bf_filters")["bf_memory_bytes"] + size // 2)
+    for words in (("COPY", "f", "h"), ("BF.MERGE", "h", "f", "g")):
+        assert isinstance(call(client, *words), redis.exceptions.ResponseError), words
+    assert call(client, "BF.MERGE", "g", "f") == b"OK", "takes nothing more"
+    client.config_set("bf.bloom-total-memory-limit", "0")
+    client.config_set("bf.bloom-memory-usage-limit", size - 1)
+    for words in (("COPY", "f", "h"), ("BF.MERGE", "h", "f", "g"), ("BF.MERGE", "g", "f"), ("CMS.MERGE", "s", "1", "s")):
+        assert isinstance(call(client, *words), redis.exceptions.ResponseError), words
+    assert client.exists("h") == 0
+    # The union of three of a size takes as much as one, in another form.
+    most = size + size // 4
+    client.config_set("bf.bloom-memory-usage-limit", most)
+    assert client.copy("f", "h") and call(client, "BF.MERGE", "m", "f", "g", "h") == b"OK" and call(client, "BF.INFO", "m", "MEMORY")[0] <= most
+    # Of two that grow it may take the layers of both.
+    for key in ("a", "b"):
+        call(client, "BF.RESERVE", key, "0.01", "1000", "SEED", "1")
+        call(client, "BF.MADD", key, *(f"{key}{number}" for number in range(1000)))
+    client.config_set("bf.bloom-memory-usage-limit", call(client, "BF.INFO", "a", "MEMORY")[0] + 100)
+    assert "memory-usage-limit" in str(call(client, "BF.MERGE", "a", "b"))
+    client.config_set("bf.bloom-memory-usage-limit", "0")
+    assert call(client, "BF.MERGE", "a", "b") == b"OK"
+
+
+def test_merges_keep_the_time_to_live(make):
+    client = make().client()
+    for key in "fg":
+        call(client, "BF.RESERVE", key, "0.01", "1000", "SEED", "1")
+        call(client, "BF.ADD", key, key)
+        call(client, "CMS.INITBYDIM", f"s{key}", "100", "5")
+    for key in ("f", "sf"):
+        client.expire(key, 1000)
+    assert call(client, "BF.MERGE", "f", "g") == call(client, "CMS.MERGE", "sf", "1", "sg") == b"OK"
+    assert client.ttl("f") > 900 and client.ttl("sf") > 900 and call(client, "BF.MEXISTS", "f", "f", "g") == [1, 1]
+
+
+def test_plans_are_counted_and_forgotten(make):
+    client = make().client()
+    plans = lambda: client.info("bf_filters")["bf_plans_memory_bytes"]
+    for number in range(300):
+        call(client, "BF.RESERVE", f"f{number}", "0.01", 1_000 + number, "NONSCALING")
+    assert 300 * 500 < plans() < 300 * 5_000
+    # The next one fits only if plans that nobody uses go first.
+    client.flushall()
+    until(lambda: client.info("bf_filters")["bf_keys"] == 0)
+    client.config_set("bf.bloom-total-memory-limit", plans() // 2)
+    assert call(client, "BF.RESERVE", "f", "0.01", "2000", "NONSCALING") == b"OK"
+    assert plans() < 10_000
+    # Plans in use leave no room.
+    client.config_set("bf.bloom-total-memory-limit", "100kb")
+    replies = [call(client, "BF.RESERVE", f"g{number}", "0.01", 64 + number, "NONSCALING") for number in range(300)]
+    taken = replies.count(b"OK")
+    assert "total-memory-limit" in str(replies[-1]) and client.info("bf_filters")["bf_memory_bytes"] + plans() <= 105_000 and taken > 10
+
+
 def test_no_memory_is_an_error_and_no_crash(make):
     """With 2 GB of addresses the server lives on when a filter of 8 GB is asked for."""
     import resource
@@ -99,6 +161,11 @@ def test_no_memory_is_an_error_and_no_crash(make):
                   ("CMS.INITBYDIM", "f", "1000000000", "4")]:
         reply = call(client, *words)
         assert isinstance(reply, redis.exceptions.ResponseError) and "alloc" in str(reply), (words, reply)
+    # One that fits, but not twice.
+    assert call(client, "BF.RESERVE", "f", "0.01", "900000000", "NONSCALING") == b"OK"
+    for words in [("COPY", "f", "g"), ("BF.MERGE", "g", "f")]:
+        assert isinstance(call(client, *words), redis.exceptions.ResponseError), words
+    client.delete("f")
     assert client.ping() and call(client, "BF.ADD", "f", "a") == 1
 
 

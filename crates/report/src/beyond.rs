@@ -1,27 +1,26 @@
-//! What a plan does not ask: more items than planned for, and filters to which nothing is ever
-//! added.
+//! Beyond the plan: more items than planned for, and filters to which nothing is ever added.
 
 use truebloom_math::{Fpr, Plan, Result};
 
-/// This many times the items planned for, in hundredths.
+/// The loads, in hundredths of the planned number of items.
 const FACTORS: [u64; 4] = [105, 120, 150, 200];
 
-/// A filter that holds more than it was planned for.
+/// A filter that holds more items than it was planned for.
 #[derive(Clone, Copy, Debug)]
 pub struct Overload {
-    /// The items over those of the plan.
+    /// The number of items divided by that of the plan.
     pub factor: f64,
-    /// The items.
+    /// The number of items.
     pub items: u64,
     /// The expected rate.
     pub fpr: Fpr,
 }
 
-/// The expected rates of a filter that is filled beyond its plan, up to the first that has more
-/// than 2^64 items.
+/// The expected rates of a filter that is filled beyond its plan, up to the first load of more than
+/// 2^64 items.
 ///
 /// # Errors
-/// What the law refuses.
+/// The errors of the law.
 pub fn overload(plan: &Plan) -> Result<Vec<Overload>> {
     let law = plan.law()?;
     let items = |factor: u64| u64::try_from((u128::from(plan.items) * u128::from(factor)).div_ceil(100)).ok();
@@ -29,17 +28,17 @@ pub fn overload(plan: &Plan) -> Result<Vec<Overload>> {
     numbers.map(|(factor, items)| Ok(Overload { factor, items, fpr: law.fpr(items)? })).collect()
 }
 
-/// What static filters take, to which nothing can be added: fingerprints of whole bits, in 1.23 n
-/// slots of an xor filter (Graf and Lemire 2020), or 1.125 n of a binary fuse filter of three
-/// segments (Graf and Lemire 2022). Approximations, as their tables are a little larger for few
-/// items.
+/// The size of static filters, to which nothing can be added: fingerprints with a whole number of
+/// bits, in 1.23 n slots for an xor filter (Graf and Lemire 2020), or 1.125 n for a binary fuse
+/// filter with three segments (Graf and Lemire 2022). These are approximations, because the tables
+/// are slightly larger for few items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Static {
-    /// Bits of a fingerprint.
+    /// The number of bits in a fingerprint.
     pub fingerprint: f64,
-    /// Bits of an xor filter.
+    /// The number of bits of an xor filter.
     pub xor: f64,
-    /// Bits of a binary fuse filter.
+    /// The number of bits of a binary fuse filter.
     pub fuse: f64,
 }
 

@@ -1,20 +1,20 @@
-//! Blocked filters beside standard ones: one cache line per lookup, and its price.
+//! Blocked filters beside standard ones: one cache line per lookup, for more bits.
 
 use truebloom_math::{Layout, Plan, Target};
 
-/// The blocked filter for the same question, and what it costs.
+/// The blocked filter for the same question, and how many more bits it needs.
 #[derive(Clone, Debug)]
 pub struct Alternative {
     /// The plan.
     pub plan: Plan,
-    /// Its bits per item over those of a standard filter of the same rate.
+    /// Its bits per item divided by those of a standard filter with the same rate.
     pub times_bits: f64,
-    /// At most a tenth more.
+    /// Whether it needs at most a tenth more bits.
     pub is_worth_it: bool,
 }
 
 impl Alternative {
-    /// `None` where no blocked filter answers, as the limits are too low.
+    /// `None` if no blocked filter is possible, because the limits are too low.
     #[must_use]
     pub fn of(target: &Target, standard: &Plan) -> Option<Alternative> {
         let plan = Plan::new(&target.clone().layout(Layout::Lines)).ok()?;

@@ -5,17 +5,17 @@ use truebloom_math::occupancy::Occupancy;
 use truebloom_math::{Approximation, Fpr, Law, Method, Plan, Result, Variant, rate_quantile_bound};
 use truebloom_plot::{Axis, Chart, Mark, Series};
 
-/// Loads at which a filter beyond its plan is shown, as shares of the plan.
+/// The loads at which a filter beyond its plan is shown, as multiples of the plan.
 const LOADS: [f64; 5] = [0.5, 1.0, 1.05, 1.2, 2.0];
 
-/// What most ordinates measure.
+/// The label of most ordinates.
 pub const RATE: &str = "false-positive rate";
 
 fn items_at(planned: u64, share: f64) -> u64 {
     ((planned as f64 * share).round() as u64).max(1)
 }
 
-/// Shares of the plan from a quarter to twice of it.
+/// Multiples of the plan, from a quarter to twice the plan.
 fn shares(points: u32) -> impl Iterator<Item = f64> {
     (0..=points).map(move |i| 0.25 + 1.75 * f64::from(i) / f64::from(points))
 }
@@ -29,8 +29,8 @@ fn rates(xs: impl Iterator<Item = f64>, rate: impl Fn(f64) -> Result<Fpr>) -> Ve
     xs.map_while(|x| Some((x, rate(x).ok()?))).collect()
 }
 
-/// A line where rates are exact or validated; where they are known between two ends only, a band,
-/// from the last sharp point to the next.
+/// A line where rates are exact or validated; where only two ends are known, a band from the last
+/// sharp point to the next.
 fn line_and_band(name: &str, rates: &[(f64, Fpr)]) -> Vec<Series> {
     let is_sharp = |i: usize| rates.get(i).is_none_or(|(_, rate)| matches!(rate.method, Method::Exact | Method::Validated));
     let line = rates.iter().enumerate().map(|(i, (x, rate))| (*x, if is_sharp(i) { rate.value } else { f64::NAN })).collect();
@@ -49,11 +49,11 @@ fn line_and_band(name: &str, rates: &[(f64, Fpr)]) -> Vec<Series> {
     series
 }
 
-/// A plan: the rate by items up to twice as many as planned, and how one filter's own rate
-/// scatters.
+/// The chart of a plan: the rate by number of items, up to twice as many as planned, and the
+/// scatter of one filter's own rate.
 ///
 /// # Errors
-/// What the law refuses.
+/// The errors of the law.
 pub fn plan(plan: &Plan) -> Result<Chart> {
     let law = plan.law()?;
     let planned = plan.items;
@@ -83,7 +83,7 @@ pub fn plan(plan: &Plan) -> Result<Chart> {
     Ok(chart.marked(Mark::upright(planned as f64, format!("planned: {}", count(planned)))))
 }
 
-/// The rates between which 98% of filters lie, by items.
+/// The rates between which 98% of filters are, by number of items.
 fn scatter(plan: &Plan, variant: Variant) -> Vec<(f64, f64, f64)> {
     let at = |share: f64| {
         let items = items_at(plan.items, share);
@@ -94,10 +94,10 @@ fn scatter(plan: &Plan, variant: Variant) -> Vec<(f64, f64, f64)> {
     shares(19).map_while(at).collect()
 }
 
-/// A rate by the number of probes, with the bits and items given.
+/// The rate by number of probes, for given bits and items.
 ///
 /// # Errors
-/// What the law refuses.
+/// The errors of the law.
 pub fn by_probes(
     (name, points): (&str, u32),
     bits: u64,
@@ -123,7 +123,7 @@ pub fn by_probes(
         .marked(Mark::upright(f64::from(given), format!("given: {given}"))))
 }
 
-/// A table's columns as curves over its rows.
+/// The columns of a table as curves over its rows.
 #[must_use]
 pub fn table(title: &str, note: String, ordinate: Axis, columns: &[(String, Vec<(f64, f64)>)]) -> Chart {
     let last = columns.len().saturating_sub(1).max(1) as f64;
@@ -131,11 +131,11 @@ pub fn table(title: &str, note: String, ordinate: Axis, columns: &[(String, Vec<
     Chart::new(title, Axis::linear("probes per item"), ordinate).note(note).with_all(curves)
 }
 
-/// The spread of one filter's own rate over its seeds: what share of filters keeps to a rate,
-/// against the rate.
+/// The distribution of one filter's own rate over its seeds: the share of filters that keep a rate,
+/// as a function of the rate.
 ///
 /// # Errors
-/// What the law refuses.
+/// The errors of the law.
 pub fn spread(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Chart> {
     let occupancy = match variant {
         Variant::Classic => Occupancy::classic(bits, items, probes)?,
@@ -172,18 +172,18 @@ pub fn spread(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Ch
     Ok(chart)
 }
 
-/// What a library gives: its name, the rate that its size would have with independent positions,
-/// the rate that it has and the interval of that.
+/// The result for a library: its name, the rate that its size would have with independent
+/// positions, its real rate and the interval for that.
 pub struct Given {
-    /// Its name.
+    /// The library's name.
     pub library: String,
-    /// What its size would give with independent positions.
+    /// The rate that its size would have with independent positions.
     pub ideal: f64,
-    /// What it gives, with the ends of the interval.
+    /// The real rate, with the ends of its interval.
     pub rate: (f64, f64, f64),
 }
 
-/// Libraries one below the other, their rates beside the one that was asked for.
+/// Libraries one below the other, with their rates and the one that was asked for.
 #[must_use]
 pub fn libraries(given: &[Given], items: u64, asked: Option<f64>) -> Chart {
     let place = |i: usize| (given.len() - 1 - i) as f64;
@@ -214,7 +214,7 @@ pub fn libraries(given: &[Given], items: u64, asked: Option<f64>) -> Chart {
     }
 }
 
-/// One library's filter by items: its rate beside that of independent positions.
+/// The rate of one library's filter by number of items, beside that of independent positions.
 #[must_use]
 pub fn library(
     title: &str,

@@ -1,4 +1,4 @@
-//! Filters that forget, side by side: one phase, in cache lines, two phases, and as it is done
+//! Filters that forget, compared: one phase, one phase in cache lines, two phases, and the way
 //! without a model.
 
 use truebloom_math::recycling::{
@@ -7,45 +7,46 @@ use truebloom_math::recycling::{
 };
 use truebloom_math::{BLOCK_BITS, Layout, Rate, Result, Variant, max_items};
 
-/// A filter emptied after a fixed number of items, with a worst rate: the way without a model.
+/// A filter that is emptied after a fixed number of items and has a worst rate: the way without a
+/// model.
 #[derive(Clone, Debug)]
 pub struct Today {
-    /// Its bits.
+    /// The number of bits.
     pub bits: u64,
-    /// Its probes.
+    /// The number of probes.
     pub probes: u32,
-    /// The items after which it is emptied.
+    /// The number of items after which it is emptied.
     pub items: u64,
 }
 
 impl Today {
-    /// Items per bit over those of today's.
+    /// The items per bit, divided by those of the way without a model.
     #[must_use]
     pub fn gain(&self, items: f64, bits: u64) -> f64 {
         items / self.items as f64 * (self.bits as f64 / bits as f64)
     }
 }
 
-/// The three, or more, side by side.
+/// The designs that are compared.
 #[derive(Clone, Debug)]
 pub struct Designs {
-    /// Without a model.
+    /// The way without a model.
     pub today: Option<Today>,
-    /// One phase, held to its average rate.
+    /// One phase, which keeps the rate on average.
     pub one: Option<SizedDesign>,
     /// One phase in cache lines.
     pub blocked: Option<BlockedSized>,
-    /// Two phases, held to their worst rate.
+    /// Two phases, which keep the rate even at their worst.
     pub two: Option<SizedDesign>,
-    /// Two phases that certainly forget nothing before, where a time to remember is given.
+    /// Two phases that certainly forget nothing earlier, if a time to remember is given.
     pub certain: Option<SizedDesign>,
 }
 
 impl Designs {
-    /// The most items of a memory.
+    /// The designs with the most items for a memory.
     ///
     /// # Errors
-    /// Numbers out of range; an answer that would take too long.
+    /// Numbers are out of range, or the answer would take too long.
     pub fn of_bits(bits: u64, rate: &Rate, layout: Layout) -> Result<Designs> {
         let today = max_items(Variant::Standard, bits, rate)?.filter(|best| best.items > 0);
         Ok(Designs {
@@ -57,10 +58,10 @@ impl Designs {
         })
     }
 
-    /// The least memory for this many items per cycle.
+    /// The designs with the smallest memory for this many items per cycle.
     ///
     /// # Errors
-    /// Numbers out of range; an answer that would take too long.
+    /// Numbers are out of range, or the answer would take too long.
     pub fn of_items(items: u64, rate: &Rate, layout: Layout) -> Result<Designs> {
         let number = items as f64;
         let (one, two) = (min_bits(number, rate, Mode::default())?, worst_min_bits(number, rate, Mode::two_phase())?);
@@ -68,10 +69,10 @@ impl Designs {
         Ok(Designs { today: today(items, rate)?, one, blocked, two, certain: None })
     }
 
-    /// The least memory that remembers.
+    /// The designs with the smallest memory that remember this long.
     ///
     /// # Errors
-    /// Numbers out of range; an answer that would take too long.
+    /// Numbers are out of range, or the answer would take too long.
     pub fn of_gap(gap: u64, forget: f64, rate: &Rate, layout: Layout) -> Result<Designs> {
         let one = remember(gap, forget, rate, Mode::default())?;
         let two = worst_remember(gap, forget, rate, Mode::two_phase())?;
@@ -83,14 +84,14 @@ impl Designs {
     }
 }
 
-/// The most new items that can be remembered.
+/// The largest number of new items over which a design can remember.
 pub const MOST_REMEMBERED: u64 = 1_000_000_000_000_000;
 
-/// Items of a cycle that are looked for.
+/// The largest number of items per cycle that is searched for.
 const MOST_ITEMS: f64 = 1e18;
 
-/// `None` unless it is asked for. What is wrong with a question is no fault where the layout is
-/// left open.
+/// The blocked design, or `None` if it is not requested. With an open layout, a question that has
+/// no blocked answer is not an error.
 fn in_lines(layout: Layout, find: impl FnOnce() -> Result<Option<BlockedSized>>) -> Result<Option<BlockedSized>> {
     match layout {
         Layout::Lines => find(),

@@ -1,4 +1,4 @@
-//! What rate another library gives at one size, and a verdict on it.
+//! The rate that another library gives at one size, and a verdict.
 
 use crate::charts::{self, Given};
 use crate::show::{plural, rate as rate_text};
@@ -6,10 +6,10 @@ use truebloom_audit::{PROFILES, Profile, Simulation, Size, find, ideal, rate, sh
 use truebloom_math::{Fpr, Rate, Result};
 use truebloom_plot::Chart;
 
-/// A library by its name in any case.
+/// The library with this name, in upper or lower case.
 ///
 /// # Errors
-/// A name that is not known, with all that are.
+/// The name is not known; the message lists all names.
 pub fn library(name: &str) -> std::result::Result<&'static Profile, String> {
     find(&name.to_lowercase()).ok_or_else(|| {
         let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
@@ -17,32 +17,32 @@ pub fn library(name: &str) -> std::result::Result<&'static Profile, String> {
     })
 }
 
-/// What is known of one library at one size.
+/// What is known about one library at one size.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The library.
     pub profile: &'static Profile,
-    /// The items.
+    /// The number of items.
     pub items: u64,
-    /// The size that it chooses, or that was given.
+    /// The size that the library chooses, or that was given.
     pub size: Size,
-    /// The rate that as many independent positions would have.
+    /// The rate that the same number of independent positions would have.
     pub ideal: Fpr,
-    /// Its rate by a law, where one fits.
+    /// Its rate according to a law, if one applies.
     pub law: Option<Fpr>,
-    /// What equal hashes alone give.
+    /// The rate that equal hashes alone cause.
     pub floor: f64,
-    /// Its rate by a simulation.
+    /// Its rate according to a simulation.
     pub simulation: Option<Simulation>,
-    /// The share of filters that keep what was asked, at least.
+    /// A lower bound on the share of filters that keep the rate asked for.
     pub share: Option<f64>,
 }
 
 impl Finding {
-    /// Of a size, by laws alone.
+    /// The finding for a size, from laws alone.
     ///
     /// # Errors
-    /// What the laws refuse.
+    /// The errors of the laws.
     pub fn by_law(profile: &'static Profile, size: Size, items: u64, asked: Option<&Rate>) -> Result<Finding> {
         let share = asked.map(|asked| share(profile, size, items, asked)).transpose()?.flatten();
         Ok(Finding {
@@ -57,24 +57,24 @@ impl Finding {
         })
     }
 
-    /// Queries of a simulation that measure the rate to a few percent, if that takes about a second
-    /// at most; `None` where a law answers.
+    /// How many queries a simulation needs to measure the rate to a few percent, limited to about a
+    /// second; `None` if a law gives the rate.
     #[must_use]
     pub fn queries(&self) -> Option<u64> {
         self.law.is_none().then(|| (10_000.0 / self.ideal.value).clamp(1e6, 2e7) as u64)
     }
 
-    /// With a simulation of this many queries.
+    /// Adds a simulation with this many queries.
     ///
     /// # Errors
-    /// What the simulation refuses.
+    /// The errors of the simulation.
     pub fn simulated(self, queries: u64, seed: u64) -> Result<Finding> {
         let simulation = Some(simulate(self.profile, self.size, self.items, queries, seed)?);
         Ok(Finding { simulation, ..self })
     }
 
-    /// The rate, and the interval it lies in: of the law if there is one, never below the floor of
-    /// equal hashes.
+    /// The rate and its interval: from the law if there is one, and never below the floor of equal
+    /// hashes.
     #[must_use]
     pub fn rate(&self) -> (f64, f64, f64) {
         match (&self.law, &self.simulation) {
@@ -84,7 +84,7 @@ impl Finding {
         }
     }
 
-    /// By items, around those asked for.
+    /// The chart by number of items, around the number asked for.
     #[must_use]
     pub fn chart(&self, asked: Option<Rate>) -> Chart {
         let by_law = |items: u64| rate(self.profile, self.size, items).ok()?.map(|fpr| fpr.value);
@@ -100,14 +100,14 @@ impl Finding {
         Given { library: self.profile.name.to_owned(), ideal: self.ideal.value, rate: self.rate() }
     }
 
-    /// How the rate is known.
+    /// How the rate was obtained.
     #[must_use]
     pub fn method(&self) -> String {
         self.law.map_or("simulation".to_owned(), |fpr| fpr.method.to_string())
     }
 
-    /// Whether the rate is what was asked for. `remedy` ends the sentence where too few queries
-    /// were simulated to tell, and is given the queries that may.
+    /// Whether the rate is the one asked for. `remedy` ends the sentence if too few queries were
+    /// simulated to decide; it gets the number of queries that may be enough.
     #[must_use]
     pub fn verdict(&self, asked: Option<Rate>, remedy: impl Fn(&str) -> String) -> String {
         let Some(asked) = asked.map(|rate| rate.to_f64()) else { return "nothing asked".to_owned() };

@@ -1,5 +1,5 @@
-//! Numbers as people write them: `10M`, `64MiB`, `0.1%`. What is wrong with one says how to write
-//! it.
+//! Numbers in the form in which people write them: `10M`, `64MiB`, `0.1%`. An error says how to
+//! write the number.
 
 use std::time::Duration;
 use truebloom_math::Rate;
@@ -7,7 +7,7 @@ use truebloom_math::Rate;
 /// A whole number with an optional suffix: k, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024).
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn count(text: &str) -> Result<u64, String> {
     scaled(text).and_then(|(number, unit)| match unit {
         "" => Ok(number),
@@ -15,10 +15,10 @@ pub fn count(text: &str) -> Result<u64, String> {
     })
 }
 
-/// A number of items; a rate in its place gets a message that says so.
+/// A number of items; for a rate in its place, the error says so.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn items(text: &str) -> Result<u64, String> {
     count(text).map_err(|error| match text.parse::<Rate>() {
         Ok(_) => format!("{error}; if that is the rate, give it with -p"),
@@ -26,10 +26,11 @@ pub fn items(text: &str) -> Result<u64, String> {
     })
 }
 
-/// Bits: plain and suffixed numbers count bits, also with a final `b`; with a final `B` bytes.
+/// Bits: plain numbers and suffixes count bits, also with a final `b`; with a final `B` they count
+/// bytes.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn bits(text: &str) -> Result<u64, String> {
     match scaled(text)? {
         (number, "" | "b" | "bit" | "bits") => Ok(number),
@@ -41,7 +42,7 @@ pub fn bits(text: &str) -> Result<u64, String> {
 /// Bytes, with or without the final `B`.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn bytes(text: &str) -> Result<u64, String> {
     match scaled(text)? {
         (number, "" | "B") => Ok(number),
@@ -49,11 +50,11 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Bytes of memory that do something: a small bare number is a slip, for which a filter of this few
-/// bytes would forget or answer anything.
+/// Bytes of memory for a useful filter: a small number without a unit is an error, because so few
+/// bytes can hardly be meant.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn memory(text: &str) -> Result<u64, String> {
     let size = bytes(text)?;
     if size < LEAST_BARE && text.trim().bytes().all(|byte| byte.is_ascii_digit()) {
@@ -63,13 +64,13 @@ pub fn memory(text: &str) -> Result<u64, String> {
     Ok(size)
 }
 
-/// Less memory than this is hardly meant in bytes.
+/// A number of bytes without a unit must be at least this.
 const LEAST_BARE: u64 = 64 << 10;
 
-/// Probes of a filter that can have this many at most.
+/// The number of probes for a filter that can have at most `most`.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn probes_up_to(most: u32, text: &str) -> Result<u32, String> {
     let found = count(text).ok().and_then(|probes| u32::try_from(probes).ok()).filter(|probes| (1..=most).contains(probes));
     found.ok_or_else(|| format!("`{text}` is not a number of probes from 1 to {most}"))
@@ -78,7 +79,7 @@ pub fn probes_up_to(most: u32, text: &str) -> Result<u32, String> {
 /// A rate, exactly as it is written: `0.1%`, `1/1000`, `1 in 1000`, `1e-3`.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn rate(text: &str) -> Result<Rate, String> {
     let fraction = one_in(text);
     fraction.as_deref().unwrap_or(text).parse().map_err(|error: truebloom_math::Error| match count(text) {
@@ -97,17 +98,17 @@ fn one_in(text: &str) -> Option<String> {
 /// A probability that something holds.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn confidence(text: &str) -> Result<f64, String> {
     rate(text)
         .map(|share| share.to_f64())
         .map_err(|_| format!("`{text}` is not a confidence above 0% and below 100%; write it as 95% or 0.95"))
 }
 
-/// A time with its unit: 30s, 10min, 1.5h, 7d, 2w. The one way in which all commands read times.
+/// A time with its unit: 30s, 10min, 1.5h, 7d, 2w. All commands read times with this function.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn time(text: &str) -> Result<Duration, String> {
     let wrong = || format!("`{text}` is not a time; write it as 30s, 10min, 1h or 7d");
     let trimmed = text.trim();
@@ -129,7 +130,7 @@ pub fn time(text: &str) -> Result<Duration, String> {
 /// Bits per item: 10, 14.4.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn bits_per_item(text: &str) -> Result<f64, String> {
     let found = text.trim().parse::<f64>().ok().filter(|bits| *bits > 0.0 && *bits <= 1e6);
     found.ok_or_else(|| format!("`{text}` is not a number of bits per item above 0 and at most a million; write it as 10 or 14.4"))
@@ -138,7 +139,7 @@ pub fn bits_per_item(text: &str) -> Result<f64, String> {
 /// A number of items per second: 5000, 2.5, 10k.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn per_second(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number > 0.0 && number <= 1e12 => Ok(number),
@@ -150,16 +151,16 @@ pub fn per_second(text: &str) -> Result<f64, String> {
     }
 }
 
-/// [`time`] in seconds; a bare number is seconds.
+/// Like [`time`], in seconds; a number without a unit means seconds.
 ///
 /// # Errors
-/// What is wrong with the text, and how to write it.
+/// The text is wrong; the error says how to write it.
 pub fn seconds(text: &str) -> Result<f64, String> {
     let bare = text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     bare.map_or_else(|| time(text).map(|time| time.as_secs_f64()), Ok)
 }
 
-/// The number times its suffix, and what follows the suffix.
+/// The number times its suffix, and the text after the suffix.
 fn scaled(text: &str) -> Result<(u64, &str), String> {
     let text = text.trim();
     let (number, suffix) = split_number(text);
@@ -197,17 +198,17 @@ fn scaled(text: &str) -> Result<(u64, &str), String> {
     })
 }
 
-/// What follows a word at the beginning.
+/// The text after a word at the beginning.
 fn one_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let rest = text.strip_prefix(word)?;
     if rest.is_empty() || rest.starts_with(' ') { Some(rest.trim_start()) } else { None }
 }
 
-/// What may follow a number.
+/// The suffixes that may follow a number.
 const SUFFIXES: &str = "k, M, G, T, P, E (powers of 1000) or Ki, Mi, Gi, Ti, Pi, Ei (powers of 1024)";
 
-/// The digits with their exponent, if there is one, and what follows: `1E` is a suffix, `1E5` an
-/// exponent.
+/// The digits, with their exponent if there is one, and the rest: in `1E`, E is a suffix, in `1E5`
+/// an exponent.
 fn split_number(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '_' | ',')).unwrap_or(text.len());
     let after = text[end..].strip_prefix(['e', 'E']).map(|after| after.strip_prefix(['+', '-']).unwrap_or(after));
@@ -218,8 +219,8 @@ fn split_number(text: &str) -> (&str, &str) {
     }
 }
 
-/// The number without what groups its digits: underscores anywhere, commas before every three
-/// digits of the whole part.
+/// The number without digit separators: underscores anywhere, commas before every three digits of
+/// the whole part.
 fn ungrouped(number: &str) -> Option<String> {
     let whole = number.split(['.', 'e', 'E']).next().unwrap_or(number);
     let rest = &number[whole.len()..];

@@ -1,8 +1,8 @@
-//! Numbers as people read them: `1,234,567`, `1.714 MiB`, `9.998e-7`.
+//! Numbers in the form in which people read them: `1,234,567`, `1.714 MiB`, `9.998e-7`.
 
 use truebloom_math::{Fpr, Rate};
 
-/// A count with separators: `1,234,567`.
+/// A count with digit separators: `1,234,567`.
 #[must_use]
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
@@ -16,7 +16,8 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// An expected number: whole from 2 on, because its decimals mean nothing for what occurred.
+/// An expected number: from 2 on it is rounded to a whole number, because decimals of a count mean
+/// nothing.
 #[must_use]
 pub fn expected(number: f64) -> String {
     match number {
@@ -44,13 +45,14 @@ pub fn bytes(number: u64) -> String {
     if unit == 0 { plural(number, "byte") } else { format!("{} {}", significant(value, 4), units[unit]) }
 }
 
-/// `9,586 bits (1.172 KiB)`: a number of bits, and the whole words of 64 that hold them.
+/// `9,586 bits (1.172 KiB)`: a number of bits, and the size of the whole 64-bit words that hold
+/// them.
 #[must_use]
 pub fn size(bits: u64) -> String {
     format!("{} ({})", plural(bits, "bit"), bytes(bits.div_ceil(64).saturating_mul(8)))
 }
 
-/// A rate to `digits` significant digits, also below the range of `f64`.
+/// A rate to `digits` significant digits, even below the range of `f64`.
 #[must_use]
 pub fn fpr(fpr: &Fpr, digits: usize) -> String {
     if fpr.value >= f64::MIN_POSITIVE || fpr.ln == f64::NEG_INFINITY {
@@ -62,7 +64,7 @@ pub fn fpr(fpr: &Fpr, digits: usize) -> String {
 }
 
 /// The upper end of a proven rate, rounded up to 6 digits, but never above a rate that it is proven
-/// to be at most.
+/// not to exceed.
 #[must_use]
 pub fn proven(fpr: &Fpr, met: Option<Rate>) -> String {
     let text = rate_up(fpr.upper, 6);
@@ -78,7 +80,7 @@ pub fn rate(value: f64, digits: usize) -> String {
     round_with(value, digits, |exact| exact)
 }
 
-/// As [`rate`], never below the number: for upper bounds.
+/// Like [`rate`], but never below the number: for upper bounds.
 #[must_use]
 pub fn rate_up(value: f64, digits: usize) -> String {
     // The shortest step up that the printed digits show.
@@ -97,8 +99,8 @@ fn round_with(value: f64, digits: usize, adjust: impl Fn(f64) -> f64) -> String 
     significant(adjust(rounded), digits)
 }
 
-/// `digits` significant digits, scientific below 0.001 and from a million up; zeros at the end
-/// dropped.
+/// `digits` significant digits, in scientific notation below 0.001 and from a million on; trailing
+/// zeros are dropped.
 #[must_use]
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 {

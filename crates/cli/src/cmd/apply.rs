@@ -1,4 +1,4 @@
-//! `truebloom apply`: a filter brought to a later state by a difference.
+//! `truebloom apply`: brings a filter to a later state, with a difference.
 
 use crate::failure::Failure;
 use crate::filters;
@@ -17,7 +17,7 @@ Examples:
 
 The difference must have been made from this very state of the filter; any other is refused, and nothing changes.";
 
-/// Bring a filter to a later state, with what `diff` wrote
+/// Bring a filter to a later state with the difference that `diff` wrote
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
 
-    /// What `diff` wrote; `-` for standard input
+    /// The difference that `diff` wrote; `-` for standard input
     #[arg(value_name = "DIFFERENCE")]
     difference: PathBuf,
 

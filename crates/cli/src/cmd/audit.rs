@@ -1,4 +1,4 @@
-//! `truebloom audit`: what rate the library you run today really gives.
+//! `truebloom audit`: the rate that the library you use today really gives.
 
 use crate::args::{bits as parse_bits, count as parse_count, probes as parse_probes, rate as parse_rate};
 use crate::failure::Failure;
@@ -34,33 +34,33 @@ truebloom audit [OPTIONS] -n <N> -p <RATE> <LIBRARY>
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = USAGE)]
 pub(crate) struct Args {
-    /// The library: bip37, bits-and-blooms, bloomfilter, cassandra, dcso, fastbloom, guava,
-    /// parquet, pybloom-live, rbloom, redisbloom, redisbloom-scaling, truebloom
+    /// The library to audit: bip37, bits-and-blooms, bloomfilter, cassandra, dcso, fastbloom,
+    /// guava, parquet, pybloom-live, rbloom, redisbloom, redisbloom-scaling, truebloom
     #[arg(value_name = "LIBRARY", required_unless_present = "table", value_parser = library)]
     library: Option<&'static Profile>,
 
-    /// All libraries side by side
+    /// Compare all libraries in one table
     #[arg(long, conflicts_with_all = ["library", "bits", "probes"])]
     table: bool,
 
-    /// Distinct items in the filter
+    /// Number of distinct items in the filter
     #[arg(short = 'n', long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     items: u64,
 
-    /// The rate the library is asked for
+    /// The rate that the library is asked for
     #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = parse_rate, required_unless_present_all = ["bits", "probes"])]
     rate: Option<Rate>,
 
-    /// Bits of the filter instead of those the library computes
+    /// Number of bits, instead of the number that the library computes
     #[arg(short = 'm', long, value_name = "SIZE", value_parser = parse_bits, requires = "probes")]
     bits: Option<u64>,
 
-    /// Probes of the filter instead of those the library computes
+    /// Number of probes, instead of the number that the library computes
     #[arg(short = 'k', long, value_name = "K", value_parser = parse_probes, requires = "bits")]
     probes: Option<u32>,
 
-    /// Simulate the arithmetic with this many queries, even where a law gives the rate; by default
-    /// 1M to 20M where none does, which measures a rate to a few percent unless it is very low
+    /// Simulate the library with this many queries, even if a formula gives the rate; the default
+    /// is 1M to 20M if there is no formula, which measures all but very low rates to a few percent
     #[arg(long, value_name = "N", value_parser = parse_count)]
     simulate: Option<u64>,
 
@@ -80,8 +80,8 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// What is known of one library: by laws, and by the simulation that is asked for or that must
-/// stand in for them.
+/// What is known about one library: from laws, and from the simulation that was requested or that
+/// replaces a law.
 fn finding(profile: &'static Profile, args: &Args) -> Result<Finding, Failure> {
     let size = match (args.bits, args.probes, args.rate) {
         (Some(bits), Some(probes), _) => profile.size_of(bits, probes)?,

@@ -1,4 +1,4 @@
-//! `truebloom clear`: empty a filter, keep its plan.
+//! `truebloom clear`: empties a filter and keeps its plan.
 
 use crate::failure::Failure;
 use crate::filters;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use truebloom::Filter;
 
-/// Empty a filter; its size, seed and plan stay
+/// Empty a filter, but keep its size, seed and plan
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  truebloom clear seen.tbl")]
 pub(crate) struct Args {

@@ -1,4 +1,4 @@
-//! `truebloom compare`: how much filters have in common.
+//! `truebloom compare`: estimates how much filters have in common.
 
 use crate::args;
 use crate::cmd::merge::mismatch;
@@ -18,7 +18,7 @@ Examples:
 The filters must have the same bits, probes, scheme, hasher and seed: make them all from one, with `truebloom copy --empty`.
 The ranges hold for keys chosen independently of the seed. Intersections are refused: their set bits do not tell how many items they hold.";
 
-/// Estimate what filters have in common, with ranges
+/// Estimate how many keys filters have in common, with ranges
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER", required = true, num_args = 2..)]
     filters: Vec<PathBuf>,
 
-    /// Probability that each range, taken alone, holds
+    /// Probability with which each range, taken by itself, holds
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = args::confidence)]
     confidence: f64,
 
@@ -62,7 +62,7 @@ fn refusal(args: &Args, error: &CompareError) -> Failure {
     }
 }
 
-/// What every range rests on.
+/// What every range assumes.
 const ASSUMES: &str = "the keys were chosen independently of the seed";
 
 fn report(args: &Args, found: &Comparison) -> Report {

@@ -1,4 +1,4 @@
-//! `truebloom completions`: what a shell needs to complete our verbs and options.
+//! `truebloom completions`: what a shell needs to complete verbs and options.
 
 use crate::failure::Failure;
 use clap::CommandFactory;
@@ -20,7 +20,7 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The shell
+    /// The shell to print them for
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The names that some arguments take, which the parser knows but does not list.
+/// Adds the values that some arguments accept, which the parser knows but does not list.
 fn with_names(command: clap::Command) -> clap::Command {
     let schemes: Vec<&str> = SchemeId::ALL.into_iter().map(SchemeId::name).collect();
     let libraries: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();

@@ -1,4 +1,4 @@
-//! `truebloom copy`: a second filter that can be merged with the first.
+//! `truebloom copy`: makes a second filter that can be merged with the first.
 
 use crate::failure::Failure;
 use crate::filters;
@@ -18,7 +18,7 @@ Examples:
   truebloom copy --compress seen.tbl small.tbl
   truebloom copy --empty monday.tbl tuesday.tbl    the same plan and seed, nothing in it: the two can be merged";
 
-/// Copy a filter, with what is in it or --empty
+/// Copy a filter, with its keys or (with --empty) without them
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -30,12 +30,13 @@ pub(crate) struct Args {
     #[arg(value_name = "OUT")]
     out: PathBuf,
 
-    /// Copy its plan and seed, not what is in it
+    /// Copy only its plan and seed, not its keys
     #[arg(long)]
     empty: bool,
 
-    /// Write it compressed, to be sent: near the entropy of its bits. Every command reads it;
-    /// `copy` without this expands it, and so does every command that changes it
+    /// Compress the copy for sending it: near the entropy of its bits. Every command can read a
+    /// compressed file; `copy` without this option expands it, and so does every command that
+    /// changes it
     #[arg(long)]
     compress: bool,
 
@@ -43,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
 
-    /// Refused: a filter cannot be given another seed
+    /// Not supported: a filter cannot be given another seed
     #[arg(long, value_name = "HEX")]
     seed: Option<String>,
 
@@ -85,7 +86,8 @@ fn compressed(filter: &AnyFilter) -> Result<Vec<u8>, Failure> {
     wire::compress(&bytes).map_err(Failure::new)
 }
 
-/// The size of the compressed file, and the entropy of the bits given how many of them are set.
+/// Adds the size of the compressed file, and the entropy of the bits given how many of them are
+/// set.
 fn add_compressed(report: &mut Report, filter: &AnyFilter, size: u64) {
     let of = |bits: u64, ones: u64| entropy_bits(bits, ones) / 8.0;
     let entropy: f64 = match filter {

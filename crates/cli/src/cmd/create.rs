@@ -1,4 +1,4 @@
-//! `truebloom create`: a filter from lines, in one pass and the memory of the filter and its
+//! `truebloom create`: builds a filter from lines, in one pass and the memory of the filter and its
 //! longest line.
 
 use super::plan::add_promise;
@@ -40,22 +40,22 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
 
-    /// Files of lines; `-` or none for standard input
+    /// Files of lines; with `-` or no file, read standard input
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Make a filter that grows with its input, in one pass and without -n; FIRST is about how many
-    /// items its first layer takes. The rate is kept at any number of items. Without -n, this is
-    /// how input that cannot be read twice is read
+    /// Make a filter that grows with its input, in one pass and without -n; FIRST is the
+    /// approximate number of items in its first layer. The rate is kept for any number of items.
+    /// Input that cannot be read twice, such as a pipe, is read like this if -n is not given
     #[arg(long, value_name = "FIRST", num_args = 0..=1, require_equals = true, default_missing_value = "1000", value_parser = crate::args::items)]
     #[arg(conflicts_with_all = ["items", "bits", "probes", "confidence", "mean", "scheme", "layout", "strict"], requires = "rate")]
     grow: Option<u64>,
 
-    /// Read nothing: write an empty filter
+    /// Read no input; write an empty filter
     #[arg(long, conflicts_with = "inputs")]
     empty: bool,
 
-    /// Fail, and write nothing, unless the filter certainly holds no more items than planned
+    /// Fail and write nothing, unless the filter certainly holds no more items than planned
     #[arg(long)]
     strict: bool,
 
@@ -70,14 +70,14 @@ pub(crate) struct Args {
     #[arg(help = format!("How a hash becomes positions: {}", super::fpr::schemes(|_| true)), long, value_name = "NAME", default_value = "standard", value_parser = super::fpr::scheme)]
     scheme: SchemeId,
 
-    /// standard: the fewest bits; blocked: one cache line per key; auto: blocked where that takes
-    /// at most 10% more bits
+    /// standard: the fewest bits; blocked: one cache line per key; auto: blocked if that needs at
+    /// most 10% more bits
     #[arg(long, value_name = "LAYOUT", value_enum, hide_possible_values = true, default_value = "standard")]
     layout: Layout,
 
-    /// Hash with SipHash-1-3, for untrusted keys. Without it, an attacker can choose keys that pass
-    /// although they were never inserted, without seeing the filter. Keep the file private: anyone
-    /// who can read it, or run `info` on it, has the seed
+    /// Hash with SipHash-1-3, for untrusted keys. Without this option, an attacker can choose keys
+    /// that pass although they were never inserted, even without seeing the filter. Keep the file
+    /// private: it contains the seed, and `info` prints it
     #[arg(long)]
     untrusted: bool,
 
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     build(filter.map_err(Failure::new)?, &made, args, &lock)
 }
 
-/// What a filter is made from.
+/// What the filter is made from.
 enum Made {
     Planned(Box<Plan>),
     Grows(Growth),
@@ -133,7 +133,7 @@ fn build(mut filter: AnyFilter, made: &Made, args: &Args, lock: &Lock) -> Result
     Ok(records.map_or(ExitCode::SUCCESS, |records| records.told_shortfall(&args.filter)))
 }
 
-/// Stores in the filter how its keys were cut, and reports what will be missed.
+/// Stores in the filter how its keys are extracted, and warns if that cannot be stored.
 fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records>) {
     // Of an empty filter it is known as soon as something is inserted, or said now.
     if !args.empty || args.records.says_what_keys_are() {
@@ -144,8 +144,8 @@ fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records
     }
 }
 
-/// The plan, for which records may have to be counted; or how it grows, where they cannot be, or
-/// need not.
+/// The plan, for which records may have to be counted first; or the growth, if they cannot or need
+/// not be counted.
 fn made(args: &Args) -> Result<Made, Failure> {
     if let (Some(first), Some(rate)) = (args.grow, args.size.rate) {
         return Ok(Made::Grows(Growth::new(rate, first)?));
@@ -181,7 +181,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
     Ok(Made::Planned(Box::new(plan)))
 }
 
-/// A filter that grows keeps a rate, and leaves nothing else to be asked for.
+/// Whether only a rate is given, so that a filter that grows can be made.
 fn asks_for_a_rate_alone(args: &Args) -> bool {
     let Size { items: None, rate: Some(_), bits: None, probes: None, confidence: None, mean: false, max_memory: _ } = args.size else {
         return false;
@@ -189,7 +189,7 @@ fn asks_for_a_rate_alone(args: &Args) -> bool {
     args.scheme == SchemeId::Standard && args.layout != Layout::Blocked && !args.strict
 }
 
-/// Without a limit of its own, a filter may take what memory is available.
+/// Without --max-memory, a filter may use the available memory.
 fn check_memory(target: &Target, needed: u64) -> Result<(), Failure> {
     if target.max_bits.is_some() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `truebloom diff`: what turns one state of a filter into a later one.
+//! `truebloom diff`: computes the difference between two states of a filter.
 
 use crate::failure::Failure;
 use crate::held::{self, Held, format_error};
@@ -15,7 +15,7 @@ Examples:
 Made for copies of a filter elsewhere, which need only the bits that are new: about their entropy in bytes. The two must be states of one filter, with the same seed and size.
 A filter that grows may have more layers in the later state.";
 
-/// Write what turns an earlier state of a filter into a later one
+/// Write the difference that turns an earlier state of a filter into a later one
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -1,4 +1,4 @@
-//! `truebloom explain`: everything that is known of a filter before it is built.
+//! `truebloom explain`: everything that is known about a filter before it is built.
 
 use crate::args::{bits, count, probes};
 use crate::failure::Failure;
@@ -19,15 +19,15 @@ Examples:
   truebloom explain -m 64MiB -n 50M -k 7 --variant classic
   truebloom explain seen.tbl                           a filter that was built";
 
-/// The shares of filters whose fill and rate are given.
+/// The shares of filters for which the fill and the rate are given.
 const LEVELS: [f64; 5] = [0.001, 0.01, 0.5, 0.99, 0.999];
 
 /// Explain a filter: fill, rate, their spread, bounds, approximations, efficiency
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Explain a filter that was built: its bits, probes and scheme, and unless -n is given the
-    /// items that it holds at most
+    /// Explain an existing filter: its bits, probes and scheme, and, unless -n is given, the
+    /// largest number of items that it may hold
     #[arg(value_name = "FILTER", conflicts_with_all = ["bits", "probes", "variant"])]
     filter: Option<PathBuf>,
 
@@ -35,11 +35,11 @@ pub(crate) struct Args {
     #[arg(short = 'm', long, value_name = "SIZE", value_parser = bits, allow_hyphen_values = true, required_unless_present = "filter")]
     bits: Option<u64>,
 
-    /// Distinct items in the filter
+    /// Number of distinct items in the filter
     #[arg(short = 'n', long, value_name = "N", value_parser = count, allow_hyphen_values = true, required_unless_present = "filter")]
     items: Option<u64>,
 
-    /// Probes per item
+    /// Number of probes per item
     #[arg(short = 'k', long, value_name = "K", value_parser = probes, allow_hyphen_values = true, required_unless_present = "filter")]
     probes: Option<u32>,
 
@@ -120,7 +120,7 @@ fn add_all(report: &mut Report, of: &Explained) -> Result<(), Failure> {
     add_efficiency(report, of)
 }
 
-/// Gives back the numbers of set bits that the shares [`LEVELS`] of all filters keep to, where they
+/// Adds the fill; returns the numbers of set bits for the shares [`LEVELS`] of all filters, if they
 /// are known and not only bounded.
 fn add_fill(report: &mut Report, of: &Explained) -> Result<Option<Vec<u64>>, Failure> {
     let law = match of.variant {

@@ -1,4 +1,4 @@
-//! `truebloom fpr`: the exact rate of any filter, beside what the usual formulas say.
+//! `truebloom fpr`: the exact rate of any filter, beside the usual formulas.
 
 use crate::args::{bits, count};
 use crate::failure::Failure;
@@ -22,7 +22,7 @@ Examples:
 
 A scheme here is the arithmetic as it is published, for the bits and probes given. Libraries choose both in their own way and reduce h1 + i h2 first modulo a power of two, so `truebloom audit` gives other rates for them.";
 
-/// Give the exact rate of a filter of any size
+/// Compute the exact rate of a filter of any size
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[group(skip)]
@@ -32,11 +32,11 @@ pub(crate) struct Args {
     #[arg(short = 'm', long, value_name = "SIZE", value_parser = bits, allow_hyphen_values = true, required_unless_present = "slice_bits")]
     bits: Option<u64>,
 
-    /// Distinct items in the filter
+    /// Number of distinct items in the filter
     #[arg(short = 'n', long, value_name = "N", value_parser = count, group = "load", allow_hyphen_values = true)]
     items: Option<u64>,
 
-    /// Probes per item
+    /// Number of probes per item
     #[arg(short = 'k', long, value_name = "K")]
     probes: u32,
 
@@ -55,12 +55,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = bits, conflicts_with = "bits", requires = "scheme", allow_hyphen_values = true)]
     slice_bits: Option<u64>,
 
-    /// Your own f(i) of h1 + i h2 + f(i), one for each probe, separated by commas
+    /// Custom offsets f(i) for h1 + i h2 + f(i), one for each probe, separated by commas
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["variant", "ones", "slice_bits"], allow_hyphen_values = true)]
     offsets: Option<Vec<i64>>,
 
-    /// Set bits of one filter, instead of items; for each slice of a partitioned one, separated by
-    /// commas
+    /// Number of set bits of one filter, instead of items; for a partitioned filter, one number for
+    /// each slice, separated by commas
     #[arg(long, value_name = "COUNT", value_parser = count, value_delimiter = ',', group = "load")]
     ones: Option<Vec<u64>>,
 
@@ -73,7 +73,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Of the whole filter; clap asks for them wherever there are no slices.
+    /// The number of bits of the whole filter; clap requires it unless there are slices.
     fn bits(&self) -> u64 {
         self.bits.unwrap_or_default()
     }
@@ -87,7 +87,7 @@ pub(crate) fn scheme(text: &str) -> Result<SchemeId, String> {
     text.to_lowercase().parse().map_err(|error: truebloom_math::Error| error.to_string())
 }
 
-/// The names of those schemes, for a help text.
+/// The names of these schemes, for a help text.
 pub(crate) fn schemes(wanted: impl Fn(SchemeId) -> bool) -> String {
     let names: Vec<&str> = SchemeId::ALL.into_iter().filter(|id| wanted(*id)).map(SchemeId::name).collect();
     names.join(", ")
@@ -112,7 +112,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     finish(report, args)
 }
 
-/// What no chart is drawn of.
+/// Refuses options for which no chart can be drawn.
 fn check_plot(args: &Args) -> Result<(), Failure> {
     if !args.plot.asked() {
         return Ok(());
@@ -129,12 +129,12 @@ fn check_plot(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Points of a curve, and of one of two hashes: many of its rates are simulated, in some tenths of
-/// a second each.
+/// The number of points of a curve, and of one for two hashes: many of its rates are simulated, in
+/// some tenths of a second each.
 const POINTS: u32 = 40;
 const FEW_POINTS: u32 = 16;
 
-/// Prints the report, and draws the rate by the number of probes.
+/// Prints the report, and draws the rate as a function of the number of probes.
 fn finish(report: Report, args: &Args) -> Result<ExitCode, Failure> {
     let format = if args.json { Format::Json } else { Format::Text };
     let (bits, items) = (args.bits(), args.items.unwrap_or_default());
@@ -167,7 +167,8 @@ fn add_rate(report: &mut Report, label: &str, fpr: &Fpr) {
     }
 }
 
-/// Schemes of two hashes: their exact rate, or a bracket, beside that of independent positions.
+/// Adds the exact rate of a scheme of two hashes, or a bracket, beside the rate of independent
+/// positions.
 fn add_scheme(report: &mut Report, args: &Args) -> Result<(), Failure> {
     let items = args.items.unwrap_or_default();
     let scheme = args.scheme.unwrap_or(SchemeId::Double);
@@ -202,7 +203,7 @@ fn add_scheme(report: &mut Report, args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Blocks of a cache line, beside a filter without blocks.
+/// Adds the rate with blocks of one cache line, beside a filter without blocks.
 fn add_blocked(report: &mut Report, args: &Args) -> Result<(), Failure> {
     let items = args.items.unwrap_or_default();
     let law = Blocked::new(args.bits(), BLOCK_BITS, InBlock::Independent, args.probes)?;

@@ -1,4 +1,4 @@
-//! `truebloom insert`: more records into a filter that exists.
+//! `truebloom insert`: inserts more records into an existing filter.
 
 use crate::failure::{Failure, warn};
 use crate::filters;
@@ -27,15 +27,16 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
 
-    /// Files of lines; `-` or none for standard input
+    /// Files of lines; with `-` or no file, read standard input
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Fail, and change nothing, unless the filter certainly holds no more items than planned
+    /// Fail and change nothing, unless the filter certainly holds no more items than planned
     #[arg(long)]
     strict: bool,
 
-    /// Refuse to let a filter grow beyond this: 64MiB, 2GB; by default, the memory available
+    /// Refuse to let a filter grow beyond this: 64MiB, 2GB; by default, it may use the available
+    /// memory
     #[arg(long, value_name = "BYTES", value_parser = crate::args::bytes, allow_hyphen_values = true)]
     max_memory: Option<u64>,
 

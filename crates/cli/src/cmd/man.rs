@@ -1,4 +1,4 @@
-//! `truebloom man`: manual pages, from the definitions that make the help.
+//! `truebloom man`: manual pages, generated from the definitions of the help.
 
 use crate::failure::Failure;
 use clap::CommandFactory;
@@ -18,7 +18,7 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The verb to describe, or a verb and the one in it (count merge); truebloom itself by default
+    /// The verb to describe, or a verb and its sub-verb (count merge); truebloom itself by default
     #[arg(value_name = "VERB")]
     verb: Vec<String>,
 
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A command, its verbs, and theirs.
+/// A command, its verbs, and their verbs.
 fn pages(command: &clap::Command) -> Vec<&clap::Command> {
     std::iter::once(command).chain(command.get_subcommands().flat_map(pages)).collect()
 }

@@ -1,4 +1,4 @@
-//! `truebloom merge`: one filter out of several.
+//! `truebloom merge`: merges several filters into one.
 
 use crate::failure::{Failure, for_shell, warn};
 use crate::filters;
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     #[arg(value_name = "OUT")]
     out: PathBuf,
 
-    /// The filters to merge; OUT may be among them, with --force
+    /// The filters to merge; with --force, OUT may be one of them
     #[arg(value_name = "FILTER", required = true, num_args = 2..)]
     filters: Vec<PathBuf>,
 
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what differs, and which commands make filters that can be merged.
+/// Says what differs, and how to make filters that can be merged.
 pub(crate) fn mismatch(verb: &str, first: &Path, other: &Path, error: &MergeError) -> Failure {
     let differ = |ours: String, theirs: String| format!("{} has {ours}, {} has {theirs}", first.display(), other.display());
     let why = match *error {

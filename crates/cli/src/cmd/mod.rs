@@ -1,4 +1,4 @@
-//! The verbs, one file each: arguments and a `run` that gives the exit code.
+//! The verbs, one file each: arguments, and a `run` that returns the exit code.
 
 pub(crate) mod apply;
 pub(crate) mod audit;
@@ -46,8 +46,8 @@ pub(crate) fn distinct(offered: u64, changed: u64, noun: &str) -> String {
     format!("{}, at least {} distinct{why}", plural(offered, noun), count(changed))
 }
 
-/// What a filter holds: what it was offered, or after a merge, which leaves no more known, between
-/// how many distinct keys.
+/// What a filter holds: the number of keys that it was offered, or, after a merge, the range of its
+/// number of distinct keys.
 pub(crate) fn held(filter: &AnyFilter<impl Counted>) -> String {
     let (least, most) = (filter.changed(), filter.most_items());
     match (filter.is_merged(), least < most) {
@@ -57,8 +57,8 @@ pub(crate) fn held(filter: &AnyFilter<impl Counted>) -> String {
     }
 }
 
-/// `7 probes`; of a filter that grows those of all layers, of which a key that is in none takes
-/// few.
+/// `7 probes`; for a filter that grows, the probes in all layers, of which a key that is in none
+/// needs only a few.
 pub(crate) fn probes(filter: &AnyFilter<impl Counted>) -> String {
     let all = plural(filter.probes().into(), "probe");
     match filter {
@@ -69,7 +69,7 @@ pub(crate) fn probes(filter: &AnyFilter<impl Counted>) -> String {
     }
 }
 
-/// What is guaranteed of a filter that grows, and what it may cost.
+/// Adds what is guaranteed for a filter that grows, and how much memory it may use.
 pub(crate) fn add_growth(report: &mut Report, growth: &Growth) {
     report
         .field("confidence", 1.0)
@@ -86,7 +86,7 @@ pub(crate) fn add_growth(report: &mut Report, growth: &Growth) {
         );
 }
 
-/// The layers of a filter that grows: how many, and the keys and the rate of each.
+/// Adds the layers of a filter that grows: their number, and the keys and the rate of each.
 pub(crate) fn add_layers<K: Counted>(report: &mut Report, filter: &ScalableFilter<K>) {
     let (bound, layers) = (filter.bound(), filter.layers());
     let each: Vec<Value> = layers
@@ -106,7 +106,7 @@ pub(crate) fn add_layers<K: Counted>(report: &mut Report, filter: &ScalableFilte
     report.line("bound", text);
 }
 
-/// What a filter holds now, after a verb that changed it.
+/// Adds the present contents of a filter, after a verb that changed it.
 pub(crate) fn add_state(report: &mut Report, filter: &AnyFilter) -> Result<(), Failure> {
     let now = filter.fpr();
     report

@@ -1,4 +1,4 @@
-//! `truebloom plan`: what a filter would take, before one is built.
+//! `truebloom plan`: computes the size of a filter before it is built.
 
 use super::plan_beyond;
 use crate::args::Size;
@@ -46,8 +46,8 @@ pub(crate) struct Args {
     #[arg(help = scheme_help(), long, value_name = "NAME", value_parser = super::fpr::scheme, default_value = "standard")]
     scheme: SchemeId,
 
-    /// Write a certificate of the claim to FILE (- for standard output, in place of the report):
-    /// what a sceptic needs to check it without this program
+    /// Write a certificate of the claim to FILE (with -, to standard output instead of the report),
+    /// with which a sceptic can check it without this program
     #[arg(long, value_name = "FILE", requires = "rate")]
     prove: Option<PathBuf>,
 
@@ -55,11 +55,12 @@ pub(crate) struct Args {
     #[arg(long, requires = "prove")]
     force: bool,
 
-    /// Size as bits per item, with -n: 10, 14.4
+    /// Size as bits per item, together with -n: 10, 14.4
     #[arg(long, value_name = "BITS", value_parser = crate::args::bits_per_item, conflicts_with_all = ["bits", "memory", "recycling"])]
     bits_per_item: Option<f64>,
 
-    /// Plan a filter that is sent: the fewest bits that compress to at most this, with fewer probes
+    /// Plan a filter for sending: the fewest bits that compress to at most this size, with fewer
+    /// probes
     #[arg(long, value_name = "BYTES", value_parser = crate::args::bytes, allow_hyphen_values = true, requires_all = ["items", "rate"])]
     #[arg(conflicts_with_all = ["bits", "memory", "recycling", "probes", "bits_per_item", "scheme", "layout", "prove"])]
     transmit: Option<u64>,
@@ -126,7 +127,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     args.plot.finish(report, args.format.format(), || as_one_call(|| Ok(plots::plan(&plan)?)))
 }
 
-/// What one probe takes, if that is too much.
+/// The error if even one probe needs more.
 fn not_sent(target: &Target, asked: u64, error: truebloom_math::Error) -> Failure {
     let least = Plan::new(&target.clone().probes(1)).and_then(|plan| plan.transmitted_bits());
     match least {
@@ -139,7 +140,7 @@ fn not_sent(target: &Target, asked: u64, error: truebloom_math::Error) -> Failur
     }
 }
 
-/// What the filter takes to be sent, and what the smallest one in memory does.
+/// Adds the compressed size of the filter, and that of the smallest one in memory.
 fn add_transmitted(report: &mut Report, plan: &Plan, target: &Target) -> Result<(), Failure> {
     let usual = Plan::new(target)?;
     let sent = |plan: &Plan| plan.transmitted_bits().map(|bits| (bits.unwrap_or(plan.bits as f64) / 8.0).ceil() as u64);
@@ -150,7 +151,7 @@ fn add_transmitted(report: &mut Report, plan: &Plan, target: &Target) -> Result<
     Ok(())
 }
 
-/// What is asked for, in bits.
+/// The question as a target, in bits.
 fn target(args: &Args) -> Result<Target, Failure> {
     let layout = args.recycling.layout();
     filters::check_layout(args.scheme, layout)?;
@@ -164,8 +165,8 @@ fn target(args: &Args) -> Result<Target, Failure> {
     Ok(target)
 }
 
-/// The certificate of a plan of the standard filter. It claims that the size is the smallest where
-/// that was proven: for the average rate.
+/// The certificate for a plan of the standard filter. It claims that the size is the smallest if
+/// that was proven, which it is for the average rate.
 fn certify(plan: &Plan, target: &Target) -> Result<Certificate, Failure> {
     if plan.scheme != SchemeId::Standard {
         return Err(Failure::new(format_args!(
@@ -184,7 +185,7 @@ fn certify(plan: &Plan, target: &Target) -> Result<Certificate, Failure> {
     Ok(Certificate::new(claim)?)
 }
 
-/// What the certificate claims, which may be a little less than the plan proves.
+/// Adds what the certificate claims, which may be slightly less than the plan proves.
 fn add_certificate(report: &mut Report, certificate: &Certificate, path: &Path) {
     let claim = &certificate.claim;
     let mut parts = vec!["the average rate".to_owned()];
@@ -232,7 +233,7 @@ fn report(plan: &Plan, target: &Target) -> Result<Report, Failure> {
     Ok(report)
 }
 
-/// What is guaranteed, and what is expected; also for a filter that is made.
+/// Adds what is guaranteed and what is expected; also for a filter that is built.
 pub(crate) fn add_promise(report: &mut Report, plan: &Plan) {
     match &plan.guarantee {
         Some(guarantee) => {
@@ -249,7 +250,7 @@ pub(crate) fn add_promise(report: &mut Report, plan: &Plan) {
     report.line("expected", format!("at most {} on average over seeds (proven)", proven(&plan.fpr, plan.rate)));
 }
 
-/// What the guarantee costs over the average alone.
+/// Adds how many more bits the guarantee needs than the average alone.
 fn add_mean(report: &mut Report, plan: &Plan, target: &Target) -> Result<(), Failure> {
     if plan.guarantee.is_none() || plan.rate.is_none() {
         report.field("mean", Value::Null);
@@ -266,7 +267,7 @@ fn add_mean(report: &mut Report, plan: &Plan, target: &Target) -> Result<(), Fai
     Ok(())
 }
 
-/// Another scheme beside the standard one.
+/// Adds the standard scheme beside another one.
 fn add_standard(report: &mut Report, plan: &Plan, target: &Target) -> Result<(), Failure> {
     let floors = plan.floors()?;
     let listed: Vec<_> = floors.iter().map(|floor| json!({ "cause": floor.cause, "rate": floor.rate })).collect();
@@ -284,7 +285,7 @@ fn add_standard(report: &mut Report, plan: &Plan, target: &Target) -> Result<(),
     Ok(())
 }
 
-/// The same in cache lines: one access to memory per item, and its price.
+/// Adds the blocked layout: one memory access per item, and how many more bits it needs.
 fn add_blocked(report: &mut Report, standard: &Plan, blocked: Option<&Alternative>) {
     let Some(Alternative { plan, times_bits, is_worth_it }) = blocked else {
         report.field("blocked", Value::Null);
@@ -308,7 +309,7 @@ fn add_blocked(report: &mut Report, standard: &Plan, blocked: Option<&Alternativ
     report.line("blocked", format!("{}: {more:+.2}% bits, one cache line per lookup", parts.join(", ")));
 }
 
-/// The textbook's answer, and by how much it would have missed.
+/// Adds the textbook's answer, and by how much it would miss the rate.
 fn add_textbook(report: &mut Report, plan: &Plan) -> Result<(), Failure> {
     let textbook = plan.textbook()?;
     let aim = plan.rate.map_or(textbook.claimed, |asked| asked.to_f64());
@@ -333,7 +334,7 @@ fn add_textbook(report: &mut Report, plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// `0.088%`, or a multiple from twofold on.
+/// `0.088%`, or a multiple if it is at least twofold.
 fn percent(excess: f64) -> String {
     if excess >= 1.0 { format!("{} times", rate(excess + 1.0, 3)) } else { format!("{}%", rate(excess * 100.0, 2)) }
 }

@@ -1,12 +1,11 @@
-//! What a plan does not ask: more items than planned for, and filters to which nothing is ever
-//! added.
+//! Beyond the plan: more items than planned for, and filters to which nothing is ever added.
 
 use crate::report::{Report, bytes, count, fpr_value, proven, rate};
 use serde_json::json;
 use truebloom_math::{Error, Plan};
 use truebloom_report::beyond::{overload, static_filters};
 
-/// The expected rate of a filter that is filled beyond its plan.
+/// Adds the expected rate of a filter that is filled beyond its plan.
 pub(super) fn add_overload(report: &mut Report, plan: &Plan) -> Result<(), Error> {
     let found = overload(plan)?;
     for (row, over) in found.iter().enumerate() {
@@ -20,7 +19,7 @@ pub(super) fn add_overload(report: &mut Report, plan: &Plan) -> Result<(), Error
     Ok(())
 }
 
-/// What a static filter takes for the same question.
+/// Adds the size of a static filter for the same question.
 pub(super) fn add_static(report: &mut Report, plan: &Plan) {
     let Some(found) = static_filters(plan) else {
         report.field("static", serde_json::Value::Null);

@@ -1,5 +1,5 @@
-//! `truebloom plan --recycling`: filters that forget, with one phase, with two, and as it is done
-//! without a model.
+//! `truebloom plan --recycling`: filters that forget, with one phase, with two, and as they are
+//! made without a model.
 
 use crate::args::{self, Size};
 use crate::failure::Failure;
@@ -12,8 +12,8 @@ use truebloom_report::designs::{Designs, MOST_REMEMBERED, Today};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Plan filters that forget: emptied when full, at an average rate, or with two phases at a
-    /// worst-case rate; -n is the number of items per cycle
+    /// Plan filters that forget: they are emptied when full, and keep an average rate, or with two
+    /// phases a worst-case rate; -n is the number of items per cycle
     #[arg(long, requires = "rate", conflicts_with_all = ["scheme", "confidence", "mean", "probes", "max_memory"])]
     recycling: bool,
 
@@ -22,24 +22,25 @@ pub(crate) struct Options {
     memory: Option<u64>,
 
     /// Remember an item while this many new ones come (10M), or for this time (1h, with --arrival);
-    /// with a size given, report what share is forgotten by then
+    /// if a size is given, report the share that is forgotten by then
     #[arg(long, value_name = "N|TIME", requires = "recycling", conflicts_with = "items")]
     remember: Option<String>,
 
-    /// New items per second
+    /// Number of new items per second
     #[arg(long, visible_alias = "rate-of-arrival", value_name = "RATE", value_parser = args::per_second, requires = "remember")]
     arrival: Option<f64>,
 
-    /// The share of items that may be forgotten earlier
+    /// Share of items that may be forgotten earlier
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = args::rate, requires = "remember")]
     forget: Rate,
 
-    /// New items in one run, for the bound on its wrong drops; 100 cycles of each design by default
+    /// Number of new items in one run, for the bound on its wrong drops; by default 100 cycles of
+    /// each design
     #[arg(long, value_name = "N", value_parser = args::count, requires = "recycling")]
     over: Option<u64>,
 
     /// standard: the fewest bits; blocked: all probes of an item in one cache line, with
-    /// --recycling for one phase as well; auto: blocked where that takes at most 10% more bits
+    /// --recycling for one phase only; auto: blocked if that needs at most 10% more bits
     #[arg(long, value_name = "LAYOUT", default_value = "standard", hide_possible_values = true)]
     layout: Layout,
 }
@@ -53,12 +54,12 @@ impl Options {
         self.layout
     }
 
-    /// The bits of a memory: filters are made of whole words.
+    /// The memory in bits: filters consist of whole words.
     pub(crate) fn bits(&self) -> Option<u64> {
         self.memory.map(|bytes| (bytes / 8).saturating_mul(64))
     }
 
-    /// New items to remember.
+    /// The number of new items to remember.
     fn gap(&self) -> Result<Option<u64>, Failure> {
         let Some(text) = &self.remember else { return Ok(None) };
         let items = match self.arrival {
@@ -75,16 +76,16 @@ impl Options {
     }
 }
 
-/// What was asked for besides the size.
+/// What was requested besides the size.
 struct Asked {
     rate: Rate,
-    /// New items since, after which the forgotten are counted.
+    /// The number of new items after which the forgotten share is reported.
     gap: Option<u64>,
-    /// New items of one run.
+    /// The number of new items in one run.
     over: Option<u64>,
 }
 
-/// The report, and the one-phase filter in it.
+/// The report, and the design with one phase in it.
 pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<Design>), Failure> {
     let gap = options.gap()?;
     let Some(asked) = size.rate else { return Err(Failure::new("give the average rate with -p")) };
@@ -184,8 +185,8 @@ fn add_design(
     Ok(())
 }
 
-/// One phase in cache lines, beside the one it is compared with. With `auto` only where it is worth
-/// its price.
+/// Adds one phase with cache lines, beside the one without. With `auto`, only if its speed is worth
+/// its bits.
 fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &Asked) -> Result<(), Failure> {
     let worth = |found: &BlockedSized| designs.one.as_ref().is_some_and(|one| found.is_worth_it(one));
     let Some(found) = designs.blocked.as_ref().filter(|found| layout == Layout::Blocked || worth(found)) else {
@@ -234,15 +235,14 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     Ok(())
 }
 
-/// What is certain of one run, whatever the stream and nearly whatever the seed, beside the worst
-/// rate.
+/// Bounds for a single run, for every stream and nearly all seeds, beside the worst rate.
 struct OneRun {
     items: u64,
-    /// Wrongly dropped of them.
+    /// An upper bound on how many of them are wrongly dropped.
     at_most: u64,
 }
 
-/// Cycles of a run of which no length is asked for.
+/// The number of cycles in a run if no length is given.
 const CYCLES: f64 = 100.0;
 
 impl OneRun {

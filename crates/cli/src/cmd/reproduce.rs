@@ -1,5 +1,5 @@
-//! `truebloom reproduce`: the numbers of a paper recomputed, one line a claim, and the data of its
-//! figures.
+//! `truebloom reproduce`: recomputes the numbers of a paper, with one line per claim, and the data
+//! of its figures.
 
 use super::reproduce_report::{Report, Workers};
 use crate::failure::Failure;
@@ -37,27 +37,27 @@ pub(crate) struct Args {
     #[arg(value_name = "PAPER", value_parser = paper)]
     papers: Vec<Paper>,
 
-    /// Write a report into this folder: every figure as SVG and CSV, and all claims in one page
+    /// Write a report into this folder: every figure as SVG and CSV, and all claims on one page
     #[arg(long, value_name = "DIR", conflicts_with_all = ["csv", "json"])]
     out: Option<PathBuf>,
 
-    /// With --out: a hundredth of the papers' trials, in minutes; this unless --full
+    /// With --out: run a hundredth of the papers' trials, in minutes (the default)
     #[arg(long, requires = "out", conflicts_with = "full")]
     quick: bool,
 
-    /// With --out: as many trials as the papers; stopped, it goes on where it was
+    /// With --out: run as many trials as the papers; if stopped, a later run continues
     #[arg(long, requires = "out")]
     full: bool,
 
-    /// Threads for what is simulated; all cores unless given
+    /// Number of threads for simulations; by default, one for each core
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     threads: Option<u64>,
 
-    /// Write the numbers of every figure into this folder too
+    /// Write the numbers of every figure into this folder
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     figures: Option<PathBuf>,
 
-    /// Trials of every simulated experiment in a figure; 100 by default
+    /// Number of trials for every simulated experiment of a figure; 100 by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=1_000_000), requires = "figures")]
     trials: Option<u64>,
 
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Each paper once, in the order given.
+/// Each paper once, in the given order.
 fn once(papers: &[Paper]) -> Vec<Paper> {
     let mut found: Vec<Paper> = Vec::new();
     for paper in papers {
@@ -121,7 +121,7 @@ fn once(papers: &[Paper]) -> Vec<Paper> {
     found
 }
 
-/// The command of a report, and what it stands for.
+/// The command that makes a report, and what it means.
 fn described(papers: &[Paper], full: bool) -> String {
     let names: String =
         if papers.len() == Paper::ALL.len() { String::new() } else { papers.iter().map(|paper| format!(" {}", paper.name())).collect() };
@@ -132,17 +132,17 @@ fn described(papers: &[Paper], full: bool) -> String {
     format!("Made by truebloom {} with: truebloom reproduce{names} {flag} --out DIR ({meaning}; frozen seeds).", env!("CARGO_PKG_VERSION"))
 }
 
-/// Trials of an experiment unless given.
+/// The default number of trials per experiment.
 const TRIALS: u64 = 100;
 
-/// The recycling filter itself, where one is simulated.
+/// A recycling filter of the library, if one is simulated.
 pub(super) fn real_filter(trial: &Trial, seed: u64) -> Option<Box<dyn Subject>> {
     let policy = Policy { insertions: trial.most_items, ..Policy::from(&trial.design) };
     let (bits, probes) = (trial.design.bits(), trial.design.probes());
     Some(Box::new(Real::<Standard>::new(bits, probes, policy, seed).ok()?))
 }
 
-/// A folder of this name, now or before.
+/// Makes a folder with this name, unless it exists.
 pub(super) fn new_folder(folder: &Path) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|error| match folder.is_dir() || !folder.exists() {
         true => Failure::at(folder, error),
@@ -150,7 +150,7 @@ pub(super) fn new_folder(folder: &Path) -> Result<(), Failure> {
     })
 }
 
-/// The files written.
+/// Writes the figures and returns the files.
 fn write_figures(paper: Paper, effort: &Effort, known: &Known, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     new_folder(folder)?;
     let mut paths = Vec::new();
@@ -188,7 +188,7 @@ fn print_text(out: &mut impl Write, paper: Paper, claims: &[Claim], figures: &[P
     figures.iter().try_for_each(|path| writeln!(out, "written: {}", path.display()))
 }
 
-/// What is right instead, and where that is shown.
+/// What is right instead of the claim, and where that is shown.
 fn remark(claim: &Claim) -> String {
     match (claim.corrected, claim.erratum) {
         (Some(corrected), Some(erratum)) => format!("; right: {corrected} [{erratum}]"),

@@ -1,5 +1,6 @@
-//! `truebloom reproduce --out`: every figure as a picture and as numbers, and all claims in one
-//! page. Long experiments are kept as they end, so that a run that was stopped goes on.
+//! `truebloom reproduce --out`: every figure as a picture and as numbers, and all claims on one
+//! page. Results of long experiments are saved when they end, so that a run that was stopped can
+//! continue.
 
 use super::reproduce::{new_folder, real_filter};
 use crate::failure::Failure;
@@ -20,7 +21,7 @@ pub(super) struct Report<'a> {
     pub(super) full: bool,
     pub(super) folder: &'a Path,
     pub(super) workers: Workers,
-    /// How it was made, in words.
+    /// How the report was made, in words.
     pub(super) how: String,
 }
 
@@ -57,7 +58,7 @@ impl Report<'_> {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Figures are written under plain names: a folder with files of others is left alone.
+    /// Figures are written under plain names, so a folder with other files is refused.
     fn check_folder(&self) -> Result<(), Failure> {
         let others = "it has files that `reproduce` did not write; give --out a new folder, or an empty one";
         let mut entries = fs::read_dir(self.folder).map_err(|error| Failure::at(self.folder, error))?;
@@ -76,20 +77,21 @@ impl Report<'_> {
     }
 }
 
-/// Who runs experiments.
+/// The threads that run experiments.
 pub(super) struct Workers {
     threads: usize,
     no_progress: bool,
 }
 
 impl Workers {
-    /// So many threads, or as many as there are cores.
+    /// This many threads, or as many as there are cores.
     pub(super) fn new(threads: Option<u64>, no_progress: bool) -> Workers {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         Workers { threads: threads.map_or_else(cores, |threads| threads as usize), no_progress }
     }
 
-    /// What is not known yet, reported to `done` as it ends.
+    /// Runs the experiments whose results are not known yet, and reports each to `done` when it
+    /// ends.
     pub(super) fn run(
         &self,
         paper: Paper,
@@ -118,11 +120,11 @@ fn keep(log: &mut File, name: &str, values: &[f64]) -> io::Result<()> {
 
 const EXPERIMENTS: &str = "experiments.jsonl";
 
-/// The experiments of a full run that have ended.
+/// The finished experiments of a full run.
 struct Store {
     path: PathBuf,
     known: Known,
-    /// None for a quick run, which ends soon anyway.
+    /// `None` for a quick run, which ends soon.
     log: Option<File>,
 }
 
@@ -153,11 +155,11 @@ impl Store {
     }
 }
 
-/// How every log of ours begins.
+/// The beginning of every log file.
 const LOG_MARK: &str = "{\"truebloom\":";
 
-/// The number is raised with every change of what an experiment is; whether the numbers of a name
-/// can be its own is checked where they are used.
+/// The version of the log: the number is raised with every change to an experiment. Whether a
+/// name's numbers are plausible is checked where they are used.
 fn version() -> String {
     json!({ "truebloom": env!("CARGO_PKG_VERSION"), "experiments": 2 }).to_string()
 }

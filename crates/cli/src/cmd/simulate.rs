@@ -1,4 +1,5 @@
-//! `truebloom simulate`: the real recycling filter run over a stream, beside its model.
+//! `truebloom simulate`: runs the real recycling filter over a stream, and compares it with its
+//! model.
 
 use crate::args;
 use crate::failure::Failure;
@@ -32,7 +33,7 @@ pub(crate) struct Args {
     #[arg(short = 'm', long, value_name = "SIZE", value_parser = args::bits)]
     bits: u64,
 
-    /// Probes per item
+    /// Number of probes per item
     #[arg(short = 'k', long, value_name = "K", value_parser = args::probes, requires = "sigma", required_unless_present = "rate")]
     probes: Option<u32>,
 
@@ -40,36 +41,36 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BITS", value_parser = args::count, requires = "probes")]
     sigma: Option<u64>,
 
-    /// The average rate, instead of probes and sigma: those with the most items
+    /// Average rate, instead of probes and sigma: chooses those with the most items
     #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = args::rate, conflicts_with = "probes")]
     rate: Option<Rate>,
 
-    /// One filter, or two that take turns
+    /// Number of filters: one, or two that take turns
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=2), default_value_t = 1)]
     phases: u8,
 
-    /// Distinct probes
+    /// Use distinct probes
     #[arg(long)]
     classic: bool,
 
-    /// The item that ends a cycle opens the next one (one phase)
+    /// Make the item that ends a cycle the first of the next one (one phase)
     #[arg(long)]
     retaining: bool,
 
-    /// The item that ends a phase is taken out of it again (two phases)
+    /// Remove the item that ends a phase from it again (two phases)
     #[arg(long)]
     exclude_trigger: bool,
 
-    /// Keep one seed for ever, instead of a new one at every recycle (it matters with two phases,
-    /// and with --retaining)
+    /// Keep one seed, instead of a new one at every recycle (it matters with two phases, and with
+    /// --retaining)
     #[arg(long)]
     one_seed: bool,
 
-    /// new, uniform:ITEMS, zipf:ITEMS,EXPONENT or fading:MEAN
+    /// The stream: new, uniform:ITEMS, zipf:ITEMS,EXPONENT or fading:MEAN
     #[arg(long, value_name = "STREAM", value_parser = stream, default_value = "new")]
     stream: Stream,
 
-    /// Items that arrive and are counted, after a tenth as many that are not
+    /// Number of items that arrive and are counted, after a tenth as many that are not
     #[arg(short = 'n', long, value_name = "N", value_parser = args::count, default_value = "1M")]
     arrivals: u64,
 
@@ -100,7 +101,7 @@ fn stream(text: &str) -> Result<Stream, String> {
     }
 }
 
-/// The most arrivals: some hours.
+/// The largest number of arrivals: some hours.
 const MOST_ARRIVALS: u64 = 1_000_000_000_000;
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
@@ -187,7 +188,7 @@ fn add_repeats(report: &mut Report, seen: &Simulated) {
     }
 }
 
-/// What the filter says of the stream, without knowing which items were new.
+/// Adds what the filter reports about the stream, without knowing which items were new.
 fn add_own_account<S: FillScheme>(report: &mut Report, filter: &Real<S>) -> Result<(), Failure> {
     let average = filter.0.average_fpr();
     report.field("own_average", average).field("cycles", filter.0.stats().cycles);

@@ -50,7 +50,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// One cell: exact and textbook number, and whether it is the best of its column.
+/// One cell: the exact and the textbook number, and whether it is the best of its column.
 struct Cell {
     probes: u32,
     column: String,
@@ -105,7 +105,7 @@ fn chart(args: &Args, columns: &[Vec<Cell>], families: bool) -> Chart {
     }
 }
 
-/// Rates of one size, by probes.
+/// The rates for one size, by number of probes.
 fn rates(args: &Args, bits_per_item: u64) -> Result<Vec<Cell>, Failure> {
     let Some(bits) = bits_per_item.checked_mul(args.items) else {
         return Err(Failure::new(format_args!("{bits_per_item} bits per item for {} items are more than 2^64", args.items)));
@@ -118,7 +118,7 @@ fn rates(args: &Args, bits_per_item: u64) -> Result<Vec<Cell>, Failure> {
     column(args, cell)
 }
 
-/// Sizes for one rate, by probes.
+/// The sizes for one rate, by number of probes.
 fn sizes(args: &Args, rate: Rate) -> Result<Vec<Cell>, Failure> {
     let items = args.items;
     let cell = |probes| {
@@ -168,7 +168,7 @@ fn print_text(out: &mut impl Write, args: &Args, columns: &[Vec<Cell>], families
     writeln!(out, "\noff by: what the textbook's formula misses at the best probes")
 }
 
-/// The textbook's error at the best probes, relative to the exact number.
+/// The relative error of the textbook's number at the best number of probes.
 fn off(cells: &[Cell]) -> Option<f64> {
     cells.iter().find(|cell| cell.best).map(|cell| cell.textbook / cell.exact - 1.0)
 }

@@ -1,4 +1,4 @@
-//! `truebloom verify`: the promise made checkable.
+//! `truebloom verify`: checks the promise by measurement.
 
 use crate::args::count as parse_count;
 use crate::cmd::add_layers;
@@ -22,7 +22,7 @@ Examples:
 
 Exit code: 0 nothing contradicts the promise, 1 something does, 2 an error.";
 
-/// Measure a filter against what was asked and proven
+/// Measure a filter, and compare it with what was asked for and what is proven
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
 
-    /// Seconds to measure for
+    /// Duration of the measurement in seconds, unless --queries is given
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = seconds)]
     time: Duration,
 
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn measure(measurement: &mut Measurement<'_>, args: &Args) {
-    /// Keys between two looks at the clock.
+    /// How many keys are queried between two looks at the clock.
     const BATCH: u64 = 1 << 16;
     let mut progress = if args.no_progress { Progress::none() } else { Progress::new("random keys", args.queries) };
     let start = Instant::now();
@@ -172,7 +172,7 @@ fn add_this_filter(report: &mut Report, filter: &Looked, verification: &Verifica
     Ok(())
 }
 
-/// What the tests would have noticed, so that "nothing contradicts" can be judged.
+/// Adds what the tests would have detected, so that "nothing contradicts" can be judged.
 fn add_power(report: &mut Report, verification: &Verification, measurement: &Measurement<'_>) {
     let (fill, rate_noticed) = (verification.fill(), measurement.noticed());
     report.field("limit", verification.limit()).field(
@@ -197,7 +197,7 @@ fn add_power(report: &mut Report, verification: &Verification, measurement: &Mea
     );
 }
 
-/// Of the bits that are set.
+/// The number of additional bits as a share of the set bits.
 fn share(more: u64, ones: u64) -> f64 {
     more as f64 / ones.max(1) as f64
 }

@@ -1,9 +1,10 @@
-//! Threads that work ahead of the main thread: each takes a block, finds the whole records in it
+//! Threads that work ahead of the main thread: each takes a block, finds the whole records in it,
 //! and answers their keys.
 //!
-//! They change no order: blocks are handed on as they were read, each when it is ready. What lies
-//! over two blocks is left to the main thread. Of CSV a thread cannot know whether a quote is open
-//! where it begins, so it assumes that none is, and its work is thrown away if that was wrong.
+//! They do not change the order: blocks are passed on in the order of reading, each when it is
+//! ready. Records that span two blocks are left to the main thread. With CSV, a thread cannot know
+//! whether it starts within a quoted field, so it assumes that it does not, and its work is
+//! discarded if that was wrong.
 
 use super::answers::{Answers, Work};
 use super::csv::Columns;
@@ -16,10 +17,10 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Less text is not worth handing over.
+/// Shorter texts are not worth handing over.
 const WORTH_IT: usize = 4 << 10;
 
-/// The threads, and the channel that gives them work.
+/// The threads, and the channel through which they get work.
 pub(super) struct Ahead {
     ends: Ends,
     threads: usize,
@@ -28,15 +29,15 @@ pub(super) struct Ahead {
 }
 
 /// The columns of the present input, as soon as they are known: the threads need them, and the main
-/// thread is the first to see them.
+/// thread sees them first.
 pub(super) type Shared = Arc<Mutex<Option<Columns>>>;
 
 /// What these threads have worked out about a part of a block.
 #[derive(Default)]
 pub(super) struct Done {
-    /// Empty if there is none.
+    /// The part; empty if there is none.
     pub(super) part: Range<usize>,
-    /// They were found if the records have these columns.
+    /// The columns that were assumed.
     pub(super) columns: Columns,
     pub(super) records: u64,
     pub(super) found: Found,
@@ -48,14 +49,14 @@ struct Job {
     ready: SyncSender<Block>,
 }
 
-/// A block that is used next in line, now or when it is ready.
+/// The next block in order, which may or may not be ready.
 pub(super) enum Next {
     Plain(Block),
     Promised(Receiver<Block>),
 }
 
 impl Ahead {
-    /// Each thread has a splitter of its own.
+    /// Starts the threads, each with its own splitter.
     pub(super) fn start(splitters: Vec<Splitter>, ends: Ends, columns: &Shared, passing: bool, work: &Arc<Work>) -> io::Result<Ahead> {
         let threads = splitters.len();
         let (to_threads, jobs) = channel();
@@ -77,8 +78,8 @@ impl Ahead {
         self.cut = Cut::new(self.ends);
     }
 
-    /// Has the whole records of the next block found. The channel has no bound of its own: the
-    /// caller holds no more than this many blocks.
+    /// Has the whole records of the next block found. The channel is not bounded, because the
+    /// caller holds at most this many blocks.
     pub(super) fn hand_over(&mut self, mut block: Block) -> Next {
         block.done.part = self.cut.whole(&block.bytes[..block.length]);
         if block.done.part.len() < WORTH_IT {
@@ -107,7 +108,7 @@ struct Worker {
 }
 
 impl Worker {
-    /// Until the sender is gone.
+    /// Works until the sender is dropped.
     fn work_off(&mut self, jobs: &Mutex<Receiver<Job>>) {
         loop {
             // The lock is held while waiting: one thread waits for a block, the others for their
@@ -120,7 +121,7 @@ impl Worker {
         }
     }
 
-    /// Whether all of the part is whole records.
+    /// Returns whether all of the part consists of whole records.
     fn work_ahead(&mut self, block: &mut Block) -> bool {
         let Some(columns) = *lock(&self.columns) else { return false };
         let done = &mut *block.done;
@@ -141,8 +142,8 @@ pub(super) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Done {
-    /// Finds the records of a text, if they have these columns, with a splitter that has nothing
-    /// else to do; whether they are all there is.
+    /// Finds the records of a text, assuming these columns, with a splitter that has no other work;
+    /// returns whether they are the whole text.
     pub(super) fn find(&mut self, splitter: &mut Splitter, columns: Columns, text: &[u8]) -> bool {
         self.columns = columns;
         self.found.clear();
@@ -157,17 +158,17 @@ impl Done {
         all
     }
 
-    /// Whether a splitter that has come to this part would have found the same.
+    /// Whether a splitter that has reached this part would have found the same.
     pub(super) fn follows(&self, splitter: &Splitter) -> bool {
         splitter.is_between_records() && splitter.columns() == Some(self.columns)
     }
 }
 
-/// Knows where records end, block after block of an input.
+/// Tracks where records end, block after block of an input.
 pub(super) struct Cut {
     ends: Ends,
-    /// Bytes of a record whose end was not seen yet; of one that ends with a byte, whether there
-    /// are any.
+    /// The number of bytes of a record whose end was not found yet; for records that end with a
+    /// byte, only whether there are any.
     open: usize,
 }
 
@@ -176,7 +177,7 @@ impl Cut {
         Cut { ends, open: 0 }
     }
 
-    /// The part of the next block that begins and ends where records do.
+    /// The part of the next block that begins and ends at record boundaries.
     pub(super) fn whole(&mut self, text: &[u8]) -> Range<usize> {
         match self.ends {
             Ends::Byte { byte, .. } => {

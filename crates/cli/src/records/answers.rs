@@ -1,24 +1,24 @@
-//! What is worked out about keys before they are used: on the thread that uses them, or on others
-//! ahead of it.
+//! What is worked out about keys before they are used: on the thread that uses them, or ahead of it
+//! on others.
 
 use super::HASHED;
 use super::found::Batch;
 use truebloom::{AnyFilter, Backing, KeyHash, KeyHasher, PortableHasher};
 
-/// What is known about the keys of a batch. It depends on the keys only, so that it does not matter
-/// when and where it was worked out.
+/// What is known about the keys of a batch. It depends only on the keys, so it does not matter when
+/// and where it was worked out.
 #[derive(Default)]
 pub(crate) struct Answers {
-    /// Of every key, in order.
+    /// The hash of every key, in order.
     pub(crate) hashes: Vec<KeyHash>,
-    /// A bit for each key that a filter contains, in the order of
+    /// One bit for each key, which says whether a filter contains it, in the order of
     /// [`truebloom::Filter::contains_all_hashes`].
     pub(crate) contained: Vec<u64>,
     /// The same for each of several filters.
     pub(crate) each: Vec<Vec<u64>>,
 }
 
-/// How keys are answered.
+/// A function that answers keys.
 pub(super) type Work = dyn Fn(Batch<'_>, &mut Answers) + Send + Sync;
 
 impl Answers {
@@ -28,8 +28,8 @@ impl Answers {
         self.hashes.extend(batch.iter().map(|(_, key)| hasher.hash(key)));
     }
 
-    /// Looks every key up in filters that share a hasher, each with the index of its words in
-    /// `each`, which are appended there.
+    /// Looks up every key in filters that share a hasher; each filter comes with the index of its
+    /// words in `each`, to which the answers are appended.
     pub(crate) fn look_up_all<'a, K: Backing + 'a>(
         &mut self,
         batch: Batch<'_>,
@@ -43,7 +43,7 @@ impl Answers {
         });
     }
 
-    /// Looks every key up; its hash is forgotten.
+    /// Looks up every key; its hash is not kept.
     pub(crate) fn look_up(&mut self, batch: Batch<'_>, filter: &AnyFilter<impl Backing>) {
         self.contained.clear();
         hashed(&mut self.hashes, batch, *filter.hasher(), |hashes| {
@@ -52,7 +52,8 @@ impl Answers {
     }
 }
 
-/// The hashes of the keys, a part of the batch at a time, which then are forgotten.
+/// Hashes the keys, a part of the batch at a time; the hashes of a part are discarded before the
+/// next.
 fn hashed(hashes: &mut Vec<KeyHash>, batch: Batch<'_>, hasher: PortableHasher, mut ask: impl FnMut(&[KeyHash])) {
     let mut keys = batch.iter();
     loop {

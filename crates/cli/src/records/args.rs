@@ -9,33 +9,34 @@ use crate::args::{bytes, count};
 use crate::failure::Failure;
 use std::borrow::Cow;
 
-/// The least and the most that `--max-record` may be. The most keeps offsets within 32 bits.
+/// The smallest and the largest value of `--max-record`. The largest value keeps offsets within 32
+/// bits.
 const MAX_RECORD: (u64, u64) = (1, 1 << 30);
 
-/// Each thread takes its share of memory.
+/// The largest number of threads, because each takes its share of memory.
 const MOST_THREADS: usize = 256;
 
-/// How bytes become records, and records keys.
+/// How bytes are divided into records, and where the key of a record is.
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "Records and keys")]
 pub(crate) struct RecordArgs {
-    /// Records end with NUL, not with a newline; so does the output
+    /// Records end with NUL instead of a newline, in the output, too
     #[arg(short = '0', long = "null", conflicts_with_all = ["crlf", "csv", "json_field", "fixed"])]
     pub(super) null: bool,
 
-    /// Lines end with CR LF; so does the output
+    /// Lines end with CR LF, in the output, too
     #[arg(long, conflicts_with_all = ["fixed"])]
     pub(super) crlf: bool,
 
-    /// The key is this field, or these: 2, 1,3, 2-4, counted from 1 as `cut` does
+    /// The key is this field, or these fields: 2, 1,3, 2-4, counted from 1 as in `cut`
     #[arg(short = 'f', long, value_name = "LIST", conflicts_with_all = ["csv", "json_field", "fixed"])]
     pub(super) field: Option<Fields>,
 
-    /// Fields are separated by this character [default: TAB, with --csv a comma]
+    /// Character that separates fields [default: TAB, with --csv a comma]
     #[arg(short = 'd', long, value_name = "CHAR", value_parser = delimiter)]
     pub(super) delimiter: Option<u8>,
 
-    /// Fields are separated by runs of spaces and TABs, as in awk; with -f
+    /// Fields are separated by runs of spaces and TABs, as in awk; needs -f
     #[arg(long, requires = "field", conflicts_with = "delimiter")]
     pub(super) blanks: bool,
 
@@ -52,11 +53,11 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(super) no_header: bool,
 
-    /// Lines are JSON; the key is this member, .name or .outer.inner
+    /// Lines are JSON; the key is this member: .name or .outer.inner
     #[arg(long, value_name = "PATH", conflicts_with_all = ["csv", "fixed"])]
     pub(super) json_field: Option<json::Path>,
 
-    /// Keys are whole lines, however the filter's keys were read
+    /// Use whole lines as keys, however the filter's keys were read
     #[arg(long, conflicts_with_all = ["null", "crlf", "field", "delimiter", "csv", "column", "no_header", "json_field", "hex", "fixed"])]
     pub(super) lines: bool,
 
@@ -64,20 +65,20 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(super) hex: bool,
 
-    /// Records are keys of N bytes, with nothing between them
+    /// Records are keys of N bytes each, with nothing between them
     #[arg(long, value_name = "N", value_parser = count, conflicts_with = "csv")]
     pub(super) fixed: Option<u64>,
 
-    /// Skip longer records, and report them
+    /// Skip longer records and report them
     #[arg(long, value_name = "BYTES", value_parser = max_record, default_value = "4MiB")]
     pub(super) max_record: u64,
 
-    /// Take compressed inputs as they are; .gz and .zst are unpacked otherwise
+    /// Do not decompress inputs; by default, .gz and .zst are decompressed
     #[arg(long)]
     pub(super) as_is: bool,
 
-    /// Find records, hash keys and look them up with N threads, 0 for one per processor; the order
-    /// is kept
+    /// Find records, hash keys and look them up with N threads (0: one per processor); the order is
+    /// kept
     #[arg(short = 'j', long, value_name = "N", value_parser = threads, default_value = "1")]
     pub(super) threads: usize,
 
@@ -137,7 +138,7 @@ impl RecordArgs {
         Ok(Splitter::Plain(Split::new(self.ends()?, key_of, self.hex, most)))
     }
 
-    /// A column is one of CSV.
+    /// Whether records are CSV; a column implies it.
     pub(super) fn is_csv(&self) -> bool {
         self.csv || self.column.is_some()
     }
@@ -153,7 +154,7 @@ impl RecordArgs {
         }
     }
 
-    /// What ends a record that is printed.
+    /// The bytes that end a record in the output.
     pub(crate) fn terminator(&self) -> &'static [u8] {
         match (self.fixed, self.null, self.crlf) {
             (Some(_), ..) => b"",
@@ -163,7 +164,7 @@ impl RecordArgs {
         }
     }
 
-    /// What a record is called: `line` where it is one.
+    /// The word for a record: `line`, unless records are not lines.
     pub(crate) fn noun(&self) -> &'static str {
         if self.fixed.is_some() {
             "key"
@@ -174,8 +175,8 @@ impl RecordArgs {
         }
     }
 
-    /// A key that stands on the command line, whole: the bytes that its digits stand for, where
-    /// keys are hexadecimal.
+    /// A key that is given on the command line as a whole; if keys are hexadecimal, the bytes that
+    /// its digits represent.
     pub(crate) fn key_of_argument<'a>(&self, text: &'a [u8]) -> Result<Cow<'a, [u8]>, Failure> {
         if !self.hex {
             return Ok(Cow::Borrowed(text));
@@ -202,8 +203,8 @@ impl RecordArgs {
         }
     }
 
-    /// Keys of a fixed length may begin with any bytes, also with those that mark a compressed
-    /// file.
+    /// Whether inputs are not decompressed: keys of a fixed length may begin with any bytes, even
+    /// those that mark a compressed file.
     pub(super) fn reads_as_is(&self) -> bool {
         self.as_is || self.fixed.is_some()
     }

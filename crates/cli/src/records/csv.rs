@@ -1,9 +1,9 @@
-//! Records of comma-separated values: quotes, and newlines inside them, as RFC 4180 has them.
+//! Records of comma-separated values: quotes, and newlines within quotes, as in RFC 4180.
 //!
-//! A quote that is never closed would swallow the rest of its input. So a record that is broken
-//! (open at the end of the input, too long, or over several lines with another number of fields
-//! than the first record, or with text after a closing quote) is given up line by line: its first
-//! line is reported and skipped, and reading goes on at the next.
+//! A quote that is never closed would swallow the rest of its input. So a broken record is given up
+//! line by line: its first line is reported and skipped, and reading continues at the next one. A
+//! record is broken if it is open at the end of the input, too long, or has text after a closing
+//! quote; or if it has several lines, and another number of fields than the first record.
 
 use super::found::Found;
 use super::quotes::{first_line, is_well_quoted, listed, trim, trimmed};
@@ -11,19 +11,20 @@ use super::split::too_long;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use std::ops::Range;
 
-/// The most fields of a record: what their ends take in memory must be known beforehand.
+/// The largest number of fields in a record: the memory for their ends must be known in advance.
 const MAX_FIELDS: usize = 1 << 16;
 
-/// Which field is the key.
+/// The field that is the key.
 #[derive(Clone, Debug)]
 pub(crate) enum Column {
-    /// The record is.
+    /// The record itself.
     Record,
-    /// The field of this name in the first record, or of this number, from 1, if no name fits.
+    /// The field whose name in the first record is this, or, if no name matches, the field with
+    /// this number, from 1.
     Named(String),
 }
 
-/// What must be known of an input before a record that is not its first can be understood.
+/// What must be known about an input to understand a record other than its first.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub(super) struct Columns {
     width: usize,
@@ -38,26 +39,26 @@ pub(super) struct Csv {
     has_header: bool,
     hex: bool,
     most: usize,
-    /// The raw text of a record whose end was not seen yet.
+    /// The raw text of a record whose end was not found yet.
     carry: Vec<u8>,
     used: bool,
-    /// The rest of a line that was too long is read past.
+    /// Whether the rest of a line that was too long is being skipped.
     skipping: bool,
-    /// The fields of the present record, unquoted, one after the other, and where each ends.
+    /// The unquoted fields of the present record, one after the other, and where each ends.
     fields: Vec<u8>,
     ends: Vec<usize>,
     filled: (usize, usize),
-    /// The first record of the input, if it names the columns, and the fields that it has.
+    /// The first record of the input, if it names the columns, and its number of fields.
     header: Option<Vec<u8>>,
     width: Option<usize>,
     key: Option<usize>,
     number: u64,
 }
 
-/// Outcome of a record.
+/// The result of parsing a record.
 enum Outcome {
     Done,
-    /// Its first line is to be skipped.
+    /// The record is broken, and its first line must be skipped.
     Broken,
     /// The input has no key column.
     Hopeless(String),
@@ -94,7 +95,7 @@ impl Csv {
         self.hex || matches!(self.column, Column::Named(_))
     }
 
-    /// Forgets the present input.
+    /// Discards the present input.
     pub(super) fn abandon(&mut self) -> u64 {
         let number = self.number;
         (self.carry, self.used) = (Vec::new(), false);
@@ -113,29 +114,29 @@ impl Csv {
         self.width.map(|width| Columns { width, key: self.key })
     }
 
-    /// Goes on in the middle of an input with such columns.
+    /// Continues in the middle of an input with these columns.
     pub(super) fn resume(&mut self, columns: Columns) {
         (self.width, self.key) = (Some(columns.width), columns.key);
     }
 
-    /// Whether what comes next begins a record, and not the first of its input.
+    /// Whether the next bytes begin a record, and not the first of its input.
     pub(super) fn is_between_records(&self) -> bool {
         !self.skipping && self.filled == (0, 0) && (self.used || self.carry.is_empty())
     }
 
-    /// Goes on after this many records that were found elsewhere.
+    /// Continues after this many records that were found elsewhere.
     pub(super) fn pass_over(&mut self, records: u64) -> u64 {
         let before = self.number;
         self.number += records;
         before
     }
 
-    /// The header, once after it was read.
+    /// The header, once after it was read; later nothing.
     pub(super) fn take_header(&mut self) -> Option<Vec<u8>> {
         self.header.take()
     }
 
-    /// As `Split::split`. An error gives the input up.
+    /// As for `Split::split`. An error ends the input.
     pub(super) fn split(&mut self, text: &[u8], found: &mut Found) -> Result<usize, String> {
         if self.used {
             self.used = false;
@@ -188,8 +189,8 @@ impl Csv {
         Ok(text.len())
     }
 
-    /// The input is over. The last record may lack its newline, or its closing quote, in which case
-    /// what it swallowed is found in `again`.
+    /// Ends the input. The last record may lack its newline or its closing quote; in the latter
+    /// case, the text that it swallowed is in `again`.
     pub(super) fn finish(&mut self, found: &mut Found) -> Result<(), String> {
         let open = !self.used && !trim(&self.carry).is_empty();
         if open {
@@ -241,8 +242,7 @@ impl Csv {
         Ok(())
     }
 
-    /// Skips the first line of what was carried and of `text[start..]`: the rest is to be split
-    /// again.
+    /// Skips the first line of the carried text and `text[start..]`: the rest must be split again.
     fn give_up(&mut self, start: usize, text: &[u8], found: &mut Found) -> usize {
         let mut whole = std::mem::take(&mut self.carry);
         whole.extend_from_slice(&text[start..]);
@@ -264,7 +264,7 @@ impl Csv {
         used
     }
 
-    /// Remembers the beginning of a record, unless that is too long already.
+    /// Keeps the beginning of a record, unless it is already too long.
     fn keep(&mut self, text: &[u8], found: &mut Found) {
         if self.carry.len() + text.len() > self.most || self.carry.try_reserve(text.len()).is_err() {
             found.trouble(self.number + 1, too_long(self.most));
@@ -298,7 +298,7 @@ impl Csv {
         Outcome::Done
     }
 
-    /// The first record: names, or a record like the others.
+    /// Handles the first record: names of columns, or a record like the others.
     fn first(&mut self, raw: &[u8], range: Range<usize>, found: &mut Found) -> Outcome {
         let mut names: Vec<_> = (0..self.filled.1).map(|i| String::from_utf8_lossy(self.field(i)).into_owned()).collect();
         // The reader takes a byte order mark away, but only if it comes in one piece.

@@ -1,25 +1,25 @@
-//! How keys are cut from records, in words that a filter, a state or a sketch keeps as its label: a
-//! filter that was made of a column finds nothing in whole lines.
+//! How keys are extracted from records, in the form that a filter, a state or a sketch stores as
+//! its label: a filter made from one column matches nothing in whole lines.
 
 use super::{RecordArgs, json};
 use crate::failure::{Failure, warn};
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// The options that say what is a key, without those that only say how it is read. As an object:
-/// docs/FORMAT.md has its fields.
+/// The options that determine the key, without those that only say how input is read.
+/// docs/FORMAT.md has the fields of this object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Extraction(Map<String, Value>);
 
 impl Extraction {
-    /// What a label says of keys; `None` for none, and where nothing is understood here.
+    /// What a label says about keys; `None` if there is no label, or if it is not one of ours.
     pub(crate) fn of(label: Option<&str>) -> Option<Extraction> {
         let found = Extraction(serde_json::from_str(label?).ok()?);
         found.apply(&RecordArgs::lines(1)).map(|_| found)
     }
 
-    /// The same of a state of `dedup`: how its keys were cut, if that is known, and whether second
-    /// occurrences are among its entries.
+    /// The same for a state of `dedup`: how its keys are extracted, if that is known, and whether
+    /// its entries include second occurrences.
     pub(crate) fn of_state(label: Option<&str>) -> (Option<Extraction>, bool) {
         let Some(mut kept) = Extraction::of(label) else { return (None, false) };
         let second = kept.0.remove("second").is_some();
@@ -27,7 +27,7 @@ impl Extraction {
         (Some(kept).filter(|_| !unkept), second)
     }
 
-    /// What stands in a file, for people.
+    /// The contents of a label, for people.
     pub(crate) fn told(label: Option<&str>) -> Option<String> {
         match Extraction::of_state(label) {
             (Some(keys), false) => Some(keys.options()),
@@ -37,18 +37,18 @@ impl Extraction {
         }
     }
 
-    /// The same of a state of `dedup --second`, whose entries are not all lines.
+    /// The same for a state of `dedup --second`, some of whose entries are not lines.
     pub(crate) fn with_second(mut self) -> Extraction {
         self.0.insert("second".to_owned(), true.into());
         self
     }
 
-    /// The label that says this.
+    /// The label with these contents.
     fn label(&self) -> String {
         Value::Object(self.0.clone()).to_string()
     }
 
-    /// Stores this in a file, and reports if it cannot: very long names of columns have no room.
+    /// Stores this in a file, and warns if it cannot be stored: very long column names do not fit.
     pub(crate) fn keep(&self, path: &Path, mut set_label: impl FnMut(&str) -> bool) {
         if !set_label(&self.label()) {
             // What the entries are is not lost with it.
@@ -62,9 +62,9 @@ impl Extraction {
         }
     }
 
-    /// Tells that files become one whose keys can hardly be the same: of the one the bytes that
-    /// digits stand for, of the other digits. Otherwise the same keys may come from files of any
-    /// form.
+    /// Warns if files are merged whose keys can hardly be equal: one has the bytes that hexadecimal
+    /// digits stand for, and the other the digits. In other cases, the same keys may come from
+    /// files of any format.
     pub(crate) fn warn_of_other(first: &Path, label: Option<&str>, other: &Path, other_label: Option<&str>) {
         if let (Some(first_keys), Some(other_keys)) = (Extraction::of(label), Extraction::of(other_label))
             && first_keys.is_other_form(&other_keys)
@@ -79,8 +79,8 @@ impl Extraction {
         }
     }
 
-    /// These records, with keys that are cut like this. `None` for a field that is not known, or an
-    /// impossible value.
+    /// These options for records, with keys that are extracted like this. `None` for an unknown
+    /// field or an impossible value.
     fn apply(&self, to: &RecordArgs) -> Option<RecordArgs> {
         let mut args = to.clone();
         for (name, value) in &self.0 {
@@ -104,7 +104,7 @@ impl Extraction {
         Some(args)
     }
 
-    /// As options of the command.
+    /// The equivalent options of the command.
     pub(crate) fn options(&self) -> String {
         let options: Vec<String> = self.0.iter().filter_map(|(name, value)| option(name, value)).collect();
         if options.is_empty() { "whole lines".to_owned() } else { options.join(" ") }
@@ -119,12 +119,14 @@ impl Extraction {
         self.0.contains_key("hex")
     }
 
-    /// Whether the keys of the one are bytes that digits stand for, and of the other digits.
+    /// Whether the keys of one are the bytes that hexadecimal digits stand for, and the keys of the
+    /// other are the digits.
     fn is_other_form(&self, other: &Extraction) -> bool {
         self.is_hex() != other.is_hex() && !self.is_fixed() && !other.is_fixed()
     }
 
-    /// Which part of a record is the key, without how records end and whether they are named.
+    /// The part of a record that is the key, without how records end and whether columns have
+    /// names.
     fn part(&self) -> Map<String, Value> {
         let is_part = |name: &str| !matches!(name, "null" | "crlf" | "csv" | "header");
         self.0.iter().filter(|(name, _)| is_part(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
@@ -155,7 +157,7 @@ fn option(name: &str, value: &Value) -> Option<String> {
 }
 
 impl RecordArgs {
-    /// What these options say of keys.
+    /// What these options say about keys.
     pub(crate) fn extraction(&self) -> Extraction {
         let mut fields = Map::new();
         let mut put = |name: &str, value: Option<Value>| fields.extend(value.map(|value| (name.to_owned(), value)));
@@ -174,13 +176,13 @@ impl RecordArgs {
         Extraction(fields)
     }
 
-    /// Whether any option says what is a key.
+    /// Whether any option determines the key.
     pub(crate) fn says_what_keys_are(&self) -> bool {
         self.lines || !self.extraction().is_lines()
     }
 
-    /// These options, or where they do not say what is a key, what the filters say that are asked.
-    /// An error if those differ.
+    /// These options, or, if they do not determine the key, what the filters say. It is an error if
+    /// the filters differ.
     pub(crate) fn for_filters(&self, filters: &[(&Path, Option<Extraction>)]) -> Result<KeysOf, Failure> {
         let known: Vec<(&Path, &Extraction)> = filters.iter().filter_map(|(path, kept)| kept.as_ref().map(|kept| (*path, kept))).collect();
         let Some(&(first, kept)) = known.first() else {
@@ -225,15 +227,15 @@ impl RecordArgs {
 /// How keys are read for some filters.
 pub(crate) struct KeysOf {
     pub(crate) args: RecordArgs,
-    /// What to say if nothing at all was found.
+    /// The hint to print if nothing at all was found.
     pub(crate) doubt: Option<String>,
-    /// Whether the filters determined it: then this doubt is reported, too, if something went
-    /// wrong.
+    /// Whether the filters determined how keys are read: then the hint is also printed if something
+    /// went wrong.
     pub(crate) is_kept: bool,
-    /// The keys of a filter are bytes that digits stand for, and these are digits, or the other way
-    /// round: hardly ever the same keys.
+    /// Whether a filter's keys are the bytes that hexadecimal digits stand for and these are the
+    /// digits, or the other way round: such keys are hardly ever equal.
     pub(crate) other_form: bool,
-    /// The keys of a filter are another part of their records than these. They may be the same keys
-    /// anyway, but what is written should not mix others in without a word.
+    /// Whether a filter's keys are another part of their records than these. The keys may be the
+    /// same nevertheless, but a file should not mix them without a warning.
     pub(crate) other_part: bool,
 }

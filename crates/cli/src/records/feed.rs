@@ -1,6 +1,6 @@
-//! The reading thread: blocks of bytes over a bounded channel, so that reading, unpacking and
-//! hashing overlap, and a thread that waits for bytes can also wait for something else. Between the
-//! two, more threads may [work ahead](super::ahead).
+//! The reading thread: it sends blocks of bytes over a bounded channel, so that reading,
+//! decompressing and hashing overlap, and so that a thread that waits for bytes can also wait for
+//! something else. Between the two, other threads may [work ahead](super::ahead).
 
 use super::ahead::{Ahead, Done, Next};
 use super::source::{open, read_retrying};
@@ -12,14 +12,15 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::time::Duration;
 
-/// Bytes of a block: fits the second-level cache, and a hundred of them a second cost nothing.
+/// The number of bytes in a block: it fits in the second-level cache, and handing over a hundred of
+/// them per second costs almost nothing.
 const BLOCK: usize = 256 << 10;
 
-/// Blocks that may wait to be used, besides one for each thread that works ahead. With the one in
-/// use, the one that waits for its place and the one being read, this is all the memory there is.
+/// How many blocks may wait to be used, besides one for each thread that works ahead. Together with
+/// the block in use, the one that waits to be sent and the one being read, they are all the memory.
 const WAITING: usize = 2;
 
-/// Bytes as they were read.
+/// Bytes in the order in which they were read.
 #[derive(Default)]
 pub(super) struct Block {
     pub(super) bytes: Vec<u8>,
@@ -33,15 +34,15 @@ impl Block {
     }
 }
 
-/// What the reading thread has to say.
+/// A message from the reading thread.
 pub(super) enum Message {
     /// The next bytes of the present input.
     Bytes(Block),
-    /// The present input ended, or could not be opened or read on.
+    /// The present input ended, or could not be opened or read further.
     InputEnded(io::Result<()>),
 }
 
-/// What it hands on: blocks may not be ready yet.
+/// What is passed on: a block may not be ready yet.
 enum Coming {
     Next(Next),
     InputEnded(io::Result<()>),
@@ -52,20 +53,20 @@ pub(super) struct Feed {
     messages: Receiver<Coming>,
     used: SyncSender<Block>,
     shared: Arc<Shared>,
-    /// Inputs of which the end was not told yet.
+    /// How many inputs have not been reported as ended yet.
     left: Cell<usize>,
 }
 
 struct Shared {
     paths: Vec<PathBuf>,
     as_is: bool,
-    /// Bytes read from the files, before unpacking.
+    /// The number of bytes read from the files, before decompression.
     read: Arc<AtomicU64>,
-    /// The rest of earlier inputs is not read.
+    /// The remaining bytes of inputs before this one are not read.
     wanted: AtomicUsize,
 }
 
-/// What came of waiting.
+/// The result of waiting.
 pub(super) enum Waited {
     For(Message),
     TimedOut,
@@ -74,7 +75,7 @@ pub(super) enum Waited {
 }
 
 impl Feed {
-    /// Starts to read the inputs, in order.
+    /// Starts reading the inputs, in order.
     pub(super) fn start(paths: &[PathBuf], as_is: bool, ahead: Option<Ahead>) -> io::Result<Feed> {
         let waiting = WAITING + ahead.as_ref().map_or(0, Ahead::threads);
         let (to_us, messages) = sync_channel(waiting);
@@ -85,7 +86,7 @@ impl Feed {
         Ok(Feed { messages, used, shared, left: Cell::new(paths.len()) })
     }
 
-    /// The next message if it is there.
+    /// The next message, if there is one now.
     pub(super) fn poll(&self) -> Waited {
         match self.messages.try_recv() {
             Ok(coming) => self.arrived(coming),
@@ -115,8 +116,9 @@ impl Feed {
         Waited::For(message)
     }
 
-    /// The reading thread has ended. If it did not tell the end of every input (a panic, for want
-    /// of memory), those are errors: what was not read must not pass for an end.
+    /// Handles the end of the reading thread. If it has not reported the end of every input
+    /// (because of a panic or a lack of memory), those inputs are errors: unread bytes must not be
+    /// mistaken for the end.
     fn ended(&self) -> Waited {
         match self.left.get() {
             0 => Waited::Over,
@@ -127,7 +129,7 @@ impl Feed {
         }
     }
 
-    /// Gives a block back to be filled again.
+    /// Returns a block so that it can be filled again.
     pub(super) fn recycle(&self, block: Block) {
         if block.bytes.len() == BLOCK {
             // A full channel means that there are blocks enough.
@@ -135,18 +137,18 @@ impl Feed {
         }
     }
 
-    /// Inputs before this one need not be read on.
+    /// Says that inputs before this one need not be read further.
     pub(super) fn want_from(&self, input: usize) {
         self.shared.wanted.store(input, Ordering::Relaxed);
     }
 
-    /// Bytes read so far, before unpacking.
+    /// The number of bytes read so far, before decompression.
     pub(super) fn bytes_read(&self) -> u64 {
         self.shared.read.load(Ordering::Relaxed)
     }
 }
 
-/// Reads until all is read or the receiver is gone.
+/// Reads until everything is read or the receiver is dropped.
 fn read_inputs(shared: &Shared, mut ahead: Option<Ahead>, messages: &SyncSender<Coming>, used: &Receiver<Block>) {
     for (index, path) in shared.paths.iter().enumerate() {
         let wanted = || shared.wanted.load(Ordering::Relaxed) <= index;
@@ -188,8 +190,8 @@ fn read_input(
 mod tests {
     use super::*;
 
-    /// A thread that panics drops its end: one input had ended, two had not, and neither may pass
-    /// for an empty one.
+    /// If the thread panics, it drops its end of the channel: one input had ended, two had not, and
+    /// neither of these may be taken for an empty one.
     #[test]
     fn inputs_that_nobody_reads_on_are_errors() {
         let (to_us, messages) = sync_channel(3);

@@ -1,10 +1,10 @@
-//! What splitting a piece of text finds: records, their keys, and what is wrong with some of them.
+//! The result of splitting a piece of text: records, their keys, and problems with some of them.
 
 use super::SHOWN;
 use super::key::{Found as Where, KeyOf, decode_hex};
 use std::ops::Range;
 
-/// Where a record lies in its text, and its key in its own.
+/// The range of a record in its text, and of its key.
 #[derive(Clone, Copy)]
 pub(super) struct Span {
     record: (u32, u32),
@@ -13,33 +13,33 @@ pub(super) struct Span {
 
 /// A record that was skipped.
 pub(super) struct Trouble {
-    /// Counted from 1 in its input.
+    /// The record's number in its input, from 1.
     pub(super) record: u64,
     pub(super) why: String,
 }
 
-/// What was found in one piece of text.
+/// The result for one piece of text.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) spans: Vec<Span>,
     /// Keys that are not parts of the text.
     pub(super) keys: Vec<u8>,
-    /// The only span is of the carried record, not of the text.
+    /// Whether the only span is that of the carried record, not of the text.
     pub(super) carried: bool,
     pub(super) troubles: Vec<Trouble>,
-    /// Troubles beyond the [`SHOWN`] that are reported.
+    /// The number of problems beyond the [`SHOWN`] that are reported.
     pub(super) more_troubles: u64,
-    /// The reader passes on what has no key, so that nothing is lost.
+    /// Whether the reader passes on records without keys, so that nothing is lost.
     pub(super) passing: bool,
-    /// Bytes to be passed on, after the records found: what is no whole record.
+    /// Bytes to be passed on after the records: those that are not a whole record.
     pub(super) passed: Vec<u8>,
-    /// Where the records' numbers in their input do not follow each other: the index of a span, and
-    /// its number.
+    /// Where the records' numbers in their input are not consecutive: the index of a span, and its
+    /// number.
     pub(super) numbers: Vec<(u32, u64)>,
-    /// The number that follows that of the last span.
+    /// The number after that of the last span.
     pub(super) next_number: u64,
-    /// To be split next, before anything else is read: what a broken record had swallowed, and what
-    /// was left of the text.
+    /// Text that must be split next, before anything else is read: what a broken record had
+    /// swallowed, and the rest of the text.
     pub(super) again: Option<Vec<u8>>,
 }
 
@@ -52,7 +52,7 @@ impl Found {
         self.next_number = 0;
     }
 
-    /// Says which record of its input the last span is, counted from 1.
+    /// Sets the number of the last span in its input, from 1.
     #[inline]
     pub(super) fn number_last(&mut self, number: u64) {
         if number != self.next_number {
@@ -61,7 +61,7 @@ impl Found {
         self.next_number = number + 1;
     }
 
-    /// How many of the records have keys.
+    /// The number of records that have keys.
     pub(super) fn with_keys(&self) -> u64 {
         (self.spans.len() - if self.passing { self.spans.iter().filter(|span| span.key == NO_KEY).count() } else { 0 }) as u64
     }
@@ -74,7 +74,7 @@ impl Found {
         }
     }
 
-    /// A record of the text that has no key.
+    /// Adds a record of the text that has no key.
     pub(super) fn reject(&mut self, record: Range<usize>, number: u64, why: impl Into<String>) {
         self.trouble(number, why);
         self.pass_record(record);
@@ -92,13 +92,13 @@ impl Found {
         }
     }
 
-    /// A record with its key, both parts of the text.
+    /// Adds a record and its key, both of which are parts of the text.
     #[inline]
     pub(super) fn push(&mut self, record: Range<usize>, key: Range<usize>) {
         self.spans.push(Span { record: short(record), key: short(key) });
     }
 
-    /// A record whose key is `keys[start..]`, to be decoded first if it is hexadecimal.
+    /// Adds a record whose key is `keys[start..]`, after decoding it if it is hexadecimal.
     pub(super) fn push_copied(&mut self, record: Range<usize>, start: usize, hex: bool) -> Result<(), String> {
         let decoded = if hex { decode_hex(&mut self.keys, start) } else { Ok(()) };
         if decoded.is_err() {
@@ -110,7 +110,7 @@ impl Found {
         Ok(())
     }
 
-    /// A record in `text`, whose key is found by `key_of`.
+    /// Adds a record in `text`, whose key `key_of` finds.
     #[inline]
     pub(super) fn push_found(&mut self, text: &[u8], record: Range<usize>, key_of: &KeyOf, hex: bool) -> Result<(), String> {
         let (start, offset) = (self.keys.len(), record.start);
@@ -131,16 +131,16 @@ impl Found {
     }
 }
 
-/// Records are shorter than 4 GiB: `--max-record` is at most one.
+/// The range in 32 bits: records are shorter than 4 GiB, because `--max-record` is at most 1 GiB.
 #[inline]
 fn short(range: Range<usize>) -> (u32, u32) {
     (range.start as u32, range.end as u32)
 }
 
-/// No range: it ends before it begins.
+/// Not a range, because it ends before it begins.
 const NO_KEY: (u32, u32) = (1, 0);
 
-/// Records that came together, with their keys.
+/// Records that were found together, with their keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Batch<'a> {
     pub(super) spans: &'a [Span],
@@ -150,19 +150,19 @@ pub(crate) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Every record that has a key, without what ended it, and its key.
+    /// Every record that has a key, without its terminator, and the key.
     #[inline]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
         let batch = *self;
         (0..batch.len()).filter_map(move |index| Some((batch.text_of(index, index), batch.key(index)?)))
     }
 
-    /// How many records there are.
+    /// The number of records.
     pub(crate) fn len(&self) -> usize {
         self.spans.len()
     }
 
-    /// The key of a record, if it has one; only where records without keys are [passed
+    /// The key of a record, if it has one; a record can lack a key only if such records are [passed
     /// on](super::Records::passing).
     #[inline]
     pub(crate) fn key(&self, index: usize) -> Option<&'a [u8]> {
@@ -170,20 +170,21 @@ impl<'a> Batch<'a> {
         self.keys.get(start as usize..end as usize)
     }
 
-    /// The number of a record in its input, counted from 1, with those that were skipped.
+    /// The number of a record in its input, from 1, counting those that were skipped.
     pub(crate) fn number(&self, index: usize) -> u64 {
         let after = self.numbers.partition_point(|(first, _)| *first as usize <= index);
         let (first, number) = after.checked_sub(1).map_or((0, 1), |at| self.numbers[at]);
         number + (index - first as usize) as u64
     }
 
-    /// The text from the beginning of one record to the end of another, and all that lies between.
+    /// The text from the beginning of one record to the end of another, including everything in
+    /// between.
     #[inline]
     pub(crate) fn text_of(&self, first: usize, last: usize) -> &'a [u8] {
         &self.text[self.spans[first].record.0 as usize..self.spans[last].record.1 as usize]
     }
 
-    /// Whether nothing but `terminator` lies between a record and the next.
+    /// Whether a record and the next are separated by exactly `terminator`.
     #[inline]
     pub(crate) fn joins_next(&self, index: usize, terminator: &[u8]) -> bool {
         let between = |next: &Span| self.text.get(self.spans[index].record.1 as usize..next.record.0 as usize);

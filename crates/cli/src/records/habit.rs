@@ -1,11 +1,11 @@
-//! What the first keys of a run look like, for a hint where nothing is found.
+//! The common form of the first keys of a run, for a hint if nothing is found.
 
 use super::found::Batch;
 
-/// This many keys are looked at.
+/// How many keys are examined.
 const LOOKED_AT: usize = 100;
 
-/// What all of them have in common.
+/// A property that all of them share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Habit {
     /// They end with a carriage return.
@@ -29,7 +29,7 @@ impl Habit {
         is_hex.then_some(Habit::UpperHex)
     }
 
-    /// What may be the reason that nothing was found.
+    /// A possible reason why nothing was found.
     pub(crate) fn hint(self) -> &'static str {
         match self {
             Habit::CarriageReturn => "the lines end with CR LF, and the CR is part of each key: --crlf removes it",

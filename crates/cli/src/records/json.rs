@@ -1,18 +1,17 @@
-//! One member of a JSON text, found without building the rest: what is not on the way to it is
-//! checked and skipped.
+//! Finds one member of a JSON text without building the rest, which is only checked and skipped.
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// Names from the outside in: `.a.b` is the member `b` of the member `a`.
+/// Names from the outermost to the innermost: `.a.b` is the member `b` of the member `a`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Path(Vec<String>);
 
 impl std::str::FromStr for Path {
     type Err = String;
 
-    /// `.a.b`; a name with dots in it is written in quotes, `.a."b.c"`.
+    /// Parses `.a.b`; a name that contains dots is written in quotes, as in `.a."b.c"`.
     fn from_str(text: &str) -> Result<Path, String> {
         let wrong = || format!("`{text}` is not a path to a JSON member; write it as .name, .outer.inner or .\"with.dot\"");
         let mut names = Vec::new();
@@ -40,9 +39,9 @@ impl fmt::Display for Path {
     }
 }
 
-/// Appends the key at `path` of a JSON text: the decoded text of a string; a number, `true` and
-/// `false` as they are written. The text must be one whole JSON value; of a repeated name the last
-/// one counts.
+/// Appends the key at `path` of a JSON text: the decoded text of a string; numbers, `true` and
+/// `false` as they are written. The text must be one whole JSON value; if a name is repeated, the
+/// last one counts.
 pub(super) fn member(text: &[u8], path: &Path, key: &mut Vec<u8>) -> Result<(), String> {
     let mut json = serde_json::Deserializer::from_slice(text);
     let found = Along(&path.0).deserialize(&mut json).and_then(|found| json.end().map(|()| found));
@@ -78,12 +77,12 @@ impl Visitor<'_> for AppendTo<'_> {
     }
 }
 
-/// Records are single lines, so that "line 1" of one of them would mislead.
+/// Removes the line number, because records are single lines, so "line 1" would mislead.
 fn without_line(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at byte ")
 }
 
-/// The value at the end of these names, as it is written; none if it is not there.
+/// Finds the value at the end of these names, as it is written; none if it does not exist.
 #[derive(Clone, Copy)]
 struct Along<'p>(&'p [String]);
 
@@ -149,7 +148,7 @@ impl<'de> Visitor<'de> for Along<'_> {
     }
 }
 
-/// Whether a name is this one, without keeping it.
+/// Compares a name with this one, without keeping it.
 struct Is<'p>(&'p str);
 
 impl<'de> DeserializeSeed<'de> for Is<'_> {

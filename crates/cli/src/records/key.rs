@@ -1,13 +1,13 @@
-//! Which part of a record is its key.
+//! Which part of a record is the key.
 
 use super::json;
 use std::fmt;
 use std::ops::Range;
 
-/// Fields as `cut` counts them, from 1: `2`, `1,3`, `2-4`, `3-`, `-2`.
+/// Fields numbered as in `cut`, from 1: `2`, `1,3`, `2-4`, `3-`, `-2`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fields {
-    /// Numbers from 1, both ends included; sorted, disjoint, and not touching.
+    /// Numbers from 1, both ends included; the ranges are sorted, disjoint and not adjacent.
     ranges: Vec<(usize, usize)>,
 }
 
@@ -56,20 +56,20 @@ impl fmt::Display for Fields {
 }
 
 impl Fields {
-    /// The highest number that must be there.
+    /// The highest field that must exist.
     fn highest(&self) -> usize {
         self.ranges.last().map_or(1, |(first, last)| if *last == usize::MAX { *first } else { *last })
     }
 }
 
-/// How a key is found in its record.
+/// How the key of a record is found.
 #[derive(Clone, Debug)]
 pub(crate) enum KeyOf {
-    /// The record is its key.
+    /// The record is the key.
     Record,
-    /// Fields between delimiters, joined by them as `cut` prints them.
+    /// Fields between delimiters, joined by the delimiter as `cut` prints them.
     Fields { delimiter: u8, fields: Fields },
-    /// Fields between runs of spaces and TABs, as awk has them; several are joined by a space.
+    /// Fields between runs of spaces and TABs, as in awk; several fields are joined by a space.
     Words(Fields),
     /// A member of a JSON value.
     Member(json::Path),
@@ -77,14 +77,14 @@ pub(crate) enum KeyOf {
 
 /// Where a key was found.
 pub(super) enum Found {
-    /// In the record.
+    /// In this range of the record.
     Inside(Range<usize>),
-    /// At the end of the keys, to which it was appended.
+    /// It was appended to the keys.
     Appended,
 }
 
 impl KeyOf {
-    /// Finds the key of a record, or says why it has none.
+    /// Finds the key of a record, or returns why there is none.
     #[inline]
     pub(super) fn find(&self, record: &[u8], keys: &mut Vec<u8>) -> Result<Found, String> {
         match self {
@@ -95,7 +95,7 @@ impl KeyOf {
         }
     }
 
-    /// Whether keys are copies, not parts of their records.
+    /// Whether keys are copies instead of parts of their records.
     pub(super) fn copies(&self) -> bool {
         match self {
             KeyOf::Record => false,
@@ -154,8 +154,8 @@ fn find_fields(record: &[u8], delimiter: u8, fields: &Fields, keys: &mut Vec<u8>
     Ok(key.map_or(Found::Appended, Found::Inside))
 }
 
-/// Runs of spaces and TABs are one delimiter, and those before the first field and after the last
-/// are none.
+/// Runs of spaces and TABs are one delimiter; those before the first field and after the last are
+/// ignored.
 fn find_words(record: &[u8], fields: &Fields, keys: &mut Vec<u8>) -> Result<Found, String> {
     let mut words = record.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty()).zip(1usize..).peekable();
     let mut is_first = true;
@@ -175,7 +175,7 @@ fn find_words(record: &[u8], fields: &Fields, keys: &mut Vec<u8>) -> Result<Foun
     Ok(Found::Appended)
 }
 
-/// Turns hexadecimal digits at the end of `keys`, from `start`, into the bytes they stand for.
+/// Turns hexadecimal digits at the end of `keys`, from `start`, into the bytes that they stand for.
 pub(super) fn decode_hex(keys: &mut Vec<u8>, start: usize) -> Result<(), String> {
     let digits = keys.len() - start;
     if !digits.is_multiple_of(2) {

@@ -1,4 +1,4 @@
-//! One way from bytes to keys: sources, records, keys, batches (docs/design/records.md).
+//! The path from bytes to keys: sources, records, keys, batches (docs/design/records.md).
 //!
 //! ```text
 //! let mut records = Records::open(&args.records, &args.inputs)?;
@@ -11,8 +11,8 @@
 //!     }
 //! }
 //! ```
-//! What is wrong with an input or a record is reported on standard error and counted; the rest is
-//! read. [`Records::complete`] says whether anything was.
+//! Problems with an input or a record are reported on standard error and counted; everything else
+//! is read. [`Records::complete`] says whether there was any problem.
 
 mod ahead;
 mod answers;
@@ -59,33 +59,33 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use whole::total_bytes;
 
-/// How long a wait may last before signals are looked for again.
+/// How long a wait may last before signals are checked again.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Keys that a filter is asked about or given at once: enough that nothing is spent on the change,
-/// and 64 KiB, which the second cache holds beside the block.
+/// How many keys a filter processes at once: enough that switching costs nothing, and with 64 KiB
+/// few enough for the second cache, together with the block.
 pub(crate) const HASHED: usize = 4096;
 
-/// Skipped records of an input that are reported one by one.
+/// How many skipped records of an input are reported individually.
 const SHOWN: usize = 5;
 
-/// What reading brings.
+/// An event while reading.
 pub(crate) enum Event<'a> {
-    /// Records with their keys, and what was to be known of those.
+    /// Records with their keys, and the requested answers about the keys.
     Batch(Batch<'a>, &'a Answers),
     /// The first record of a CSV input, which names the columns.
     Header(&'a [u8]),
-    /// Bytes without a key, to be passed on as they are; only if [asked for](Records::passing).
+    /// Bytes without a key, to be passed on unchanged; only if [requested](Records::passing).
     Passed(&'a [u8]),
-    /// There is nothing to read right now, or something to tell on standard error: the moment to
-    /// flush what was written.
+    /// There is nothing to read now, or something to report on standard error: a good moment to
+    /// flush the output.
     Idle,
     /// An input has ended.
     InputEnded,
-    /// The time given to [`Records::wake_at`] has come.
+    /// The time set with [`Records::wake_at`] has come.
     Deadline,
-    /// A signal asked to stop, and all whole records that had been taken from the inputs by then
-    /// have been handed out.
+    /// A signal asked to stop, and all whole records that had been read by then have been
+    /// processed.
     Stopped,
     /// All inputs have ended.
     End,
@@ -99,7 +99,7 @@ pub(crate) struct Records {
     columns: ahead::Shared,
     noun: &'static str,
     block: Block,
-    /// Where in the block to go on, and where its last batch began.
+    /// The position in the block where reading continues, and where its last batch began.
     at: usize,
     from: usize,
     found: Found,
@@ -108,23 +108,24 @@ pub(crate) struct Records {
     header: Vec<u8>,
     passed: Vec<u8>,
     passed_told: bool,
-    /// The index of the present input, whether none of it was read yet, and records skipped in it.
+    /// The index of the present input, whether none of it was read yet, and the number of records
+    /// skipped in it.
     input: usize,
     untouched: bool,
     skipped_here: u64,
-    /// The input has ended, but not all of it was split.
+    /// The input has ended, but not all of it has been split.
     ending: Option<io::Result<()>>,
-    /// Its last record was found, too.
+    /// Whether its last record has been found, too.
     flushed: bool,
     notes: VecDeque<String>,
     silent: bool,
-    /// A signal came; what the reading thread had taken by then is still handed out.
+    /// Whether a signal came; what the reading thread had read by then is still processed.
     stopping: bool,
     stopped: bool,
     idle_told: bool,
     deadline: Option<Instant>,
     progress: Progress,
-    /// Of the first keys that were read.
+    /// The common form of the first keys that were read.
     habit: Option<Habit>,
     read: u64,
     skipped: u64,
@@ -132,13 +133,13 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// Begins to read these inputs, standard input if there are none. Signals are caught from now
-    /// on.
+    /// Begins to read these inputs, or standard input if there are none. From now on, signals are
+    /// caught.
     pub(crate) fn open(args: &RecordArgs, paths: &[PathBuf]) -> Result<Records, Failure> {
         Records::start(args, paths, false, Found::default(), Arc::new(|_, _| ()))
     }
 
-    /// The same, with work for every batch that is done by `--threads` threads, in any order.
+    /// The same, with work for every batch that `--threads` threads do, in any order.
     pub(crate) fn answering(
         args: &RecordArgs,
         paths: &[PathBuf],
@@ -147,8 +148,8 @@ impl Records {
         Records::start(args, paths, false, Found::default(), Arc::new(work))
     }
 
-    /// The same for verbs that must not lose anything: what has no key is handed out, too, as
-    /// records without keys, or as [`Event::Passed`].
+    /// The same for verbs that must not lose anything: records without keys are passed on, too, as
+    /// records or as [`Event::Passed`].
     pub(crate) fn passing(
         args: &RecordArgs,
         paths: &[PathBuf],
@@ -202,7 +203,7 @@ impl Records {
         })
     }
 
-    /// The next event. After `End`, and only then, all inputs were read.
+    /// The next event. After `End`, and only then, all inputs have been read.
     pub(crate) fn next(&mut self) -> Event<'_> {
         loop {
             if !std::mem::replace(&mut self.passed_told, true) {
@@ -264,12 +265,12 @@ impl Records {
         }
     }
 
-    /// Asks for one `Deadline` event at this time.
+    /// Requests one `Deadline` event at this time.
     pub(crate) fn wake_at(&mut self, time: Option<Instant>) {
         self.deadline = time;
     }
 
-    /// True once between two batches.
+    /// Returns true once between two batches.
     fn told_idle_now(&mut self) -> bool {
         !std::mem::replace(&mut self.idle_told, true)
     }
@@ -296,8 +297,8 @@ impl Records {
         }
     }
 
-    /// Finds records in what is left of the block, or the last one of an input that has ended;
-    /// whether there were any.
+    /// Finds records in the rest of the block, or the last record of an input that has ended;
+    /// returns whether there were any.
     fn find(&mut self) -> bool {
         self.split_again();
         self.found.clear();
@@ -320,7 +321,7 @@ impl Records {
         true
     }
 
-    /// Takes over what other threads have worked out, if that comes next.
+    /// Uses the results of other threads, if they are next in order.
     fn take_ahead(&mut self) -> bool {
         let done = &mut *self.block.done;
         if done.part.is_empty() || self.at != done.part.start {
@@ -348,7 +349,7 @@ impl Records {
         }
     }
 
-    /// The last record of an input, which may have no end of its own.
+    /// Finds the last record of an input, which may lack a terminator.
     fn flush(&mut self) {
         // What comes before a failure is not known to be whole.
         if let Some(Err(error)) = self.ending.take() {
@@ -376,8 +377,8 @@ impl Records {
         (self.input, self.untouched, self.skipped_here, self.flushed) = (self.input + 1, true, 0, false);
     }
 
-    /// Says of a byte order mark that it is part of the first record. CSV has names there, which
-    /// are read without it.
+    /// Warns that a byte order mark is part of the first record. In CSV it precedes the column
+    /// names, and is removed.
     fn note_mark(&mut self) {
         let begins = self.block.bytes[..self.block.length].starts_with("\u{feff}".as_bytes());
         if begins && matches!(self.splitter, Splitter::Plain(_)) {
@@ -416,7 +417,7 @@ impl Records {
         self.splitter.take_header().map(|header| self.header = header).is_some()
     }
 
-    /// Takes over what splitting found besides records.
+    /// Reports what splitting found besides records.
     fn note_found(&mut self) {
         let more = std::mem::take(&mut self.found.more_troubles);
         for trouble in std::mem::take(&mut self.found.troubles) {
@@ -435,8 +436,8 @@ impl Records {
         }
     }
 
-    /// Goes back to what a broken record had swallowed; not before the records found together with
-    /// it were used, which lie in the present block.
+    /// Returns to the text that a broken record had swallowed, but not before the records that were
+    /// found with it are used, because they are in the present block.
     fn split_again(&mut self) {
         if let Some(mut again) = self.found.again.take() {
             again.extend_from_slice(&self.block.bytes[self.at..self.block.length]);
@@ -446,7 +447,7 @@ impl Records {
         }
     }
 
-    /// Gives the present input up.
+    /// Discards the present input.
     fn abandon(&mut self, why: &str) {
         self.fail(&why);
         self.feed.want_from(self.input + 1);
@@ -468,7 +469,7 @@ fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
     if paths.is_empty() { vec![PathBuf::from("-")] } else { paths.to_vec() }
 }
 
-/// Whether the only input is a terminal, which is hardly what was meant.
+/// Whether the only input is a terminal, which is hardly intended.
 pub(crate) fn is_terminal(paths: &[PathBuf]) -> bool {
     paths.iter().all(|path| is_stdin(path)) && io::stdin().is_terminal()
 }

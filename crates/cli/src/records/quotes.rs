@@ -1,9 +1,9 @@
-//! Raw text of CSV records: where quotes belong, and where lines end.
+//! The raw text of CSV records: quotes, and line ends.
 
 use std::ops::Range;
 
-/// Whether every quote that closes a field ends it, too. The reader takes what follows as part of
-/// the field, which hides a quote that was left open until the next one opens.
+/// Whether every closing quote is followed by the end of its field. The CSV parser treats text
+/// after it as part of the field, which hides an open quote until the next one.
 pub(super) fn is_well_quoted(raw: &[u8], delimiter: u8) -> bool {
     let mut rest = raw;
     loop {
@@ -30,7 +30,7 @@ pub(super) fn is_well_quoted(raw: &[u8], delimiter: u8) -> bool {
     }
 }
 
-/// Names for a message, not too many.
+/// Names for a message, but not too many.
 pub(super) fn listed(names: &[String]) -> String {
     const SHOWN: usize = 20;
     let shown: Vec<_> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
@@ -38,14 +38,14 @@ pub(super) fn listed(names: &[String]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// Where a record lies in the text, without line ends around it.
+/// The range of a record in the text, without line ends around it.
 pub(super) fn trimmed(text: &[u8], range: Range<usize>) -> Range<usize> {
     let raw = trim(&text[range]);
     let start = raw.as_ptr().addr() - text.as_ptr().addr();
     start..start + raw.len()
 }
 
-/// Without the line ends around a record: those of empty lines before it, and its own.
+/// The record without the line ends around it: those of empty lines before it, and its own.
 pub(super) fn trim(raw: &[u8]) -> &[u8] {
     let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
     let start = raw.iter().position(|byte| !is_end(byte)).unwrap_or(raw.len());
@@ -53,7 +53,7 @@ pub(super) fn trim(raw: &[u8]) -> &[u8] {
     &raw[start..end]
 }
 
-/// Bytes of the first line that is not empty, its newline and empty lines before it included.
+/// The length of the first line that is not empty, including its newline and empty lines before it.
 pub(super) fn first_line(text: &[u8]) -> usize {
     let start = text.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(text.len());
     memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at + 1)

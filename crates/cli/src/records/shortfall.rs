@@ -1,4 +1,4 @@
-//! What was read, what was not, and how that is reported at the end.
+//! What was read and what was not, and how that is reported at the end.
 
 use super::{Habit, Records};
 use crate::failure::{Failure, warn};
@@ -7,28 +7,28 @@ use std::path::Path;
 use std::process::ExitCode;
 
 impl Records {
-    /// Records read so far, those that were skipped not among them.
+    /// The number of records read so far, without those that were skipped.
     pub(crate) fn read(&self) -> u64 {
         self.read
     }
 
-    /// What the first keys look like.
+    /// The common form of the first keys.
     pub(crate) fn habit(&self) -> Option<Habit> {
         self.habit
     }
 
-    /// Whether nothing was skipped and no input failed.
+    /// Whether no record was skipped and no input failed.
     pub(crate) fn complete(&self) -> bool {
         self.skipped == 0 && self.failed_inputs == 0
     }
 
-    /// What to say if a signal asked to stop.
+    /// The message if a signal asked to stop.
     pub(crate) fn stopped_message(&self) -> Option<String> {
         self.stopping.then(|| format!("stopped by a signal after {}", plural(self.read, self.noun)))
     }
 
-    /// An error if what was read should not be written to a file: a signal came, or no record could
-    /// be read and something went wrong.
+    /// An error if the result should not be written to a file: a signal came, or something went
+    /// wrong and no record could be read.
     pub(crate) fn worth_writing(&self) -> Result<(), Failure> {
         if let Some(message) = self.stopped_message() {
             return Err(Failure::new(format_args!("{message}; nothing was written")));
@@ -48,7 +48,8 @@ impl Records {
         Ok(())
     }
 
-    /// Says what a file written from these records lacks, and gives the exit code.
+    /// Reports what is missing in a file that was written from these records, and returns the exit
+    /// code.
     pub(crate) fn told_shortfall(&self, file: &Path) -> ExitCode {
         if self.complete() {
             return ExitCode::SUCCESS;
@@ -61,13 +62,13 @@ impl Records {
         ExitCode::from(2)
     }
 
-    /// What was not read, for programs.
+    /// Adds what was not read, for programs.
     pub(crate) fn add_shortfall(&self, report: &mut Report) {
         report.field("skipped", self.skipped).field("failed_inputs", self.failed_inputs);
     }
 }
 
-/// As [`Records::add_shortfall`] where nothing was to be read.
+/// Like [`Records::add_shortfall`], if there was nothing to read.
 pub(crate) fn add_no_shortfall(report: &mut Report) {
     report.field("skipped", 0).field("failed_inputs", 0);
 }

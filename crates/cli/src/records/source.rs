@@ -1,4 +1,4 @@
-//! Where bytes come from: a file or standard input, unpacked if it is compressed.
+//! Sources of bytes: a file or standard input, decompressed if necessary.
 
 use crate::failure::{Failure, for_shell};
 use crate::inputs::{input_metadata, is_stdin, name, open_file};
@@ -13,22 +13,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is read to see what an input is.
+/// How much is read to detect the format of an input.
 const FIRST: usize = 64 << 10;
 
 const GZIP: &[u8] = &[0x1f, 0x8b, 8];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-/// The last three bytes of the magic number of a frame to be skipped, with which the files of pzstd
-/// begin; the first one is 50 to 5f.
+/// The last three bytes of the magic number of a skippable frame, with which files of pzstd begin;
+/// the first byte is 50 to 5f.
 const SKIPPABLE: &[u8] = &[0x2a, 0x4d, 0x18];
 
-/// Whether these bytes begin like Zstandard; false as well if they are too few to tell.
+/// Whether these bytes begin like Zstandard; also false if there are too few to decide.
 fn begins_zstd(bytes: &[u8]) -> bool {
     bytes.starts_with(ZSTD) || bytes.split_first().is_some_and(|(first, rest)| first >> 4 == 5 && rest.starts_with(SKIPPABLE))
 }
 
-/// What begins like this holds no lines, and is not unpacked here: what it is called, and the way
-/// round. In a magic number, 0 of bzip2's stands for a digit.
+/// Inputs that begin like this have no lines and are not decompressed here: their name, and what to
+/// do instead. In a magic number, the 0 in bzip2's stands for any digit.
 const REFUSED: [(&[u8], &str, &str); 13] = [
     (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz-compressed", "xz -dc"),
     (b"BZh0\x31\x41\x59\x26\x53\x59", "bzip2-compressed", "bzip2 -dc"),
@@ -47,10 +47,10 @@ const REFUSED: [(&[u8], &str, &str); 13] = [
 
 /// The files of this command.
 const TRUEBLOOM: &[u8] = b"\x89TBL\r\n\x1a\n";
-/// Those that are compressed, and differences.
+/// Compressed files of this command, and differences.
 const COMPRESSED: &[u8] = b"\x89TBZ\r\n\x1a\n";
 
-/// Whether bytes agree with a magic number as far as both go.
+/// Whether bytes match a magic number, as far as both go.
 fn agrees(magic: &[u8], bytes: &[u8]) -> bool {
     magic.iter().zip(bytes).all(|(magic, byte)| magic == byte || (*magic == b'0' && byte.is_ascii_digit()))
 }
@@ -70,7 +70,7 @@ fn refusal(path: &Path, first: &[u8]) -> Option<String> {
     ))
 }
 
-/// Whether these bytes could still be the first ones of a magic number.
+/// Whether these bytes may be the beginning of a magic number.
 fn is_undecided(bytes: &[u8]) -> bool {
     let shorter = |magic: &[u8], bytes: &[u8]| bytes.len() < magic.len() && agrees(magic, bytes);
     match bytes.split_first() {
@@ -79,8 +79,8 @@ fn is_undecided(bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether an input is a file of ours. One that cannot be opened, and what is no file, is found out
-/// when it is read.
+/// Whether an input is a file of this program. A file that cannot be opened, or is not a regular
+/// file, is reported when it is read.
 pub(crate) fn is_filter(path: &Path) -> bool {
     let mut start = Vec::new();
     let file = std::fs::metadata(path).ok().filter(Metadata::is_file).and_then(|_| File::open(path).ok());
@@ -88,7 +88,8 @@ pub(crate) fn is_filter(path: &Path) -> bool {
         && (start == TRUEBLOOM || start == COMPRESSED)
 }
 
-/// Refuses an input that standard output goes to: what is printed would be read again, without end.
+/// Refuses an input to which standard output goes: the program would read its own output, without
+/// end.
 pub(crate) fn check_not_output(paths: &[PathBuf]) -> Result<(), Failure> {
     for path in super::or_stdin(paths) {
         let is_file = input_metadata(&path).is_ok_and(|data| data.is_file());
@@ -103,8 +104,8 @@ pub(crate) fn check_not_output(paths: &[PathBuf]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Opens an input and unpacks it if its first bytes say that it is gzip or Zstandard, unless it is
-/// to be taken as it is. `read` counts the bytes read from it.
+/// Opens an input, and decompresses it if its first bytes are those of gzip or Zstandard, unless
+/// that is disabled. `read` counts the bytes that are read from it.
 pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Result<Box<dyn Read>> {
     let mut file = Counted { file: open_file(path)?, read: Arc::clone(read) };
     if as_is {
@@ -129,7 +130,7 @@ pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Resul
     })
 }
 
-/// What one read gives, or more while that could still be the start of a magic number.
+/// The result of one read, or more while it may still be the beginning of a magic number.
 fn first_bytes(source: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut first = vec![0; FIRST];
     let mut length = 0;
@@ -143,7 +144,7 @@ fn first_bytes(source: &mut impl Read) -> io::Result<Vec<u8>> {
     }
 }
 
-/// A read that a signal does not end.
+/// Reads, and retries if a signal interrupts it.
 pub(super) fn read_retrying(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
         match source.read(buffer) {
@@ -153,7 +154,7 @@ pub(super) fn read_retrying(source: &mut impl Read, buffer: &mut [u8]) -> io::Re
     }
 }
 
-/// A file that reports how much of it was read.
+/// A file that counts how many of its bytes were read.
 struct Counted {
     file: File,
     read: Arc<AtomicU64>,
@@ -167,7 +168,7 @@ impl Read for Counted {
     }
 }
 
-/// Says of an error in packed data what it is an error of.
+/// Adds to an error in compressed data the format of the data.
 struct Unpacked<R> {
     format: &'static str,
     source: R,
@@ -183,8 +184,8 @@ impl<R: Read> Read for Unpacked<R> {
     }
 }
 
-/// gzip: any number of members one after the other, and after the last one zeros, with which tapes
-/// and disks are filled up.
+/// gzip: any number of members one after the other, followed by any number of zeros, with which
+/// tapes and disks are padded.
 struct Gzip<R>(Option<GzDecoder<R>>);
 
 impl<R: BufRead> Read for Gzip<R> {
@@ -203,7 +204,7 @@ impl<R: BufRead> Read for Gzip<R> {
     }
 }
 
-/// The member that begins here, if there is more than zeros.
+/// The next member, if there is anything but zeros.
 fn next_member<R: BufRead>(mut source: R) -> io::Result<Option<GzDecoder<R>>> {
     let mut padded = false;
     loop {
@@ -219,13 +220,13 @@ fn next_member<R: BufRead>(mut source: R) -> io::Result<Option<GzDecoder<R>>> {
     }
 }
 
-/// Zstandard: any number of frames one after the other, as the tools that append or compress in
-/// parallel write them; the library unpacks one at a time.
+/// Zstandard: any number of frames one after the other, as written by tools that append or compress
+/// in parallel; the library decompresses one at a time.
 struct Zstd<R> {
     source: R,
     decoder: FrameDecoder,
     inside: bool,
-    /// Bytes of this frame so far.
+    /// The number of bytes decompressed from this frame so far.
     unpacked: u64,
     /// Whether its header says how many there are.
     is_sized: bool,
@@ -251,7 +252,7 @@ impl<R: BufRead> Read for Zstd<R> {
     }
 }
 
-/// Nothing is broken, but unpacking would take memory that was not asked for.
+/// The data is not broken, but decompressing it would take memory that was not allowed.
 fn window_too_large(asked: u64, most: u64) -> io::Error {
     let (asked, most) = (report::bytes(asked), report::bytes(most));
     let why =

@@ -1,4 +1,4 @@
-//! Records that end with a byte, and records of a fixed length.
+//! Records that end with a certain byte, and records of a fixed length.
 
 use super::found::Found;
 use super::key::KeyOf;
@@ -7,31 +7,31 @@ use std::ops::Range;
 /// Where records end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Ends {
-    /// Before this byte, which is no part of them; `crlf` takes a carriage return before it away as
-    /// well.
+    /// Before this byte, which is not part of the record; with `crlf`, a carriage return before it
+    /// is not, either.
     Byte { byte: u8, crlf: bool },
     /// After this many bytes.
     Length(usize),
 }
 
-/// What the buffer of records over several blocks keeps of its memory.
+/// How much memory is kept for the buffer of records that span blocks.
 const KEPT: usize = 1 << 20;
 
-/// Splits an input into records, whatever its blocks.
+/// Splits an input into records, whatever its blocks are.
 pub(super) struct Split {
     ends: Ends,
     key_of: KeyOf,
     hex: bool,
-    /// JSON Lines may have empty lines, which say nothing.
+    /// Whether empty lines are skipped, which JSON Lines may contain.
     skip_blank: bool,
     most: usize,
-    /// The beginning of a record whose end was not seen yet.
+    /// The beginning of a record whose end was not found yet.
     carry: Vec<u8>,
-    /// `carry` was handed out as a record.
+    /// Whether `carry` was passed on as a record.
     used: bool,
-    /// A record that was too long is read past.
+    /// Whether the rest of a record that was too long is being skipped.
     skipping: bool,
-    /// Records seen of the present input.
+    /// The number of records of the present input so far.
     number: u64,
 }
 
@@ -53,20 +53,20 @@ impl Split {
         self.ends
     }
 
-    /// Whether what comes next begins a record.
+    /// Whether the next bytes begin a record.
     pub(super) fn is_between_records(&self) -> bool {
         !self.skipping && (self.used || self.carry.is_empty())
     }
 
-    /// Goes on after this many records that were found elsewhere.
+    /// Continues after this many records that were found elsewhere.
     pub(super) fn pass_over(&mut self, records: u64) -> u64 {
         let before = self.number;
         self.number += records;
         before
     }
 
-    /// Finds records in the next piece of an input; how much of it was used. Less than all of it
-    /// only if the record found is the carried one.
+    /// Finds records in the next piece of an input; returns how much of it was used. That is less
+    /// than all of it only if the record found is the carried one.
     pub(super) fn split(&mut self, text: &[u8], found: &mut Found) -> usize {
         if self.used {
             self.used = false;
@@ -84,7 +84,7 @@ impl Split {
         text.len()
     }
 
-    /// The input is over: what is left is its last record.
+    /// Ends the input: the rest is its last record.
     pub(super) fn finish(&mut self, found: &mut Found) {
         let partial = !self.used && !self.carry.is_empty();
         match self.ends {
@@ -103,7 +103,7 @@ impl Split {
         (self.skipping, self.number) = (false, 0);
     }
 
-    /// Forgets the present input, of which this many records were seen.
+    /// Discards the present input, and returns how many of its records were found.
     pub(super) fn abandon(&mut self) -> u64 {
         (self.carry, self.used, self.skipping) = (Vec::new(), false, false);
         std::mem::take(&mut self.number)
@@ -124,7 +124,7 @@ impl Split {
         whole
     }
 
-    /// Reads on to the end of the record that began in an earlier piece.
+    /// Continues to the end of the record that began in an earlier piece.
     fn complete(&mut self, text: &[u8], found: &mut Found) -> usize {
         let (end, next) = match self.ends {
             Ends::Byte { byte, .. } => memchr::memchr(byte, text).map_or((text.len(), None), |end| (end, Some(end + 1))),
@@ -151,7 +151,7 @@ impl Split {
         (self.carry, self.used) = (carry, true);
     }
 
-    /// Remembers the beginning of a record, unless that is too long already.
+    /// Keeps the beginning of a record, unless it is already too long.
     fn keep(&mut self, text: &[u8], found: &mut Found) {
         if self.skipping {
             return found.pass(text);
@@ -188,7 +188,7 @@ impl Split {
     }
 }
 
-/// Why a record was skipped for its length.
+/// The message for a record that was skipped because of its length.
 pub(super) fn too_long(most: usize) -> String {
     let most = crate::report::bytes(most as u64);
     format!("is longer than {most}; if that is meant, allow it with --max-record")

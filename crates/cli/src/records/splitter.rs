@@ -1,4 +1,4 @@
-//! How an input is split: the choice between the two ways.
+//! How an input is split: one of two ways.
 
 use super::csv::{Columns, Csv};
 use super::found::Found;
@@ -11,8 +11,8 @@ pub(super) enum Splitter {
 }
 
 impl Splitter {
-    /// Finds records in the next piece of an input; how much of it was used. An error gives the
-    /// input up.
+    /// Finds records in the next piece of an input; returns how much of it was used. An error ends
+    /// the input.
     pub(super) fn split(&mut self, text: &[u8], found: &mut Found) -> Result<usize, String> {
         match self {
             Splitter::Plain(split) => Ok(split.split(text, found)),
@@ -20,7 +20,7 @@ impl Splitter {
         }
     }
 
-    /// The input is over; its last record may have no end of its own.
+    /// Ends the input; its last record may lack a terminator.
     pub(super) fn finish(&mut self, found: &mut Found) -> Result<(), String> {
         match self {
             Splitter::Plain(split) => {
@@ -31,7 +31,7 @@ impl Splitter {
         }
     }
 
-    /// Forgets the present input, of which this many records were seen.
+    /// Discards the present input, and returns how many of its records were found.
     pub(super) fn abandon(&mut self) -> u64 {
         match self {
             Splitter::Plain(split) => split.abandon(),
@@ -47,7 +47,7 @@ impl Splitter {
         }
     }
 
-    /// Whether keys are copies, not parts of the text.
+    /// Whether keys are copies instead of parts of the text.
     pub(super) fn copies_keys(&self) -> bool {
         match self {
             Splitter::Plain(split) => split.copies_keys(),
@@ -63,8 +63,8 @@ impl Splitter {
         }
     }
 
-    /// What is known of the columns; `None` until the first record was seen. Lines have none, which
-    /// is always known.
+    /// What is known about the columns; `None` until the first record was found. Lines have no
+    /// columns, which is always known.
     pub(super) fn columns(&self) -> Option<Columns> {
         match self {
             Splitter::Plain(_) => Some(Columns::default()),
@@ -72,14 +72,14 @@ impl Splitter {
         }
     }
 
-    /// Goes on in the middle of an input with such columns, where a record begins.
+    /// Continues in the middle of an input with these columns, at the beginning of a record.
     pub(super) fn resume(&mut self, columns: Columns) {
         if let Splitter::Csv(csv) = self {
             csv.resume(columns);
         }
     }
 
-    /// Whether what comes next begins a record.
+    /// Whether the next bytes begin a record.
     pub(super) fn is_between_records(&self) -> bool {
         match self {
             Splitter::Plain(split) => split.is_between_records(),
@@ -87,8 +87,8 @@ impl Splitter {
         }
     }
 
-    /// Takes over this many records that another splitter has found, numbered from 1; all before
-    /// them were found here.
+    /// Adopts this many records that another splitter has found, numbered from 1; all earlier ones
+    /// were found here.
     pub(super) fn adopt(&mut self, records: u64, found: &mut Found) {
         let before = match self {
             Splitter::Plain(split) => split.pass_over(records),
@@ -98,7 +98,7 @@ impl Splitter {
         found.numbers.iter_mut().for_each(|(_, number)| *number += before);
     }
 
-    /// The first record of a CSV input, once after it was read.
+    /// The first record of a CSV input, once after it was read; later nothing.
     pub(super) fn take_header(&mut self) -> Option<Vec<u8>> {
         match self {
             Splitter::Plain(_) => None,

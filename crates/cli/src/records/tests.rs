@@ -1,5 +1,5 @@
-//! Splitting must not depend on where blocks end: every input is split whole, byte by byte, and in
-//! pieces between.
+//! Splitting must not depend on where blocks end: every input is split as a whole, byte by byte,
+//! and in pieces of other lengths.
 
 use super::ahead::{Cut, Done};
 use super::csv::{Column, Csv};
@@ -8,7 +8,7 @@ use super::key::KeyOf;
 use super::split::{Ends, Split};
 use super::splitter::Splitter;
 
-/// (record, key) pairs, and the numbers of the records that were skipped.
+/// Pairs of record and key, and the numbers of the skipped records.
 type Outcome = (Vec<(String, String)>, Vec<u64>);
 
 fn take(splitter: &Splitter, text: &[u8], found: &mut Found, outcome: &mut Outcome) {
@@ -35,7 +35,7 @@ fn split_all(splitter: &mut Splitter, text: &[u8], outcome: &mut Outcome) {
     }
 }
 
-/// The same with the whole records found by another splitter, as other threads do.
+/// The same if another splitter finds the whole records, as other threads do.
 fn split_ahead(splitter: &mut Splitter, (other, done): (&mut Splitter, &mut Done), cut: &mut Cut, text: &[u8], outcome: &mut Outcome) {
     let whole = cut.whole(text);
     let found = splitter.columns().is_some_and(|columns| done.find(other, columns, &text[whole.clone()]));
@@ -68,7 +68,7 @@ fn run(mut splitter: Splitter, mut other: Option<Splitter>, text: &[u8], step: u
     }
 }
 
-/// The outcome, which must be the same whatever the pieces, and whichever thread finds the records.
+/// The outcome, which must not depend on the pieces, nor on the thread that finds the records.
 fn split(make: impl Fn() -> Splitter, text: &str) -> Outcome {
     let whole = run(make(), None, text.as_bytes(), text.len().max(1));
     for step in (1..text.len().min(40)).chain([text.len().max(1)]) {
@@ -159,8 +159,8 @@ fn keys_are_decoded() {
     assert_eq!(skipped, [2, 3]);
 }
 
-/// What comes out if everything is passed on: records with and without keys, each with a newline,
-/// and bytes as they are.
+/// The output if everything is passed on: records with and without keys, each with a newline, and
+/// other bytes unchanged.
 fn pass_all(splitter: &mut Splitter, text: &[u8], out: &mut Vec<u8>, keyed: &mut usize) {
     let (mut at, mut found) = (0, Found { passing: true, ..Found::default() });
     while at < text.len() {
@@ -170,7 +170,7 @@ fn pass_all(splitter: &mut Splitter, text: &[u8], out: &mut Vec<u8>, keyed: &mut
     }
 }
 
-/// Takes what was found; whether there was nothing to be split again.
+/// Takes the results; returns whether nothing has to be split again.
 fn hand_over(splitter: &mut Splitter, text: &[u8], found: &mut Found, out: &mut Vec<u8>, keyed: &mut usize) -> bool {
     let text = if found.carried { splitter.carry() } else { text };
     let batch = Batch { spans: &found.spans, text, keys: if splitter.copies_keys() { &found.keys } else { text }, numbers: &found.numbers };

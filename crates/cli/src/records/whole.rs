@@ -1,4 +1,5 @@
-//! Inputs from their beginning to their end: sized, counted, inserted.
+//! Inputs that are read from beginning to end: their size, their number of records, and inserting
+//! their keys.
 
 use super::found::Found;
 use super::{Event, HASHED, RecordArgs, Records, or_stdin};
@@ -11,17 +12,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use truebloom::{AnyFilter, Filter, KeyHash};
 
-/// Without a limit, a filter grows by no more than this many times its size at once; three times is
+/// Without a limit, a filter may grow to at most this many times its size at once; three times is
 /// usual.
 const MOST_TIMES: u64 = 64;
 
-/// Bytes of all inputs, if they are files.
+/// The number of bytes in all inputs, if they are files.
 pub(super) fn total_bytes(paths: &[PathBuf]) -> Option<u64> {
     paths.iter().map(|path| input_metadata(path).ok().filter(Metadata::is_file).map(|data| data.len())).sum()
 }
 
 /// The number of records in all inputs, which can then be read again; `None` if one of them can be
-/// read only once. What cannot be read at all is reported when it is read for good.
+/// read only once. Inputs that cannot be read at all are reported in the second reading.
 pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>, Failure> {
     let mut stdin_begin = None;
     for path in or_stdin(paths) {
@@ -46,16 +47,16 @@ pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>,
     Ok(Some(records.read()))
 }
 
-/// What insertions must not exceed.
+/// Limits for insertions.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// The plan: an error if there may be more items.
+    /// The plan: it is an error if there may be more items.
     pub(crate) strict: bool,
-    /// Bytes to which a filter may grow; by default, the memory available.
+    /// The number of bytes to which a filter may grow; by default, the available memory.
     pub(crate) memory: Option<u64>,
 }
 
-/// Inserts the keys of all records. An error if nothing should be written for it.
+/// Inserts the keys of all records. An error if nothing should be written.
 pub(crate) fn insert_all(filter: &mut AnyFilter, args: &RecordArgs, paths: &[PathBuf], limits: Limits) -> Result<Records, Failure> {
     let strict = limits.strict;
     let hasher = *filter.hasher();
@@ -84,7 +85,8 @@ pub(crate) fn insert_all(filter: &mut AnyFilter, args: &RecordArgs, paths: &[Pat
     Ok(records)
 }
 
-/// A filter that grows may find no memory for a layer; any other has all of its own.
+/// For a filter that grows, the memory for a layer may be missing; other filters have all their
+/// memory.
 fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) -> Result<(), Failure> {
     let AnyFilter::Scalable(grown) = filter else {
         filter.insert_all_hashes(hashes);
@@ -114,8 +116,8 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) 
     outcome.map_err(|why| Failure::new(format_args!("the filter cannot grow beyond {keys}: {}; nothing was written", why.message())))
 }
 
-/// Keys to insert before the filter is looked at again: not more than what may make it hold one
-/// item more than planned, where that must be noticed at once.
+/// The number of keys to insert before the filter is checked again: if exceeding the plan must be
+/// noticed at once, at most as many as certainly stay within it.
 fn at_once(filter: &AnyFilter, strict: bool) -> usize {
     if strict && filter.is_merged() {
         // Judged by its fill, which every key may change.
@@ -125,8 +127,8 @@ fn at_once(filter: &AnyFilter, strict: bool) -> usize {
     room.map_or(HASHED, |room| usize::try_from(room).map_or(HASHED, |room| room.min(HASHED)))
 }
 
-/// An error unless the filter holds at most the items it was planned for, whatever repeats hide: by
-/// the upper end of what it may hold, as `verify` has it.
+/// An error unless the filter certainly holds at most the planned number of items, whatever repeats
+/// hide: by the upper bound on its items, as in `verify`.
 fn check_room(filter: &AnyFilter) -> Result<(), Failure> {
     let Some(capacity) = filter.capacity() else { return Ok(()) };
     let (_, most) = filter.verification()?.items();
@@ -136,7 +138,7 @@ fn check_room(filter: &AnyFilter) -> Result<(), Failure> {
     Err(too_many("up to", most, capacity))
 }
 
-/// What --strict says: this many items may be, or are.
+/// The message of --strict: there are, or may be, this many items.
 fn too_many(how: &str, items: u64, capacity: u64) -> Failure {
     Failure::new(format_args!(
         "there {} more items than planned: {how} {} distinct ones, planned for {}; nothing was written. Leave --strict out to insert them anyway, or plan a larger filter with `truebloom create -n`",

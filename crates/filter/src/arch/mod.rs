@@ -9,14 +9,18 @@ mod lanes;
 mod line;
 mod memory;
 mod prefetch;
+mod probes;
 mod wide;
 
 pub(crate) use lanes::{Halves, LANES, Lanes, digits, first_digits, halves_of, word, words};
 #[cfg(test)]
 pub(crate) use line::levels;
-pub(crate) use line::{Asked, LINE_BITS, Level, Line, PROBES_A_WORD, all_set, contains, contains_group, insert, insert_group, set};
+pub(crate) use line::{
+    Asked, LINE_BITS, Level, Line, PROBES_A_WORD, all_set, contains, contains_group, contains_shared, insert, insert_group, set,
+};
 #[cfg(all(target_has_atomic = "64", not(all(test, truebloom_loom))))]
 pub(crate) use memory::SharedWords;
 pub(crate) use memory::{AlignedWords, PAGE_BYTES, Zeroes, advise_huge_pages, decline_huge_pages, zeroed_vec};
 pub(crate) use prefetch::prefetch;
+pub(crate) use probes::all_set_at;
 pub(crate) use wide::high_product;

@@ -1,4 +1,4 @@
-//! Bits in borrowed bytes.
+//! Filters over borrowed bytes.
 
 use super::{Backing, Counted, Counter, Headed, InLayers, Inline, Uncounted, Writable, counted, unread_and_read};
 use crate::format::Fields;
@@ -6,12 +6,12 @@ use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Bytes that `B` holds, of which only the header was read: a filter over them reports what the
-/// header says. `verify_bytes` makes it one that is [`Checked`].
+/// Bytes that `B` holds, of which only the header was read. A filter over them reports what the
+/// header says. `verify_bytes` turns it into a [`Checked`] one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View<B>(PhantomData<B>);
 
-/// Bytes that `B` holds and that were read and checked.
+/// Bytes that `B` holds, all of which were read and checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked<B>(PhantomData<B>);
 
@@ -42,12 +42,12 @@ impl<B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> Writable for Checked<B> {
     }
 }
 
-/// Numbers of any size that bytes are made of.
+/// Integers of any size, as which bytes can be read.
 pub trait Chunk: Copy + 'static {
-    /// As many whole ones as there are.
+    /// As many whole numbers as the bytes have.
     fn chunks(bytes: &[u8]) -> &[Self];
 
-    /// The same, to be changed.
+    /// The same, mutably.
     fn chunks_mut(bytes: &mut [u8]) -> &mut [Self];
 }
 
@@ -63,14 +63,14 @@ impl<const N: usize> Chunk for [u8; N] {
     }
 }
 
-/// A range of the bytes that `B` holds, as numbers.
+/// A range of the bytes that `B` holds, seen as numbers.
 ///
-/// Looked up anew with every use, because `B` may move (an array does) or give other bytes each
-/// time, which must do no harm: what is missing then is not there.
+/// The range is looked up anew with every use, because `B` may move (as an array does) or return
+/// different bytes each time. That must do no harm: missing bytes are treated as absent.
 pub struct InBytes<B, W> {
     bytes: B,
     start: usize,
-    /// At most to here.
+    /// The end of the range, if the bytes reach so far.
     end: usize,
     number: PhantomData<W>,
 }
@@ -81,20 +81,20 @@ impl<B: AsRef<[u8]> + Send + Sync, W: Chunk> InBytes<B, W> {
         InBytes { bytes, start, end: start.saturating_add(length), number: PhantomData }
     }
 
-    /// All bytes that are held, these among them, and where these begin.
+    /// All bytes that are held, and where the range begins in them.
     pub(crate) fn whole(&self) -> (&[u8], usize) {
         (self.bytes.as_ref(), self.start)
     }
 }
 
 impl<B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>, W: Chunk> InBytes<B, W> {
-    /// What holds them.
+    /// The object that holds the bytes.
     #[cfg(feature = "mmap")]
     pub(crate) fn bytes_mut(&mut self) -> &mut B {
         &mut self.bytes
     }
 
-    /// Writes the header of these words, which lies before them.
+    /// Writes the header of these words, which is stored before them.
     pub(crate) fn seal(&mut self, fields: Fields) {
         let (start, end) = (self.start, self.end);
         let Some((before, rest)) = self.bytes.as_mut().split_at_mut_checked(start) else { return };

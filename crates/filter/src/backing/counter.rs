@@ -1,4 +1,4 @@
-//! Counters that stay at their highest value rather than wrap.
+//! Counters that saturate instead of wrapping around.
 
 use crate::backing::Chunk;
 use crate::word::Lies;
@@ -10,12 +10,12 @@ mod sealed {
     impl Sealed for u64 {}
 }
 
-/// The type of a sketch's counters: `u32`, half the memory for streams of fewer than 4 billion, or
-/// `u64`.
+/// The type of a sketch's counters: `u32`, which halves the memory and suits streams of fewer than
+/// 4 billion counts, or `u64`.
 pub trait Counter: sealed::Sealed + Lies<Self> + Copy + Default + Ord + Debug + Send + Sync + 'static {
     /// Its bytes in a file.
     type Bytes: Lies<Self> + Chunk + Send + Sync;
-    /// Where a counter stays once it is reached.
+    /// The highest value, at which a counter stays.
     const HIGHEST: Self;
     /// Its size in bytes.
     const BYTES: u32;
@@ -24,14 +24,14 @@ pub trait Counter: sealed::Sealed + Lies<Self> + Copy + Default + Ord + Debug + 
     #[must_use]
     fn plus(self, count: u64) -> Self;
 
-    /// Half of it, rounded down; the highest value stays.
+    /// Half of the counter, rounded down; the highest value stays as it is.
     #[must_use]
     fn half(self) -> Self;
 
-    /// The counter as a number, the highest value included.
+    /// The counter as a `u64`, even if it is at its highest value.
     fn into_u64(self) -> u64;
 
-    /// The highest value for what does not fit.
+    /// The count as a counter; the highest value if it does not fit.
     fn saturated_from(count: u64) -> Self;
 }
 

@@ -1,4 +1,4 @@
-//! The words of several filters of one file.
+//! The words of several filters in one file.
 
 use super::InBytes;
 use crate::arch::AlignedWords;
@@ -6,9 +6,9 @@ use crate::word::Word;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// Records with their bits, each by itself.
+/// Access to layers, each of which is a record followed by its bits.
 pub trait Layers<W>: Send + Sync {
-    /// The record and the bits of this number; nothing where there are none.
+    /// The record and the bits of the layer with this number; empty if there is no such layer.
     fn layer(&self, number: usize) -> &[W];
 }
 
@@ -19,17 +19,17 @@ impl Layers<u64> for Vec<AlignedWords> {
     }
 }
 
-/// No filter of a pack has layers.
+/// Filters in a pack have no layers.
 impl<W: Word> Layers<W> for () {
     fn layer(&self, _: usize) -> &[W] {
         &[]
     }
 }
 
-/// Layers one after the other in bytes that `B` holds.
+/// Layers that are stored one after the other in bytes that `B` holds.
 pub struct InLayers<B> {
     pub(crate) words: InBytes<B, [u8; 8]>,
-    /// Of words.
+    /// Ranges of words.
     pub(crate) ranges: Vec<Range<usize>>,
 }
 

@@ -1,5 +1,5 @@
-//! Where the bits of a filter are, and what is known about them: the one parameter that makes a
-//! view of a filter.
+//! Where a filter keeps its bits, and what is known about them: the type parameter that
+//! distinguishes a view from a filter.
 
 mod bytes;
 mod counter;
@@ -20,55 +20,56 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
 
-/// Where a filter has its bits: [`Owned`], [`Shared`], [`View`], [`Checked`] or [`Packed`].
+/// Where a filter keeps its bits: [`Owned`], [`Shared`], [`View`], [`Checked`] or [`Packed`].
 ///
-/// Sealed, because rates are computed from what it knows about the bits.
+/// The trait is sealed, because rates are computed from what an implementation claims to know about
+/// the bits.
 pub trait Backing: Sized + sealed::Sealed {
     /// A word of bits as it is stored.
     type Word: Word;
     /// The words.
     type Words: Deref<Target = [Self::Word]> + Send + Sync;
-    /// The words of several filters, each after its record.
+    /// The words of several filters, each after its own record.
     type Layers: Layers<Self::Word>;
-    /// Words whose number grows.
+    /// Words whose number can grow.
     type List: Deref<Target = [Self::Word]> + Send + Sync;
     /// A counter of a sketch as it is stored.
     type Cell<C: Counter>: Lies<C>;
     /// The counters.
     type Cells<C: Counter>: Deref<Target = [Self::Cell<C>]> + Send + Sync;
-    /// What follows from the bits: the value, or nothing where they were not read.
+    /// A value that is derived from the bits; nothing if they were not read.
     type Known<T: Clone + PartialEq + Send + Sync>: Clone + PartialEq + Send + Sync;
     /// What all filters of one plan and one seed share.
     type Head<T: 'static>: Deref<Target = T>;
 }
 
-/// What follows from the bits is known: they are the filter's own, or were read.
+/// Backings for which derived values are known, because the bits are the filter's own or were read.
 pub trait Counted: Backing {
-    /// It is kept.
+    /// Stores a derived value.
     fn keep<T: Clone + PartialEq + Send + Sync>(known: T) -> Self::Known<T>;
 
-    /// What was kept.
+    /// The stored value.
     fn kept<T: Clone + PartialEq + Send + Sync>(known: &Self::Known<T>) -> &T;
 }
 
-/// A filter can be made: what filters share comes with it.
+/// Backings with which a filter can be made, because they can hold what filters share.
 pub(crate) trait Headed: Counted {
-    /// What filters share, of a new filter.
+    /// Wraps what filters share, for a new filter.
     fn head<T: 'static>(head: T) -> Self::Head<T>;
 }
 
-/// Bits can be set.
+/// Backings whose bits can be set.
 pub trait Writable: Counted<Words: DerefMut> {
-    /// What is known, to be kept up.
+    /// The derived value, so that it can be updated.
     fn kept_mut<T: Clone + PartialEq + Send + Sync>(known: &mut Self::Known<T>) -> &mut T;
 
-    /// What filters share, where it is this one's alone.
+    /// What filters share, mutably, if no other filter shares it.
     fn own_head<T: 'static>(head: &mut Self::Head<T>) -> Option<&mut T>;
 }
 
-/// What follows from the bits is not known.
+/// Backings for which derived values are not known.
 pub trait Uncounted: Backing {
-    /// Nothing.
+    /// An absent value.
     fn nothing<T: Clone + PartialEq + Send + Sync>() -> Self::Known<T>;
 }
 
@@ -83,16 +84,16 @@ mod sealed {
 }
 
 /// The filter's own memory. On 64-bit machines a filter takes 224 bytes beside its bits, in one
-/// piece, because a query needs most of them; [`Shared`] is for many small ones.
+/// piece, because a query needs most of them; [`Shared`] is better for many small filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owned {}
 
-/// The filter's own memory, for many small filters: what they share is stored once, and each takes
-/// 64 bytes beside its bits. One more memory access per key.
+/// The filter's own memory, for many small filters: what they share is stored once, and each filter
+/// takes 64 bytes beside its bits. It costs one more memory access per key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shared {}
 
-/// What follows from the bits of this backing is kept as it is.
+/// Backings that store the values derived from the bits.
 macro_rules! counted {
     ([$($generics:tt)*] $backing:ty) => {
         impl<$($generics)*> Counted for $backing {
@@ -109,7 +110,7 @@ macro_rules! counted {
     };
 }
 
-/// Two backings in the same place: one whose bits were not looked at, and one whose bits were.
+/// Two backings for the same bytes: one whose bits were not read, and one whose bits were.
 macro_rules! unread_and_read {
     ([$($generics:tt)*] $unread:ty, $read:ty, {$($types:tt)*}) => {
         impl<$($generics)*> Backing for $unread {
@@ -132,7 +133,7 @@ macro_rules! unread_and_read {
 
 use {counted, unread_and_read};
 
-/// Backings that are memory of their own.
+/// Backings that own their memory.
 macro_rules! own {
     ($($backing:ident: $head:ident by $new:expr, its own by $own:expr;)*) => {$(
         impl Backing for $backing {
@@ -172,7 +173,7 @@ own! {
     Shared: Arc by Arc::new, its own by Arc::get_mut;
 }
 
-/// A head that is the filter's own.
+/// A head that belongs to one filter alone.
 #[derive(Clone, Copy, Debug)]
 pub struct Inline<T>(pub(crate) T);
 

@@ -1,38 +1,38 @@
-//! Bits in a pack, which its members share.
+//! Bits in a pack, whose filters share what they have in common.
 
 use super::{Backing, Counted, Counter, Uncounted, counted, unread_and_read};
 use crate::word::Word;
 use core::marker::PhantomData;
 use core::ops::Deref;
 
-/// Bits of one filter among many of a [`Pack`](crate::Pack), of which only the record before them
-/// was read. It takes 64 bytes.
+/// The bits of one filter among many in a [`Pack`](crate::Pack), of which only the record before
+/// them was read. It takes 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packed<'a, W>(PhantomData<&'a W>);
 
-/// The same, read and checked.
+/// The bits of one filter in a [`Pack`](crate::Pack), read and checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckedMember<'a, W>(PhantomData<&'a W>);
 
-/// What a member of a pack keeps, and its bits after it.
+/// The record of a member of a pack, followed by its bits.
 #[derive(Clone, Copy)]
 pub struct Record<'a, W>(&'a [W]);
 
-/// Words that a member keeps before its bits.
+/// The number of words in a record, before the bits.
 pub(crate) const KEPT_WORDS: usize = 8;
 
 impl<'a, W: Word> Record<'a, W> {
-    /// A record, and bits after it.
+    /// A record with the bits after it.
     pub(crate) fn new(words: &'a [W]) -> Option<Record<'a, W>> {
         (words.len() > KEPT_WORDS).then_some(Record(words))
     }
 
-    /// The same, of bits that may be missing.
+    /// The same, for bits that may be missing.
     pub(crate) fn or_empty(words: &'a [W]) -> Record<'a, W> {
         Record(words)
     }
 
-    /// What is kept.
+    /// The words of the record.
     pub(crate) fn kept(&self) -> [u64; KEPT_WORDS] {
         self.0.first_chunk().map_or([0; KEPT_WORDS], |kept: &[W; KEPT_WORDS]| kept.map(W::get))
     }

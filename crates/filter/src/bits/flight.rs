@@ -1,4 +1,4 @@
-//! The keys of a batch between being hashed and being looked up.
+//! The keys of a batch between hashing and lookup.
 
 use crate::arch::{Asked, LANES, Lanes, Level, PROBES_A_WORD, first_digits, words};
 use crate::bulk::Batch;
@@ -8,10 +8,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use truebloom_math::BLOCK_PROBES;
 
-/// Words of the stream after the line's that the most probes take.
+/// Words of a key's stream that the largest number of probes takes, after the one for the line.
 const MAX_WORDS: usize = BLOCK_PROBES.div_ceil(PROBES_A_WORD) as usize;
 
-/// The lines of a group of keys and the words of their positions, word by word.
+/// The lines of a group of keys and the words of their positions, stored word by word.
 #[derive(Clone)]
 struct Flight {
     lines: Lanes,
@@ -22,14 +22,14 @@ struct Flight {
 /// Groups of a batch.
 const GROUPS: usize = BATCH / LANES;
 
-/// The groups of a batch in a ring, and one place more, where a group of the next batch is
-/// prefetched while the present one is looked up. Used again for batch after batch: clearing it
-/// would cost as much as a lookup.
+/// The groups of a batch in a ring, with one extra slot, where a group of the next batch is
+/// prefetched while the present one is looked up. It is reused for batch after batch, because
+/// clearing it would cost as much as a lookup.
 pub struct Flights {
     level: Level,
     scheme: InLines,
     ring: Vec<Flight>,
-    /// The place of the present group.
+    /// The slot of the present group.
     present: usize,
 }
 
@@ -40,9 +40,9 @@ impl Flights {
     }
 
     /// Calls `arrive` for each group of the present batch, with the lines of a group of the
-    /// following one, which it is to ask for: so every line is on its way for the time of a whole
-    /// batch, and never too many at once. The first batch is prefetched as a whole; there `ask` is
-    /// called for each line.
+    /// following one, which `arrive` must prefetch: so every line has the time of a whole batch to
+    /// arrive, and only a few are requested at once. The first batch is prefetched as a whole, by
+    /// calling `ask` for each line.
     #[inline(always)]
     pub(super) fn fly<M>(
         &mut self,
@@ -73,7 +73,7 @@ impl Flights {
 }
 
 impl Flight {
-    /// Adds a group, whose lines have been requested.
+    /// Adds a group, after its lines have been prefetched.
     #[inline(always)]
     fn board(&mut self, level: Level, scheme: &InLines, group: Group<'_>) {
         let (mut room, mut rest) = ([0; LANES], [0; LANES]);
@@ -107,8 +107,8 @@ mod tests {
     use crate::hash::KeyHash;
     use crate::scheme::Scheme;
 
-    /// With as many lines as to make skips common, and with few: each key's line and words are
-    /// those that it has alone, in the first batch and in the next.
+    /// Tests both a number of lines that makes skips common and a small one: in the first batch and
+    /// in the next, each key gets the line and words that it gets alone.
     #[test]
     fn keys_in_company_are_as_alone() {
         let all: Vec<KeyHash> =

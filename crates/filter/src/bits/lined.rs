@@ -1,16 +1,14 @@
-//! Bits of which a key takes one cache line.
+//! The blocked layout: all bits of a key lie in one cache line.
 
-use super::{Flights, combine, count_ones};
-use crate::arch::{self, AlignedWords, LANES, LINE_BITS, Level, Line, insert, prefetch, set};
+use super::{Flights, IN_CACHE, combine, count_ones};
+use crate::arch::{self, AlignedWords, LANES, LINE_BITS, Level, Line, all_set, contains_shared, prefetch};
 use crate::backing::{Backing, Counted, Owned, Uncounted, Writable};
-use crate::bulk::Batch;
-use crate::bulk::BatchAnswers;
+use crate::bulk::{BATCH, Batch, BatchAnswers};
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, at, check_field};
 use crate::hash::KeyHash;
 use crate::ids::FileKind;
-use crate::scheme::{Batches, Placed, Storage};
-use crate::scheme::{InLines, Scheme};
+use crate::scheme::{Batches, Doing, InLines, Placed, Scheme, Storage};
 use crate::word::{Lies, Reads, Word};
 use alloc::vec;
 use truebloom_math::{BLOCK_PROBES, Error, Fpr, MAX_BITS};
@@ -21,25 +19,18 @@ impl Placed for InLines {
     type Batches = Flights;
 
     #[inline]
-    fn for_each_word(&self, level: Level, hash: KeyHash, mut take: impl FnMut(usize, u64)) {
-        let (line, masks) = self.masks(level, hash);
-        (8 * line as usize..).zip(masks).filter(|(_, mask)| *mask != 0).for_each(|(word, mask)| take(word, mask));
-    }
-
-    #[inline]
     fn for_each_ahead(&self, hash: KeyHash, _: usize, mut ask: impl FnMut(u64)) {
         ask(8 * self.line(hash).0);
     }
 
-    /// Every word of the line without a branch, as which of them has a bit of the key cannot be
-    /// guessed.
     #[inline]
-    fn are_set(&self, level: Level, hash: KeyHash, read: impl Fn(usize) -> u64) -> bool {
-        let (line, masks) = self.masks(level, hash);
-        (8 * line as usize..).zip(masks).fold(0, |missing, (word, mask)| missing | (mask & !read(word))) == 0
+    fn are_set<W: Reads>(&self, level: Level, hash: KeyHash, words: &[W]) -> bool {
+        let (number, mut stream) = self.line(hash);
+        let Some(line) = words.as_chunks::<8>().0.get(number as usize) else { return false };
+        all_set(|word, now| contains_shared(level, line, word, now), || stream.next(), self.probes())
     }
 
-    /// The mean over the lines of `(ones / 512)^probes`.
+    /// The mean of `(ones / 512)^probes` over the lines.
     fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error> {
         let mut blocks_with = vec![0; LINE_BITS as usize + 1];
         for line in words.as_chunks::<8>().0 {
@@ -48,7 +39,7 @@ impl Placed for InLines {
         self.law.fpr_at_block_fills(&blocks_with)
     }
 
-    /// The bits of a line.
+    /// Checks that the header has as many bits per line as this version knows.
     fn check_fields(fields: &Fields, parameters: usize) -> Result<(), FormatError> {
         check_field("block bits", fields.u64(parameters), Expected::Exactly(LINE_BITS))?;
         let bits = fields.u64_within("bits", at::BITS, LINE_BITS, MAX_BITS)?;
@@ -61,20 +52,10 @@ impl Placed for InLines {
     }
 }
 
-impl InLines {
-    /// The key's line, and its bits in each word of it.
-    #[inline]
-    fn masks(&self, level: Level, hash: KeyHash) -> (u64, Line) {
-        let (line, mut words) = self.line(hash);
-        let mut masks: Line = [0; 8];
-        insert(|line: &mut Line, word, now| set(level, line, word, now), &mut masks, || words.next(), self.probes());
-        (line, masks)
-    }
-}
-
-/// Lines of bits. Those that are set are not counted along: it would slow every insertion down.
+/// Bits in lines of 512. No running count of the set bits is kept, because it would slow down every
+/// insertion.
 pub struct Lined<K: Backing = Owned> {
-    /// Eight a line.
+    /// Eight words per line.
     words: K::Words,
     level: Level,
 }
@@ -197,6 +178,16 @@ impl Batches<InLines> for Flights {
         Flights::of(Level::detect(), scheme)
     }
 
+    /// Measured by `bench/src/begin`. In cache there is nothing to prefetch, and a batch of
+    /// insertions never pays.
+    fn few(scheme: &InLines, doing: Doing) -> usize {
+        match (scheme.bits() > IN_CACHE, doing) {
+            (true, _) => 32,
+            (false, Doing::Asking) => 2 * BATCH,
+            (false, Doing::Inserting) => usize::MAX,
+        }
+    }
+
     fn contains<K: Backing>(&mut self, scheme: &InLines, storage: &Lined<K>, batch: Batch<'_>) -> BatchAnswers {
         let (level, lines, probes) = (storage.level, storage.lines(), scheme.probes());
         let mut answers = BatchAnswers::default();
@@ -207,7 +198,7 @@ impl Batches<InLines> for Flights {
         answers
     }
 
-    /// In order, as a key may repeat within the batch.
+    /// Goes through the keys in order, because a key may repeat within the batch.
     fn insert<K: Writable>(&mut self, scheme: &InLines, storage: &mut Lined<K>, batch: Batch<'_>) -> BatchAnswers {
         let (level, mut new) = (storage.level, BatchAnswers::default());
         self.fly(
@@ -223,7 +214,7 @@ impl Batches<InLines> for Flights {
     }
 }
 
-/// Asks for a line.
+/// Prefetches a line.
 #[inline(always)]
 fn ask<W: Word>(words: &&[W], line: u64) {
     prefetch(words, 8 * line);

@@ -1,5 +1,5 @@
-//! Bits in memory, and how the keys of a scheme get at them: anywhere ([`Spread`]) or in lines
-//! ([`Lined`]).
+//! The bits of a filter in memory, and how keys reach them: anywhere ([`Spread`]), or within one
+//! cache line ([`Lined`]).
 
 #[cfg(target_has_atomic = "64")]
 mod atomic;
@@ -16,7 +16,7 @@ pub(crate) use probing::Probing;
 pub(crate) use spread::Spread;
 pub(crate) use words::{Bits, combine, count_ones, words_for};
 
-/// Up to this many bits (2 MiB) a filter lies in cache, and asking ahead takes longer than it
-/// spares: two layers of 300,000 keys at 1% were a third slower with it, and from 3 million on
+/// A filter of up to this many bits (2 MiB) fits in the cache, and prefetching takes longer than it
+/// saves: two layers of 300,000 keys at 1% were a third slower with it, and from 3 million keys on
 /// twice as fast.
 pub(crate) const IN_CACHE: u64 = 1 << 24;

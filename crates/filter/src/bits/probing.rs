@@ -1,39 +1,46 @@
-//! Batches of the standard scheme, whose probes lie anywhere.
+//! Batches of the standard scheme, whose probes can be anywhere.
 
 use super::words::get;
-use super::{Bits, Spread};
-use crate::arch::{LANES, Lanes, Level, digits, first_digits, prefetch, word};
+use super::{Bits, IN_CACHE, Spread};
+use crate::arch::{LANES, Lanes, Level, all_set_at, digits, first_digits, prefetch, word};
 use crate::backing::{Backing, Writable};
-use crate::bulk::Batch;
-use crate::bulk::{BATCH, BatchAnswers, Group, Hashes, each, mark};
-use crate::scheme::Batches;
-use crate::scheme::{Standard, digit};
+use crate::bulk::{BATCH, Batch, BatchAnswers, Group, Hashes, each, mark};
+use crate::scheme::{Batches, Doing, Standard, digit};
 use crate::word::Word;
 
-/// Probes that are asked for ahead. A key with more, at rates below 1e-19, is handled alone.
-const MOST_AHEAD: usize = 64;
+/// The largest number of probes that are computed ahead. A key with more probes, at rates below
+/// 1e-9, is handled alone.
+const MOST_AHEAD: usize = 32;
 
-/// What is kept from batch to batch: room for positions, which would take as long to clear as to
-/// fill, and how the last batch went.
+/// State that is reused from batch to batch: room for positions, because clearing it would take as
+/// long as filling it, and the hit rate of the last batch.
 pub struct Probing {
     level: Level,
-    /// Probe by probe, a lane a key. Flat: an array of arrays is not cleared at once but element by
-    /// element, in code of 512 instructions.
+    /// Whether prefetching pays.
+    is_far: bool,
+    /// One row per probe, one lane per key. The array is flat, because the compiler clears an array
+    /// of arrays element by element, with 512 instructions.
     ahead: [u64; MOST_AHEAD * LANES],
-    /// What passes needs all its probes, what does not needs two: the last batch says what to
-    /// expect of the next.
+    /// Whether most keys of the last batch were contained, and so probably of the next: a key that
+    /// is contained needs all its probes, another needs about two.
     mostly_hits: bool,
 }
 
 impl Batches<Standard> for Probing {
-    fn new(_: &Standard) -> Probing {
-        Probing { level: Level::detect(), ahead: [0; MOST_AHEAD * LANES], mostly_hits: false }
+    fn new(scheme: &Standard) -> Probing {
+        Probing { level: Level::detect(), is_far: scheme.bits() > IN_CACHE, ahead: [0; MOST_AHEAD * LANES], mostly_hits: false }
+    }
+
+    /// Measured by `bench/src/begin`.
+    fn few(scheme: &Standard, _: Doing) -> usize {
+        if scheme.bits() > IN_CACHE { 8 } else { 128 }
     }
 
     #[inline]
     fn contains<K: Backing>(&mut self, scheme: &Standard, storage: &Spread<K>, batch: Batch<'_>) -> BatchAnswers {
         let (bits, hashes) = (&storage.bits.words()[..], batch.present);
-        let answers = if self.mostly_hits { self.all_probes(scheme, bits, hashes) } else { survivors(self.level, scheme, bits, hashes) };
+        let decided = if self.mostly_hits { None } else { survivors(self.level, scheme, bits, hashes) };
+        let answers = decided.unwrap_or_else(|| self.all_probes(scheme, bits, hashes));
         let hits: u32 = answers.iter().map(|word| word.count_ones()).sum();
         self.mostly_hits = 2 * hits as usize > hashes.count();
         answers
@@ -48,24 +55,21 @@ impl Batches<Standard> for Probing {
 }
 
 impl Probing {
-    /// All probes of every key, asked for ahead, and looked at without a branch.
+    /// Looks up all probes of every key, without a branch.
     fn all_probes<W: Word>(&mut self, scheme: &Standard, bits: &[W], hashes: &Hashes) -> BatchAnswers {
         let mut answers = BatchAnswers::default();
         for (number, group) in hashes.groups().enumerate() {
-            let known = self.look_ahead(scheme, bits, group);
-            for lane in 0..group.count {
-                let found = match known {
-                    Some(probes) => self.positions(probes, lane).fold(true, |all, position| all & get(bits, position)),
-                    None => scheme.positions(group.hash(lane)).all(|position| get(bits, position)),
-                };
-                mark(&mut answers, number * LANES + lane, found);
-            }
+            let found = match self.look_ahead(scheme, bits, group) {
+                Some(probes) => all_set_at(self.level, bits, &self.ahead.as_chunks().0[..probes]) & group.lanes(),
+                None => group.answers(|hash| scheme.positions(hash).all(|position| get(bits, position))),
+            };
+            answers[number * LANES / 64] |= u64::from(found) << (number * LANES % 64);
         }
         answers
     }
 
-    /// Sets the bits of a batch of keys in order: which of them were new, and the number of bits
-    /// newly set.
+    /// Sets the bits of a batch of keys in order; returns which keys were new, and the number of
+    /// bits newly set.
     #[inline]
     fn set<K: Writable>(&mut self, scheme: &Standard, bits: &mut Bits<K>, hashes: &Hashes) -> (BatchAnswers, u64) {
         let (mut answers, mut newly_set) = (BatchAnswers::default(), 0);
@@ -86,14 +90,14 @@ impl Probing {
         (answers, newly_set)
     }
 
-    /// The positions of one key of the group that was looked at ahead.
+    /// The positions of one key of the group that was prefetched.
     #[inline(always)]
     fn positions(&self, probes: usize, lane: usize) -> impl Iterator<Item = u64> {
         self.ahead.as_chunks::<LANES>().0[..probes].iter().map(move |positions| positions[lane])
     }
 
-    /// The positions of a group on their way to the cache, and how many each key has; `None` where
-    /// keys go alone: with too many probes, or when a word is skipped.
+    /// Computes the positions of a group, prefetches them if that pays, and returns how many each
+    /// key has; `None` if keys must be handled alone: with too many probes, or if a word is skipped.
     #[inline(always)]
     fn look_ahead<W: Word>(&mut self, scheme: &Standard, bits: &[W], group: Group<'_>) -> Option<usize> {
         let ahead = self.ahead.as_chunks_mut().0.get_mut(..scheme.probes() as usize)?;
@@ -102,14 +106,16 @@ impl Probing {
             if !draw(self.level, scheme, group, probe, &mut rest, positions) {
                 return None;
             }
-            positions.iter().take(group.count).for_each(|position| prefetch(bits, position >> 6));
+            if self.is_far {
+                positions.iter().take(group.count).for_each(|position| prefetch(bits, position >> 6));
+            }
         }
         Some(scheme.probes() as usize)
     }
 }
 
-/// The positions of this probe, from what is left of the words or from new ones. False if a key
-/// would have to skip its word.
+/// Computes the positions of this probe, from what is left of the words or from new ones. Returns
+/// false if a key would have to skip its word.
 #[inline(always)]
 fn draw(level: Level, scheme: &Standard, group: Group<'_>, probe: u32, rest: &mut Lanes, positions: &mut Lanes) -> bool {
     let Some(number) = scheme.new_word(probe) else {
@@ -121,13 +127,17 @@ fn draw(level: Level, scheme: &Standard, group: Group<'_>, probe: u32, rest: &mu
     first_digits(level, words, scheme.bits(), scheme.draws().tuples, scheme.draws().threshold, positions, rest)
 }
 
-/// Probe after probe, and only of the keys that are still in question. In memory the next probe of
-/// each is on its way while the others are looked at; in cache the gain is that nothing is guessed:
-/// a key is kept or not by arithmetic instead of by a branch that is wrong every other time.
+/// Goes through the probes one after the other, and only through the keys that are still undecided.
+/// In memory, the next probe of each key is prefetched while the others are looked up. In cache,
+/// the gain is that no branch is mispredicted: a key is kept or dropped by arithmetic instead of by
+/// a branch that is wrong every other time.
 ///
-/// The first two positions are made for all keys side by side, as half of them need the second;
-/// later ones key by key. A key that skips a word is answered alone in the end.
-fn survivors<W: Word>(level: Level, scheme: &Standard, bits: &[W], hashes: &Hashes) -> BatchAnswers {
+/// The first two positions are computed for all keys side by side, because half of them need the
+/// second; later ones are computed key by key. A key that skips a word is answered alone at the
+/// end.
+///
+/// `None` if most keys survive two probes, because then most are contained.
+fn survivors<W: Word>(level: Level, scheme: &Standard, bits: &[W], hashes: &Hashes) -> Option<BatchAnswers> {
     let (mut first, mut second, mut rest) = ([0; BATCH], [0; BATCH], [0; BATCH]);
     let (mut answers, mut alone) = (BatchAnswers::default(), BatchAnswers::default());
     let lanes = first.as_chunks_mut().0.iter_mut().zip(second.as_chunks_mut().0).zip(rest.as_chunks_mut().0);
@@ -156,6 +166,9 @@ fn survivors<W: Word>(level: Level, scheme: &Standard, bits: &[W], hashes: &Hash
             prefetch(bits, positions[key] >> 6);
         }
         count = keep(&mut alive, count, bits, &positions);
+        if probe == 1 && 2 * count > hashes.count() {
+            return None;
+        }
         if count == 0 {
             break;
         }
@@ -164,10 +177,10 @@ fn survivors<W: Word>(level: Level, scheme: &Standard, bits: &[W], hashes: &Hash
     if alone != BatchAnswers::default() {
         answer_alone(scheme, bits, hashes, alone, &mut answers);
     }
-    answers
+    Some(answers)
 }
 
-/// BatchAnswers for these keys one by one, whatever was answered before.
+/// Answers these keys one by one, and replaces earlier answers.
 #[cold]
 fn answer_alone<W: Word>(scheme: &Standard, bits: &[W], hashes: &Hashes, alone: BatchAnswers, answers: &mut BatchAnswers) {
     answers.iter_mut().zip(alone).for_each(|(answers, alone)| *answers &= !alone);
@@ -182,7 +195,7 @@ fn answer_alone<W: Word>(scheme: &Standard, bits: &[W], hashes: &Hashes, alone: 
     });
 }
 
-/// Keeps those of the first `count` keys whose position is set, in order, and says how many.
+/// Keeps those of the first `count` keys whose position is set, in order, and returns their number.
 #[inline(always)]
 fn keep<W: Word>(alive: &mut [u8; BATCH], count: usize, bits: &[W], positions: &[u64; BATCH]) -> usize {
     let mut kept = 0;

@@ -1,4 +1,4 @@
-//! Bits that the keys of a scheme reach anywhere.
+//! The layout of schemes whose positions can be anywhere among the bits.
 
 use super::words::count_ones_in;
 use super::{Bits, Probing, combine};
@@ -16,7 +16,7 @@ use crate::word::{Reads, Word};
 use alloc::vec::Vec;
 use truebloom_math::{Error, Fpr};
 
-/// The layout of schemes whose positions lie anywhere among the bits.
+/// Implements the layout for schemes whose positions can be anywhere among the bits.
 macro_rules! spread {
     ($($(#[$when:meta])* $scheme:ident by $batches:ident,)*) => {
         $($(#[$when])* impl Placed for crate::scheme::$scheme {
@@ -24,22 +24,15 @@ macro_rules! spread {
             type Storage<K: Backing> = Spread<K>;
             type Batches = $batches;
 
-            #[inline(always)]
-            fn for_each_word(&self, _: Level, hash: KeyHash, mut take: impl FnMut(usize, u64)) {
-                self.all(hash, |position| {
-                    take((position >> 6) as usize, 1 << (position & 63));
-                    true
-                });
-            }
-
             #[inline]
             fn for_each_ahead(&self, hash: KeyHash, probes: usize, mut ask: impl FnMut(u64)) {
                 self.positions(hash).take(probes).for_each(|position| ask(position >> 6));
             }
 
             #[inline(always)]
-            fn are_set(&self, _: Level, hash: KeyHash, read: impl Fn(usize) -> u64) -> bool {
-                self.all(hash, |position| read((position >> 6) as usize) >> (position & 63) & 1 == 1)
+            fn are_set<W: Reads>(&self, _: Level, hash: KeyHash, words: &[W]) -> bool {
+                let is_set = |position: u64| words.get((position >> 6) as usize).is_some_and(|word| word.read() >> (position & 63) & 1 == 1);
+                self.all(hash, is_set)
             }
 
             fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error> {
@@ -60,10 +53,10 @@ spread! {
     AnyScheme by OneByOne,
 }
 
-/// Bits, of which those that are set are counted along.
+/// Bits with a running count of those that are set.
 pub struct Spread<K: Backing = Owned> {
     pub(super) bits: Bits<K>,
-    /// Number of set bits, kept exact where they were counted.
+    /// The number of set bits, kept exact where they were counted.
     pub(super) ones: K::Known<u64>,
 }
 
@@ -161,10 +154,7 @@ impl<S: Scheme, K: Backing> Storage<S, K> for Spread<K> {
         K: Writable,
     {
         let (mut newly_set, mut set) = (0, self.bits.setter());
-        scheme.all(hash, |position| {
-            newly_set += u64::from(set(position));
-            true
-        });
+        scheme.each(hash, |position| newly_set += u64::from(set(position)));
         drop(set);
         *K::kept_mut(&mut self.ones) += newly_set;
         newly_set > 0
@@ -186,7 +176,7 @@ impl<S: Scheme, K: Backing> Storage<S, K> for Spread<K> {
     }
 }
 
-/// The set bits of each slice that the law asks for.
+/// The number of set bits in each slice, where the law distinguishes slices.
 fn slice_ones(scheme: &impl Scheme, words: &[impl Reads]) -> Vec<u64> {
     let slices = u64::from(scheme.slices());
     let (short, longer) = (scheme.bits() / slices, scheme.bits() % slices);
@@ -194,7 +184,7 @@ fn slice_ones(scheme: &impl Scheme, words: &[impl Reads]) -> Vec<u64> {
     (0..slices).map(|slice| count_ones_in(words, start(slice)..start(slice + 1))).collect()
 }
 
-/// Batches of schemes that are not made for speed: one key after the other.
+/// Batches for schemes that are not built for speed: one key after the other.
 pub struct OneByOne;
 
 impl<S: Scheme> Batches<S> for OneByOne {

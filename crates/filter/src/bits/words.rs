@@ -1,4 +1,4 @@
-//! Bits in words, wherever these are.
+//! Bits stored in words, in any backing.
 
 use crate::arch::AlignedWords;
 use crate::backing::{Backing, Owned, Writable};
@@ -7,12 +7,12 @@ use crate::word::{Lies, Reads, Word};
 use core::ops::Range;
 
 /// A fixed number of bits in 64-bit words; bit i is bit i mod 64 of word i / 64. The bits of the
-/// last word beyond the length are 0 where the words were looked at.
+/// last word beyond the length are 0, if the words were checked.
 pub(crate) struct Bits<K: Backing = Owned> {
     words: K::Words,
 }
 
-/// Words that hold this many bits.
+/// The number of words that hold this many bits.
 pub(crate) fn words_for(bits: u64) -> u64 {
     bits.div_ceil(64)
 }
@@ -27,7 +27,7 @@ where
 }
 
 impl<K: Backing<Words = AlignedWords>> Bits<K> {
-    /// All 0. An error if the memory cannot be allocated.
+    /// Bits that are all 0. An error if the memory cannot be allocated.
     pub(crate) fn zeroed(bits: u64) -> Result<Bits<K>, BuildError> {
         let refuse = || BuildError::Memory { bytes: words_for(bits).saturating_mul(8) };
         let count = usize::try_from(words_for(bits)).map_err(|_| refuse())?;
@@ -36,13 +36,13 @@ impl<K: Backing<Words = AlignedWords>> Bits<K> {
 }
 
 impl<K: Backing> Bits<K> {
-    /// The words as they are.
+    /// Takes the words without checking them.
     pub(crate) fn unread(words: K::Words) -> Bits<K> {
         Bits { words }
     }
 
-    /// The words as they are, if they are those of this many bits: as many as needed, and 0 beyond
-    /// the last bit.
+    /// Takes the words if they can be those of this many bits: the right number of words, and 0
+    /// beyond the last bit.
     pub(crate) fn from_words(words: K::Words, bits: u64) -> Option<Bits<K>> {
         let beyond = match bits % 64 {
             0 => 0,
@@ -63,15 +63,15 @@ impl<K: Backing> Bits<K> {
         self.words
     }
 
-    /// What says whether bits are set, as [`get`] does, one after the other: where the words are is
-    /// looked up once.
+    /// A function that reports whether a bit is set, like [`get`], for many calls in a row: the
+    /// location of the words is looked up once.
     #[inline(always)]
     pub(crate) fn getter(&self) -> impl Fn(u64) -> bool {
         let words = &self.words[..];
         move |position| get(words, position)
     }
 
-    /// Bits that are set in both, of vectors of one length.
+    /// The number of bits that are set in both; both must have the same length.
     pub(crate) fn count_common(&self, other: &Bits<K>) -> u64 {
         self.words.iter().zip(other.words.iter()).map(|(word, other)| u64::from((word.get() & other.get()).count_ones())).sum()
     }
@@ -82,14 +82,14 @@ impl<K: Backing> Bits<K> {
 }
 
 impl<K: Writable> Bits<K> {
-    /// Sets a bit and says whether it was 0.
+    /// Sets a bit; returns whether it was 0.
     #[inline]
     pub(crate) fn set(&mut self, position: u64) -> bool {
         set(&mut self.words, position)
     }
 
-    /// What sets bits, as [`set`](Self::set) does, one after the other: where the words are is
-    /// looked up once, not after everything that is written.
+    /// A function that sets bits, like [`set`](Self::set), for many calls in a row: the location of
+    /// the words is looked up once, not again after every write.
     #[inline(always)]
     pub(crate) fn setter(&mut self) -> impl FnMut(u64) -> bool {
         let words = &mut self.words[..];
@@ -113,13 +113,13 @@ impl<K: Backing> PartialEq for Bits<K> {
     }
 }
 
-/// The set bits of words.
+/// The number of set bits in these words.
 pub(crate) fn count_ones<W: Reads>(words: &[W]) -> u64 {
     words.iter().map(|word| u64::from(word.read().count_ones())).sum()
 }
 
-/// The set bits of a range of positions within the words. Each word is read once, so that there are
-/// never more than the range has, also where other threads set bits meanwhile.
+/// The number of set bits in a range of positions. Each word is read once, so that the result never
+/// exceeds the length of the range, even if other threads set bits meanwhile.
 pub(crate) fn count_ones_in<W: Reads>(words: &[W], range: Range<u64>) -> u64 {
     let (first, last) = ((range.start >> 6) as usize, (range.end >> 6) as usize);
     let read = |word: usize| words.get(word).map_or(0, Reads::read);
@@ -131,13 +131,14 @@ pub(crate) fn count_ones_in<W: Reads>(words: &[W], range: Range<u64>) -> u64 {
     u64::from((read(first) & from).count_ones()) + count_ones(whole) + u64::from((read(last) & below).count_ones())
 }
 
-/// Each word becomes what `combine` makes of it and of the other's, of vectors of one length.
+/// Replaces each word with what `combine` makes of it and of the other's; both must have the same
+/// length.
 pub(crate) fn combine<V: Word, W: Word>(words: &mut [V], other: &[W], combine: impl Fn(u64, u64) -> u64) {
     words.iter_mut().zip(other).for_each(|(word, other)| *word = V::of(combine(word.get(), other.get())));
 }
 
-/// Positions beyond the end are 0. None come from a scheme; `get` on the vector instead of an index
-/// only spares the code for a panic.
+/// Whether a bit is set; positions beyond the end count as 0. No scheme produces such positions;
+/// `get` on the vector instead of an index only avoids the code for a panic.
 #[inline(always)]
 pub(crate) fn get<W: Word>(words: &[W], position: u64) -> bool {
     words.get((position >> 6) as usize).is_some_and(|word| word.get() >> (position & 63) & 1 == 1)

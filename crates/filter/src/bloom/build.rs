@@ -1,4 +1,4 @@
-//! Making filters.
+//! Constructors.
 
 use super::{Counts, FilterOf, Head};
 use crate::arch::{PAGE_BYTES, decline_huge_pages};
@@ -16,12 +16,13 @@ use truebloom_math::law::hash_floor;
 use truebloom_math::{Plan, Rate, Target};
 
 impl<S: Scheme> FilterOf<S> {
-    /// A filter for `items` distinct items (at least 1), with a random seed: its false-positive
+    /// A filter for `items` distinct items (at least 1), with a random seed. Its false-positive
     /// rate is at most `rate` on average over seeds, and this one filter keeps `rate` with a
-    /// probability of at least 99.9%, both proven. [`Plan::new`] and [`from_plan`](Self::from_plan)
-    /// for another confidence, or for the average alone ([`Target::mean`]), which takes fewer bits.
-    /// The items are an integer of any type. The rate is an `f64`, which stands for the decimal it
-    /// is written as, a text like `"0.1%"` or `"1/1000"`, or a [`Rate`].
+    /// probability of at least 99.9%; both are proven. Use [`Plan::new`] and
+    /// [`from_plan`](Self::from_plan) for another confidence, or to guarantee only the average
+    /// ([`Target::mean`]), which takes fewer bits. The items are an integer of any type. The rate
+    /// is an `f64`, which stands for the shortest decimal that it prints as, a text like `"0.1%"`
+    /// or `"1/1000"`, or a [`Rate`].
     ///
     /// Finding the size takes well below a millisecond at ordinary parameters, and some
     /// milliseconds for a blocked filter.
@@ -34,9 +35,9 @@ impl<S: Scheme> FilterOf<S> {
     /// ```
     ///
     /// # Errors
-    /// No items; a rate that is not strictly between 0 and 1, or below what a 128-bit hash can
-    /// reach for that many items; a scheme of two hashes, which has no guarantee for one filter;
-    /// not enough memory; no random numbers.
+    /// `items` is 0; the rate is not strictly between 0 and 1, or below what a 128-bit hash can
+    /// reach for that many items; the scheme has two hashes, and so no guarantee for one filter;
+    /// the memory cannot be allocated; there are no random numbers.
     #[cfg(feature = "random")]
     pub fn new<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<FilterOf<S>, BuildError>
     where
@@ -45,9 +46,9 @@ impl<S: Scheme> FilterOf<S> {
         FilterOf::with_hasher(items, rate, PortableHasher::random()?)
     }
 
-    /// The filter of a plan, with a random seed. For many filters of one size (a plan takes up to
-    /// some milliseconds, and may be used as often as you like), and for plans from bits and items,
-    /// with a memory cap, for the average alone, or with given probes.
+    /// The filter of a plan, with a random seed. Use it for many filters of one size, because
+    /// making a plan takes up to some milliseconds and the same plan can be used again; and for
+    /// plans from bits and items, with a memory cap, for the average alone, or with given probes.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Plan, Target};
@@ -58,8 +59,9 @@ impl<S: Scheme> FilterOf<S> {
     /// ```
     ///
     /// # Errors
-    /// A plan for another scheme than that of the type; more probes than
-    /// [`MAX_PROBES`](crate::MAX_PROBES); not enough memory; no random numbers.
+    /// The plan is for another scheme than that of the type; it has more than
+    /// [`MAX_PROBES`](crate::MAX_PROBES) probes; the memory cannot be allocated; there are no
+    /// random numbers.
     #[cfg(feature = "random")]
     pub fn from_plan(plan: &Plan) -> Result<FilterOf<S>, BuildError> {
         FilterOf::from_plan_with_hasher(plan, PortableHasher::random()?)
@@ -79,7 +81,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// ```
     ///
     /// # Errors
-    /// As for [`new`](Self::new), but no random numbers are needed.
+    /// As for [`new`](Self::new), except that no random numbers are needed.
     pub fn with_hasher<R: TryInto<Rate>>(items: impl ItemCount, rate: R, hasher: H) -> Result<FilterOf<S, H>, BuildError>
     where
         BuildError: From<R::Error>,
@@ -91,8 +93,9 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// [`from_plan`](FilterOf::from_plan) with a custom hasher.
     ///
     /// # Errors
-    /// The plan was made for a wider hash than the hasher's [`HASH_BITS`](KeyHasher::HASH_BITS):
-    /// equal hashes could take the rate above the plan's.
+    /// As for [`from_plan`](FilterOf::from_plan), or the plan was made for a wider hash than the
+    /// hasher's [`HASH_BITS`](KeyHasher::HASH_BITS): equal hashes could then raise the rate above
+    /// the plan's.
     pub fn from_plan_with_hasher(plan: &Plan, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
         let scheme = S::with_id(plan.scheme, plan.bits, plan.probes).map_err(|error| match error {
             BuildError::Scheme { expected, found } => BuildError::Planned { expected, found },
@@ -107,13 +110,14 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 }
 
 impl<S: Scheme> FilterOf<S> {
-    /// A filter with this many bits and probes, a random seed, no capacity and no rate asked for.
-    /// Up to 2^62 bits and [`MAX_PROBES`](crate::MAX_PROBES) probes, as far as the scheme has such
-    /// a filter: a blocked one has a multiple of 512 bits and at most 64 probes.
-    /// [`builder`](Self::builder) takes a hasher besides.
+    /// A filter with this many bits and probes and a random seed, without a capacity and without a
+    /// rate that was asked for. Up to 2^62 bits and [`MAX_PROBES`](crate::MAX_PROBES) probes are
+    /// allowed, within the limits of the scheme: a blocked filter needs a multiple of 512 bits and
+    /// at most 64 probes. With [`builder`](Self::builder) the hasher can be chosen, too.
     ///
     /// # Errors
-    /// Bits or probes out of range; not enough memory; no random numbers.
+    /// Bits or probes are out of range; the memory cannot be allocated; there are no random
+    /// numbers.
     #[cfg(feature = "random")]
     pub fn with_bits_and_probes(bits: u64, probes: u32) -> Result<FilterOf<S>, BuildError> {
         FilterOf::with_scheme(S::new(bits, probes)?, PortableHasher::random()?)
@@ -121,11 +125,10 @@ impl<S: Scheme> FilterOf<S> {
 }
 
 impl FilterOf<AnyScheme> {
-    /// The same filter by the standard scheme's own type, which is faster, or itself if it is of
-    /// another scheme.
+    /// The same filter with the standard scheme as its type, which is faster.
     ///
     /// # Errors
-    /// The filter itself, if it is of another scheme.
+    /// The unchanged filter, if its scheme is another.
     pub fn into_standard(self) -> Result<FilterOf<Standard>, Box<FilterOf<AnyScheme>>> {
         match self.head.scheme {
             AnyScheme::Standard(scheme) => {
@@ -138,8 +141,8 @@ impl FilterOf<AnyScheme> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// An empty filter of this scheme, which says bits and probes, with no capacity and no rate
-    /// asked for.
+    /// An empty filter of this scheme, whose bits and probes it takes, without a capacity and
+    /// without a rate that was asked for.
     ///
     /// ```
     /// use truebloom::scheme::{AnyScheme, SchemeId};
@@ -159,20 +162,20 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 
     pub(super) fn empty(head: Head<S, H>) -> Result<FilterOf<S, H>, BuildError> {
         let storage = S::Storage::zeroed(&head.scheme)?;
-        // Huge pages pay where most of the pages will be touched, which is so of filters that were
-        // not made far too large.
+        // Huge pages pay off where most pages will be touched, that is, unless the filter is far
+        // too large for its keys.
         let (touched, pages) =
             (head.capacity.map(|items| items.saturating_mul(head.scheme.probes().into())), head.scheme.bits() / (8 * PAGE_BYTES as u64));
         let filter = FilterOf { head: Owned::head(head), storage, counts: Counts::default() };
         Ok(if touched.is_some_and(|touched| touched < pages / 4) { filter.with_small_pages() } else { filter })
     }
 
-    /// The same filter on pages of 4 KiB, for a filter that will hold far fewer keys than it has
-    /// room for: each key then takes at most one page per probe. From 2 MiB on the system is
-    /// otherwise asked for huge pages, with which random accesses to a full filter take a half to a
-    /// third of the time. Where fewer keys were planned for than would touch a quarter of the
-    /// pages, it is so from the start. To be called before the first key: what is on huge pages
-    /// stays there.
+    /// The same filter on pages of 4 KiB, for a filter that will hold far fewer keys than it was
+    /// sized for: each key then touches at most one small page per probe. By default, filters from
+    /// 2 MiB on ask the system for huge pages, with which random accesses to a full filter take a
+    /// half to a third of the time. Filters planned for so few keys that these would touch less
+    /// than a quarter of the pages use small pages from the start. Call it before the first key:
+    /// what is already on huge pages stays there.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -189,7 +192,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// The filter with the items and the rate that it must keep.
     ///
     /// # Errors
-    /// Unless the law of its scheme proves the rate for that many items.
+    /// The law of its scheme does not prove the rate for that many items.
     pub fn planned_for(mut self, items: u64, rate: Option<Rate>) -> Result<FilterOf<S, H>, BuildError> {
         if let Some(asked) = rate
             && !self.law().meets(items, &asked, H::HASH_BITS)?
@@ -202,9 +205,9 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// The same filter as one of many: hasher, scheme, capacity and rate are in memory once for it
-    /// and all its clones, each of which takes 64 bytes beside its bits. The plan is made once, and
-    /// the clones of an empty filter have one seed, so that they can be merged and a key is hashed
+    /// The same filter, prepared for many clones: the filter and all its clones share one copy of
+    /// hasher, scheme, capacity and rate, and each clone takes 64 bytes beside its bits. The clones
+    /// of an empty filter have one plan and one seed, so they can be merged, and a key is hashed
     /// once for all of them.
     ///
     /// ```
@@ -224,7 +227,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher + Clone> FilterOf<S, H, Shared> {
-    /// The same filter as one that shares nothing, a little faster.
+    /// The same filter with its own copy of everything that clones share, which is a little faster.
     pub fn into_owned(self) -> FilterOf<S, H> {
         let FilterOf { head, storage, counts } = self;
         FilterOf { head: Owned::head(Head::clone(&head)), storage: Storage::with_known(storage.into_known()), counts }

@@ -9,10 +9,10 @@ use alloc::boxed::Box;
 use core::marker::PhantomData;
 use truebloom_math::{Plan, Promise, Rate, Target};
 
-/// What is known of a filter that is to be made; begins with [`FilterOf::builder`].
+/// The parameters of a filter that is to be made; begins with [`FilterOf::builder`].
 ///
-/// Two of items, rate and bits make a plan, with its guarantee; bits and probes alone make a filter
-/// without a promise. An error in any step is reported at the end, where the filter is made.
+/// Two of items, rate and bits make a plan with its guarantee; bits and probes alone make a filter
+/// without a guarantee. An error in any step is reported when the filter is made.
 ///
 /// ```
 /// use truebloom::{BloomFilter, PortableHasher, Seed};
@@ -30,22 +30,22 @@ use truebloom_math::{Plan, Promise, Rate, Target};
 pub struct FilterBuilder<S, H = Unseeded> {
     target: Target,
     hasher: H,
-    /// The first thing that was wrong.
+    /// The first error.
     problem: Option<BuildError>,
     scheme: PhantomData<S>,
 }
 
-/// Stands in for a hasher while none is given: every filter gets its own random seed, and every
-/// family one for all its filters.
+/// Stands for the hasher while none is given: every filter gets a random seed, and every family one
+/// seed for all its filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unseeded;
 
-/// Filters that can be merged, because they have the same size and the same seed: made one by one
-/// with [`filter`](Self::filter), from one plan.
+/// Filters that can be merged, because they have the same size and the same seed;
+/// [`filter`](Self::filter) makes the next one.
 ///
-/// Filters made with [`FilterOf::new`] have different seeds and can never be merged. A family is a
-/// few numbers: another process makes the same one from the [`plan`](Self::plan) and the
-/// [`hasher`](Self::hasher), or a filter of it by [`open`](crate::FilterOf::open) and
+/// Filters made with [`FilterOf::new`] have different seeds and can never be merged. A family is
+/// determined by a few numbers: another process makes the same family from the [`plan`](Self::plan)
+/// and the [`hasher`](Self::hasher), or a filter of it by [`open`](crate::FilterOf::open) and
 /// [`clear`](crate::FilterOf::clear).
 ///
 /// ```
@@ -72,8 +72,8 @@ enum Size<S> {
 }
 
 impl<S: Scheme> FilterOf<S> {
-    /// A filter step by step: a seed or a hasher, a cap on the memory, another confidence, a given
-    /// size, a family.
+    /// Builds a filter step by step, for a seed, a hasher, a cap on the memory, another confidence,
+    /// a given size, or a family.
     pub fn builder() -> FilterBuilder<S> {
         FilterBuilder { target: Target::new().scheme(S::ID), hasher: Unseeded, problem: None, scheme: PhantomData }
     }
@@ -125,15 +125,15 @@ impl<S, H> FilterBuilder<S, H> {
         self
     }
 
-    /// Keeps the rate on average over seeds alone: fewer bits, and about half of all filters have a
-    /// rate slightly above it.
+    /// Guarantees the rate only on average over seeds, with fewer bits: about half of all filters
+    /// then have a rate slightly above it.
     pub fn mean(mut self) -> FilterBuilder<S, H> {
         self.target.promise = Promise::Mean;
         self
     }
 
-    /// A known seed, or untrusted keys: the hasher in place of [`PortableHasher::xxh3`] with a
-    /// random seed.
+    /// The hasher to use in place of [`PortableHasher::xxh3`] with a random seed: for a known seed,
+    /// or for untrusted keys.
     pub fn hasher<G: KeyHasher>(self, hasher: G) -> FilterBuilder<S, G> {
         let FilterBuilder { target, hasher: _, problem, scheme } = self;
         FilterBuilder { target: target.hash_bits(G::HASH_BITS), hasher, problem, scheme }
@@ -145,8 +145,8 @@ impl<S: Scheme> FilterBuilder<S> {
     /// The filter, with a random seed.
     ///
     /// # Errors
-    /// An error in a step; a rate out of reach; too few steps to determine a size; not enough
-    /// memory; no random numbers.
+    /// A step was wrong; the rate is out of reach; the steps do not determine a size; the memory
+    /// cannot be allocated; there are no random numbers.
     pub fn build(self) -> Result<FilterOf<S>, BuildError> {
         self.family()?.filter()
     }
@@ -154,7 +154,7 @@ impl<S: Scheme> FilterBuilder<S> {
     /// The filters of one size that share a random seed, so that they can be merged.
     ///
     /// # Errors
-    /// As for [`build`](Self::build), except for memory.
+    /// As for [`build`](Self::build), except that no memory is needed.
     pub fn family(self) -> Result<FilterFamily<S>, BuildError> {
         self.hasher(PortableHasher::random()?).family()
     }
@@ -164,8 +164,8 @@ impl<S: Scheme, H: KeyHasher> FilterBuilder<S, H> {
     /// The filter, with this hasher.
     ///
     /// # Errors
-    /// An error in a step; a rate out of reach; too few steps to determine a size; not enough
-    /// memory.
+    /// A step was wrong; the rate is out of reach; the steps do not determine a size; the memory
+    /// cannot be allocated.
     pub fn build(self) -> Result<FilterOf<S, H>, BuildError> {
         let FilterFamily { size, hasher } = self.family()?;
         size.filter(hasher)
@@ -174,7 +174,7 @@ impl<S: Scheme, H: KeyHasher> FilterBuilder<S, H> {
     /// The filters of one size and this hasher.
     ///
     /// # Errors
-    /// As for [`build`](Self::build), except for memory.
+    /// As for [`build`](Self::build), except that no memory is needed.
     pub fn family(self) -> Result<FilterFamily<S, H>, BuildError> {
         let FilterBuilder { target, hasher, problem, .. } = self;
         if let Some(problem) = problem {
@@ -198,10 +198,11 @@ impl<S: Scheme, H: KeyHasher> FilterFamily<S, H> {
         FilterFamily { size: Size::Planned(Box::new(plan)), hasher }
     }
 
-    /// The next filter: empty.
+    /// Makes the next filter, which is empty.
     ///
     /// # Errors
-    /// Not enough memory; a plan for another scheme than that of the type, or for a wider hash.
+    /// The memory cannot be allocated; the plan is for another scheme than that of the type, or for
+    /// a wider hash.
     pub fn filter(&self) -> Result<FilterOf<S, H>, BuildError>
     where
         H: Clone,
@@ -209,7 +210,7 @@ impl<S: Scheme, H: KeyHasher> FilterFamily<S, H> {
         self.size.clone().filter(self.hasher.clone())
     }
 
-    /// The plan of all of them; `None` for a given size.
+    /// The plan of all filters of the family; `None` if their size was given.
     pub fn plan(&self) -> Option<&Plan> {
         match &self.size {
             Size::Planned(plan) => Some(plan),
@@ -217,7 +218,7 @@ impl<S: Scheme, H: KeyHasher> FilterFamily<S, H> {
         }
     }
 
-    /// The hasher of all of them, with its seed.
+    /// The hasher of all filters of the family, with its seed.
     pub fn hasher(&self) -> &H {
         &self.hasher
     }

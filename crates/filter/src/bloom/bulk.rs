@@ -1,20 +1,18 @@
-//! Many keys at a time.
+//! Batched operations.
 
 use super::{FilterOf, Head};
 use crate::backing::{Backing, Writable};
-use crate::bulk::Batch;
-use crate::bulk::{self, Answers, BatchAnswers, Hashes};
+use crate::bulk::{self, Answers, Batch, BatchAnswers, Hashes};
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
-use crate::scheme::Batches;
-use crate::scheme::Scheme;
+use crate::scheme::{Batches, Doing, Scheme};
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
-    /// Inserts keys and says which were certainly new: bit for bit what [`insert`](Self::insert) of
-    /// one after the other gives, repeats among them included, but at the speed of memory (for the
-    /// standard scheme and blocked filters), because the bits of the next keys are prefetched while
-    /// those of one are set. Up to 512 keys are taken from the iterator before the first of them is
-    /// inserted.
+    /// Inserts keys and reports which of them were certainly new: the same filter and the same
+    /// answers, bit for bit, as from calling [`insert`](Self::insert) for each, repeats included.
+    /// For the standard scheme and blocked filters it is faster, because the bits of the next keys
+    /// are prefetched while those of one key are set. Up to 512 keys are taken from the iterator
+    /// before the first of them is inserted.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -23,21 +21,38 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn insert_all<I: IntoIterator<Item: Key>>(&mut self, keys: I) -> Answers {
+        let keys = keys.into_iter();
+        if self.inserts_singly(&keys) {
+            return keys.map(|key| self.insert(&key)).collect();
+        }
         let mut new = Answers::default();
         self.insert_batches(|hasher| bulk::hashing(hasher, keys), |answers, count| new.push(answers, count));
         new
     }
 
-    /// [`insert_all`](Self::insert_all) with a call for each key, in order, instead of a mask.
+    /// Like [`insert_all`](Self::insert_all), but calls `is_new` for each key, in order, instead of
+    /// returning a mask.
     pub fn insert_each<I: IntoIterator<Item: Key>>(&mut self, keys: I, mut is_new: impl FnMut(bool)) {
+        let keys = keys.into_iter();
+        if self.inserts_singly(&keys) {
+            return keys.for_each(|key| is_new(self.insert(&key)));
+        }
         self.insert_batches(|hasher| bulk::hashing(hasher, keys), |answers, count| bulk::each(answers, count, &mut is_new));
     }
 
     /// [`insert_all`](Self::insert_all) of keys that are already hashed.
     pub fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers {
+        if self.inserts_singly(&hashes.iter()) {
+            return hashes.iter().map(|hash| self.insert_hash(*hash)).collect();
+        }
         let mut new = Answers::default();
         self.insert_batches(|_| bulk::hashed(hashes), |answers, count| new.push(answers, count));
         new
+    }
+
+    /// Whether so few keys come that a batch would not pay.
+    fn inserts_singly(&self, keys: &impl Iterator) -> bool {
+        bulk::are_few(keys, S::Batches::few(&self.head.scheme, Doing::Inserting))
     }
 
     fn insert_batches<'a, N: FnMut(&mut Hashes)>(&'a mut self, next: impl FnOnce(&'a H) -> N, take: impl FnMut(&BatchAnswers, usize)) {
@@ -54,9 +69,9 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// Which of the keys are contained: what [`contains`](Self::contains) says of each, at the
-    /// speed of memory, because the next probe of every key that is still undecided is prefetched
-    /// while the others are looked at.
+    /// Which of the keys are contained: the same answers as from calling
+    /// [`contains`](Self::contains) for each. It is faster, because while some keys are looked up,
+    /// the next probe of every other undecided key is prefetched.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -67,36 +82,53 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
+        let keys = keys.into_iter();
+        if self.asks_singly(&keys) {
+            return keys.map(|key| self.contains(&key)).collect();
+        }
         let mut found = Answers::default();
         self.contains_batches(bulk::hashing(&self.head.hasher, keys), |answers, count| found.push(answers, count));
         found
     }
 
-    /// [`contains_all`](Self::contains_all) with a call for each key, in order, instead of a mask.
+    /// Like [`contains_all`](Self::contains_all), but calls a function for each key, in order,
+    /// instead of returning a mask.
     pub fn contains_each<I: IntoIterator<Item: Key>>(&self, keys: I, mut is_contained: impl FnMut(bool)) {
+        let keys = keys.into_iter();
+        if self.asks_singly(&keys) {
+            return keys.for_each(|key| is_contained(self.contains(&key)));
+        }
         self.contains_batches(bulk::hashing(&self.head.hasher, keys), |answers, count| bulk::each(answers, count, &mut is_contained));
     }
 
     /// [`contains_all`](Self::contains_all) of keys that are already hashed.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
+        if self.asks_singly(&hashes.iter()) {
+            return hashes.iter().map(|hash| self.contains_hash(*hash)).collect();
+        }
         let mut found = Answers::default();
         self.contains_batches(bulk::hashed(hashes), |answers, count| found.push(answers, count));
         found
     }
 
-    /// How many of some keys are contained, asked from any thread.
+    /// A function that counts how many of some keys are contained, and that any thread can call.
     pub(crate) fn counter<Q: Key>(&self) -> impl Fn(&[Q]) -> usize + Send + Sync + '_
     where
         for<'q> &'q Q: Key,
         H: Sync,
     {
-        // The parts, as what holds them may not be for all threads.
+        // Only these parts are shared, because what holds them may not be `Sync`.
         let (head, storage): (&Head<S, H>, &S::Storage<K>) = (self.head(), &self.storage);
         move |keys| {
             let mut found = Answers::default();
             contains_batches(&head.scheme, storage, bulk::hashing(&head.hasher, keys), |answers, count| found.push(answers, count));
             found.count_ones()
         }
+    }
+
+    /// Whether so few keys come that a batch would not pay.
+    fn asks_singly(&self, keys: &impl Iterator) -> bool {
+        bulk::are_few(keys, S::Batches::few(&self.head.scheme, Doing::Asking))
     }
 
     fn contains_batches(&self, next: impl FnMut(&mut Hashes), take: impl FnMut(&BatchAnswers, usize)) {
@@ -117,6 +149,6 @@ fn contains_batches<S: Scheme, K: Backing>(
 impl<Q: Key, S: Scheme, H: KeyHasher, K: Writable> Extend<Q> for FilterOf<S, H, K> {
     /// Inserts every key, as [`insert_all`](FilterOf::insert_all) does.
     fn extend<I: IntoIterator<Item = Q>>(&mut self, keys: I) {
-        self.insert_batches(|hasher| bulk::hashing(hasher, keys), |_, _| ());
+        self.insert_each(keys, drop);
     }
 }

@@ -20,9 +20,9 @@ writes_files! {
 
 reads_files! {
     ///
-    /// The scheme is that of the type; an error if the file has another.
-    /// [`AnyScheme`](crate::scheme::AnyScheme) reads all but blocked filters, and
-    /// [`AnyFilter`](crate::AnyFilter) those, too.
+    /// The file must have the scheme of the type; another is an error.
+    /// [`AnyScheme`](crate::scheme::AnyScheme) reads all filters except blocked ones, and
+    /// [`AnyFilter`](crate::AnyFilter) reads those, too.
     ///
     /// ```
     /// use truebloom::scheme::{AnyScheme, Scheme};

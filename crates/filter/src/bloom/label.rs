@@ -1,4 +1,4 @@
-//! A short text of a filter, for programs.
+//! A short text that programs can attach to a filter.
 
 use super::FilterOf;
 use crate::backing::Backing;
@@ -13,13 +13,14 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// Keeps a text with the filter, in its file too, for programs that open the file: how keys are
-    /// made from records, for example. It changes no answer, and filters that differ in it alone
-    /// are equal. A merge keeps it if both have the same. The command of this crate keeps an object
-    /// there that says how keys are cut from lines (docs/FORMAT.md).
+    /// Attaches a text to the filter and its file, for programs that open the file: for example,
+    /// how keys are made from records. The label changes no answer, and two filters that differ
+    /// only in it are equal. A merge keeps the label if both filters have the same one. The command
+    /// of this crate stores a JSON object there that says which part of each line is the key
+    /// (docs/FORMAT.md).
     ///
-    /// At most 104 bytes without NUL; false, and nothing changes, for any other. An empty text
-    /// means no label.
+    /// A label has at most 104 bytes and no NUL; for any other text this returns false and changes
+    /// nothing. An empty text removes the label.
     ///
     /// ```
     /// use truebloom::BloomFilter;

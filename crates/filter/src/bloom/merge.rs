@@ -10,10 +10,10 @@ use crate::scheme::Storage;
 use crate::word::Lies;
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
-    /// Adds all keys of `other`: bit for bit the filter that both key sets inserted into one would
-    /// have given.
+    /// Adds all keys of `other`: the result is bit for bit the filter that would come from
+    /// inserting both key sets into one.
     ///
-    /// Capacity and rate stay those of `self`, so that [`is_over_capacity`](Self::is_over_capacity)
+    /// The filter keeps its own capacity and rate, so [`is_over_capacity`](Self::is_over_capacity)
     /// says whether the union exceeds the plan. Linear in the bits.
     ///
     /// ```
@@ -30,31 +30,32 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// # Errors
     /// The filters differ in bits, probes, scheme, hasher or seed.
     pub fn union_with<V: Backing>(&mut self, other: &FilterOf<S, H, V>) -> Result<(), MergeError> {
-        // Every key of either is in the union, so the union holds at least as many as either.
+        // Every key of either filter is in the union, so the union holds at least as many keys as
+        // either.
         let changed = self.counts.changed.max(other.counts.changed);
         let most = self.most_items().saturating_add(other.most_items());
         let is_intersection = self.is_intersection() || other.is_intersection();
         self.merge(other, changed, is_intersection.then_some(most), |ours, theirs| ours | theirs)
     }
 
-    /// Keeps what both contain: every key that was inserted into both, and each other key at the
-    /// rate [`fpr`](Self::fpr) if it was inserted into neither. Keys that were inserted into one of
-    /// them pass at up to the other's rate, which may be higher.
+    /// Keeps what both filters contain: every key that was inserted into both. Keys that were
+    /// inserted into neither pass at the rate [`fpr`](Self::fpr). A key that was inserted into only
+    /// one of them passes at up to the other's rate, which may be higher.
     ///
-    /// The filter is marked, in its file too, because its fill no longer determines how many keys
-    /// it holds ([`is_intersection`](Self::is_intersection)): at most as many as the smaller of the
-    /// two ([`most_items`](Self::most_items)).
+    /// The filter and its file are marked as an intersection
+    /// ([`is_intersection`](Self::is_intersection)), because the fill no longer determines how many
+    /// keys it holds: at most as many as the smaller of the two ([`most_items`](Self::most_items)).
     ///
     /// Linear in the bits.
     ///
     /// # Errors
     /// The filters differ in bits, probes, scheme, hasher or seed.
     pub fn intersect_with<V: Backing>(&mut self, other: &FilterOf<S, H, V>) -> Result<(), MergeError> {
-        // The two may have no key in common.
+        // The two may have no key in common, so nothing is certain.
         self.merge(other, 0, Some(self.most_items().min(other.most_items())), |ours, theirs| ours & theirs)
     }
 
-    /// `most` bounds the items where an intersection takes part.
+    /// For an intersection, `most` bounds the number of items.
     fn merge<V: Backing>(
         &mut self,
         other: &FilterOf<S, H, V>,
@@ -64,12 +65,12 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     ) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
         self.storage.combine(other.words(), combine);
-        // The sum for an intersection, too: a key whose hash equals that of any key of either may
-        // pass, and `fpr` counts that by `offered`.
+        // This is the sum for an intersection, too: a key passes if its hash equals that of any key
+        // of either filter, and `fpr` bounds the chance of that by `offered`.
         let offered = self.counts.offered.saturating_add(other.counts.offered);
         let origin = most.map_or(Origin::Merged, |most| Origin::Intersection { excluded: offered.saturating_sub(most) });
         self.counts = Counts { offered, changed, origin };
-        // What filters share is about all of them.
+        // A label describes all keys of a filter, so it is kept only if both filters share it.
         if self.label() != other.label()
             && let Some(head) = K::own_head(&mut self.head)
         {
@@ -113,7 +114,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     }
 }
 
-/// An error unless filters of these heads put a key in the same places.
+/// An error unless filters with these heads give every key the same positions.
 pub(crate) fn check_mergeable<S: Scheme, H: KeyHasher>(ours: &Head<S, H>, theirs: &Head<S, H>) -> Result<(), MergeError> {
     let (our_scheme, their_scheme) = (&ours.scheme, &theirs.scheme);
     if our_scheme.bits() != their_scheme.bits() {

@@ -1,19 +1,19 @@
 //! The Bloom filter, one aspect per file.
 
-/// What filters say of their `head`.
+/// The getters for what filters store in their `head`.
 macro_rules! head_methods {
     () => {
-        /// Number of bits m.
+        /// The number of bits, m.
         pub fn bits(&self) -> u64 {
             self.head.scheme.bits()
         }
 
-        /// Probes k per key.
+        /// The number of probes per key, k.
         pub fn probes(&self) -> u32 {
             self.head.scheme.probes()
         }
 
-        /// How a hash becomes positions.
+        /// How a hash is turned into positions.
         pub fn scheme(&self) -> &S {
             &self.head.scheme
         }
@@ -23,12 +23,12 @@ macro_rules! head_methods {
             &self.head.hasher
         }
 
-        /// The seed of the hasher; a fingerprint for a hasher that keeps its seed to itself.
+        /// The seed of the hasher, or a fingerprint of the hasher if it does not reveal its seed.
         pub fn seed(&self) -> Seed {
             self.head.hasher.seed()
         }
 
-        /// The number of distinct items that the filter was planned for, if it was.
+        /// The number of distinct items that the filter was planned for, if there was a plan.
         pub fn capacity(&self) -> Option<u64> {
             self.head.capacity
         }
@@ -71,36 +71,37 @@ use crate::scheme::{InLines, Scheme, Standard};
 use core::fmt;
 use truebloom_math::{Law, Rate};
 
-/// A set that answers "certainly not in it" or "probably in it" in a few bits per key, with a
+/// A set that answers "certainly not in it" or "probably in it" from a few bits per key, with a
 /// proven rate of wrong answers.
 ///
-/// Made for a number of items and a rate, it holds m bits ([`bits`](Self::bits)); every key has k
-/// positions in them ([`probes`](Self::probes)), drawn independently by a seeded hash.
-/// [`insert`](Self::insert) sets them, and [`contains`](Self::contains) asks whether all are set:
-/// always true for keys that were inserted, and for others at the false-positive rate.
+/// It is made for a number of items and a rate, and has m bits ([`bits`](Self::bits)); every key
+/// has k positions among them ([`probes`](Self::probes)), drawn independently by a seeded hash.
+/// [`insert`](Self::insert) sets the bits of a key, and [`contains`](Self::contains) asks whether
+/// all of them are set: always true for keys that were inserted, and true for other keys at the
+/// false-positive rate.
 ///
 /// # Three rates
 /// * *asked*, [`rate`](Self::rate): the decimal you wrote;
 /// * *expected*, [`expected_fpr`](Self::expected_fpr): the mean over seeds once the filter holds
 ///   its capacity; proven to be at most the one asked for;
-/// * *this filter's*, [`fpr`](Self::fpr): computed from the bits currently set. It scatters around
+/// * *this filter's*, [`fpr`](Self::fpr): computed from the bits currently set; it scatters around
 ///   the expected rate. A filter that was planned with the default guarantee and holds at most its
-///   capacity has a rate of at most the one asked for with a probability of at least 99.9% over its
-///   seed; of filters planned for the mean alone, about half have a rate slightly above it.
+///   capacity has, with a probability of at least 99.9% over its seed, a rate of at most the one
+///   asked for. Of filters planned for the mean alone, about half have a rate slightly above it.
 ///
 /// # Repeats
-/// A filter cannot count distinct keys exactly: it keeps how often it was offered a key
-/// ([`offered`](Self::offered)) and how many offers set a bit ([`changed`](Self::changed)); the
-/// number of distinct keys lies between them.
+/// A filter cannot count distinct keys exactly: it counts how often keys were offered
+/// ([`offered`](Self::offered)) and how many offers set a bit ([`changed`](Self::changed)), and the
+/// number of distinct keys lies between the two.
 ///
 /// # Hashers
 /// `H` is [`PortableHasher`] for every filter that can be saved, and
-/// [`ForeignHasher`](crate::ForeignHasher) for those with hashers of other crates.
+/// [`ForeignHasher`](crate::ForeignHasher) for filters with hashers from other crates.
 ///
 /// # Schemes
-/// `S` is how a hash becomes positions, and with it the layout of the bits. Two have names of their
-/// own: [`BloomFilter`], of the standard scheme, and [`BlockedBloomFilter`], of which a key takes
-/// one cache line. The other [schemes](crate::scheme) are chosen by type, or at run time by
+/// `S` is the scheme: how a hash becomes positions, and so the layout of the bits. Two schemes have
+/// an alias: [`BloomFilter`] is the standard one, and [`BlockedBloomFilter`] keeps all bits of a
+/// key in one cache line. The other [schemes](crate::scheme) are chosen by type, or at run time by
 /// [`AnyScheme`](crate::scheme::AnyScheme). All have the same methods.
 ///
 /// ```
@@ -115,16 +116,15 @@ use truebloom_math::{Law, Rate};
 /// ```
 ///
 /// # Equality
-/// Two filters are equal if they give the same answers and were made for the same: equal hasher,
-/// seed, scheme, bits and probes, set bits, capacity and rate. What was counted on the way
-/// ([`offered`](Self::offered), [`changed`](Self::changed), [`is_merged`](Self::is_merged)) makes
-/// no difference: which of two keys is the one that sets no bit depends on their order, and so
-/// would equality.
+/// Two filters are equal if they give the same answers and were made for the same purpose: equal
+/// hasher, seed, scheme, bits and probes, set bits, capacity and rate. The counts
+/// ([`offered`](Self::offered), [`changed`](Self::changed), [`is_merged`](Self::is_merged)) are not
+/// compared, because they depend on the order of the keys.
 ///
 /// # Views
-/// `K` is where the bits are: the filter's own memory ([`Owned`]), or borrowed bytes, of which the
-/// header alone ([`View`](crate::View)) or everything was read ([`Checked`](crate::Checked)).
-/// [`view`](FilterOf::view) makes one of bytes.
+/// `K` says where the bits are: in the filter's own memory ([`Owned`]), or in borrowed bytes, of
+/// which only the header ([`View`](crate::View)) or everything was checked
+/// ([`Checked`](crate::Checked)). [`view`](FilterOf::view) makes a filter over bytes.
 pub struct FilterOf<S: Scheme, H: KeyHasher = PortableHasher, K: Backing = Owned> {
     pub(crate) head: K::Head<Head<S, H>>,
     pub(crate) storage: S::Storage<K>,
@@ -138,12 +138,12 @@ pub struct Head<S, H> {
     pub(crate) scheme: S,
     pub(crate) capacity: Option<u64>,
     pub(crate) rate: Option<Rate>,
-    /// What a program records about the keys.
+    /// A text in which a program records how keys are made.
     pub(crate) label: Label,
 }
 
-/// The [filter](FilterOf) of the standard scheme: k positions anywhere among the bits, independent
-/// of each other.
+/// The [filter](FilterOf) of the standard scheme: k positions, independent of each other, anywhere
+/// among the bits.
 ///
 /// ```
 /// use truebloom::BloomFilter;
@@ -156,15 +156,16 @@ pub struct Head<S, H> {
 /// ```
 pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 
-/// The [filter](FilterOf) that touches one cache line per key, with a proven rate like
-/// [`BloomFilter`]'s.
+/// The [filter](FilterOf) that touches one cache line per key, with a proven rate as for
+/// [`BloomFilter`].
 ///
-/// All probes of a key lie in one block of 512 bits, so that a query costs one access to memory and
-/// one comparison of a whole line. The price is bits: some blocks get more keys than others, so the
-/// same rate takes 3.5% more of them at 1%, 8% at 0.1%, 15% at 1e-4 and 35% at 1e-6. The plan
-/// counts that exactly: the promise is the same as the standard filter's. Set bits are not counted
-/// along, as that would slow every insertion down, so [`ones`](FilterOf::ones),
-/// [`fill`](FilterOf::fill) and [`fpr`](FilterOf::fpr) are linear in the bits.
+/// All probes of a key lie in one block of 512 bits, so that a query needs one access to memory and
+/// one comparison of a whole cache line. This costs bits: some blocks get more keys than others, so
+/// the same rate takes 3.5% more bits at 1%, 8% at 0.1%, 15% at 1e-4 and 35% at 1e-6. The plan
+/// accounts for that exactly: the guarantee is the same as the standard filter's. No running count
+/// of the set bits is kept, because it would slow down every insertion; so
+/// [`ones`](FilterOf::ones), [`fill`](FilterOf::fill) and [`fpr`](FilterOf::fpr) are linear in the
+/// bits.
 ///
 /// | | |
 /// |---|---|
@@ -182,17 +183,17 @@ pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 /// ```
 pub type BlockedBloomFilter<H = PortableHasher> = FilterOf<InLines, H>;
 
-/// A [`BloomFilter`] in bytes that `B` holds: see [`FilterOf::view`].
+/// A [`BloomFilter`] over bytes that `B` holds: see [`FilterOf::view`].
 pub type BloomView<B> = FilterOf<Standard, PortableHasher, View<B>>;
 
-/// A [`BlockedBloomFilter`] in bytes that `B` holds: see [`FilterOf::view`].
+/// A [`BlockedBloomFilter`] over bytes that `B` holds: see [`FilterOf::view`].
 pub type BlockedBloomView<B> = FilterOf<InLines, PortableHasher, View<B>>;
 
-/// An [`AtomicFilterOf`] the standard scheme.
+/// An [`AtomicFilterOf`] of the standard scheme: [`BloomFilter`], shared by threads.
 #[cfg(target_has_atomic = "64")]
 pub type AtomicBloomFilter<H = PortableHasher> = AtomicFilterOf<Standard, H>;
 
-/// An [`AtomicFilterOf`] lines.
+/// An [`AtomicFilterOf`] of the blocked scheme: [`BlockedBloomFilter`], shared by threads.
 #[cfg(target_has_atomic = "64")]
 pub type AtomicBlockedBloomFilter<H = PortableHasher> = AtomicFilterOf<InLines, H>;
 
@@ -200,8 +201,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     head_methods!();
     count_methods!();
 
-    /// The law that the filter obeys: rates at any number of items, and the law of the number of
-    /// set bits.
+    /// The law that the filter obeys: its rate, and the distribution of its number of set bits, at
+    /// any number of items.
     pub fn law(&self) -> Box<dyn Law> {
         self.head.scheme.law()
     }
@@ -210,20 +211,21 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         &self.head
     }
 
-    /// The bits as words: bit i is bit i mod 64 of word i / 64.
+    /// The bits as words: bit i of the filter is bit i mod 64 of word i / 64.
     pub(crate) fn words(&self) -> &[K::Word] {
         self.storage.words()
     }
 }
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
-    /// Number of set bits. Constant time, but linear in the bits of a blocked filter.
+    /// The number of set bits. Constant time, except for a blocked filter, where it is linear in
+    /// the bits.
     pub fn ones(&self) -> u64 {
         self.storage.ones()
     }
 
-    /// Share of set bits, from 0 to 1. A filter at its capacity is about half full. In the time of
-    /// [`ones`](Self::ones).
+    /// Share of set bits, from 0 to 1. A filter at its capacity is about half full. Takes the time
+    /// of [`ones`](Self::ones).
     pub fn fill(&self) -> f64 {
         self.ones() as f64 / self.bits() as f64
     }
@@ -271,7 +273,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> PartialEq for FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher> Head<S, H> {
-    /// The parameters, under the name of a filter that has them.
+    /// Shows the parameters, under the given type name.
     fn describe<'f, 'a>(&self, f: &'f mut fmt::Formatter<'a>, name: &str) -> fmt::DebugStruct<'f, 'a> {
         let mut parameters = f.debug_struct(name);
         parameters
@@ -287,7 +289,7 @@ impl<S: Scheme, H: KeyHasher> Head<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> fmt::Debug for FilterOf<S, H, K> {
-    /// The parameters and counts, not the bits.
+    /// Shows the parameters and counts, not the bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.head.describe(f, "BloomFilter").field("counts", &self.counts).finish_non_exhaustive()
     }

@@ -1,4 +1,5 @@
-//! Many keys by many threads, with the results of one. Only with the feature `rayon`.
+//! Batched operations on several threads, with the same results as on one. Only with the feature
+//! `rayon`.
 
 use super::FilterOf;
 use crate::backing::Owned;
@@ -9,21 +10,23 @@ use crate::scheme::Scheme;
 use alloc::vec::Vec;
 use rayon::prelude::*;
 
-/// Keys that one thread asks for at a time: many batches, so that handing them out costs nothing.
+/// How many keys one thread queries at a time: many batches, so that handing them out costs almost
+/// nothing.
 const QUERIED: usize = 64 * BATCH;
 
-/// Keys that are hashed while as many are inserted: enough to keep every thread busy, and 2 MiB of
-/// hashes.
+/// How many keys are hashed while the same number is inserted: enough to keep every thread busy,
+/// and 2 MiB of hashes.
 const HASHED: usize = 256 * BATCH;
 
-/// Each part of the keys by whichever thread is free, the answers in the order of the keys.
+/// Gives each part of the keys to the next free thread, and returns the answers in the order of the
+/// keys.
 fn query<K: Sync>(keys: &[K], ask: impl Fn(&[K]) -> Answers + Send + Sync) -> Answers {
     let parts: Vec<Answers> = keys.par_chunks(QUERIED).map(ask).collect();
     join(parts)
 }
 
-/// Hashes the next keys by all threads while one inserts the present ones, in order: which of two
-/// equal keys is new depends on it.
+/// All threads but one hash the next keys, while one inserts the present ones in order, because the
+/// order decides which of two equal keys is new.
 fn build<K: Key + Sync, H: KeyHasher + Sync>(keys: &[K], hasher: &H, mut insert: impl FnMut(&[KeyHash]) -> Answers + Send) -> Answers {
     let hash = |key: &K| hash_key(hasher, key);
     let hash_all = |keys: &[K]| -> Vec<KeyHash> { keys.par_iter().with_min_len(BATCH).map(&hash).collect() };
@@ -39,7 +42,7 @@ fn build<K: Key + Sync, H: KeyHasher + Sync>(keys: &[K], hasher: &H, mut insert:
     join(answers)
 }
 
-/// All parts but the last have whole words.
+/// Joins the answers; every part except the last has a whole number of words.
 fn join(parts: Vec<Answers>) -> Answers {
     parts.into_iter().fold(Answers::default(), |mut all, part| {
         all.append(part);
@@ -51,17 +54,17 @@ impl<S: Scheme + Send + Sync, H: KeyHasher + Clone + Send + Sync> FilterOf<S, H>
 where
     S::Storage<Owned>: Send + Sync,
 {
-    /// [`insert_all`](Self::insert_all) with the threads of rayon: the same filter and the same
-    /// answers. The keys are hashed by all threads while one inserts, so the gain is largest for
-    /// long keys. Where the order of keys does not matter,
-    /// [`AtomicFilterOf`](crate::AtomicFilterOf) lets all of them insert.
+    /// Like [`insert_all`](Self::insert_all), with the threads of rayon: the same filter and the
+    /// same answers. The keys are hashed by all threads and inserted by one, so the gain is largest
+    /// for long keys. Where the order of keys does not matter, use
+    /// [`AtomicFilterOf`](crate::AtomicFilterOf): all its threads insert.
     pub fn par_insert_all<K: Key + Sync>(&mut self, keys: &[K]) -> Answers {
         let hasher = self.hasher().clone();
         build(keys, &hasher, |hashes| self.insert_all_hashes(hashes))
     }
 
-    /// [`contains_all`](Self::contains_all) with the threads of rayon: the same answers in the same
-    /// order.
+    /// Like [`contains_all`](Self::contains_all), with the threads of rayon: the same answers in
+    /// the same order.
     ///
     /// ```
     /// use truebloom::BloomFilter;

@@ -1,4 +1,4 @@
-//! What a filter reports about itself: rates and numbers of items.
+//! What a filter reports about itself: its rate and its number of items.
 
 use super::FilterOf;
 use crate::backing::{Backing, Counted};
@@ -15,16 +15,17 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
-    /// This filter's rate right now: the probability that a key which was not inserted, chosen
-    /// independently of the seed, passes.
+    /// This filter's present rate: the probability that a key passes that was not inserted and was
+    /// chosen without knowing the seed.
     ///
-    /// That is `(ones / bits)^probes` for the standard scheme, and the mean over the blocks of
-    /// `(ones / 512)^probes` for a blocked filter, exactly, whatever was inserted and however
-    /// often. Where the fill does not determine the rate (two hashes for all positions) it is only
-    /// bounded: each single position passes with probability `ones / bits`, so the rate is at most
-    /// that of one position; then the method is [`Method::Bound`](truebloom_math::Method::Bound)
-    /// and the value the upper end. The upper end counts that the key's hash may equal that of a
-    /// key that was offered, at most `offered / 2^128`. Some microseconds; linear in the bits of a
+    /// It is exactly `(ones / bits)^probes` for the standard scheme, and the mean of
+    /// `(ones / 512)^probes` over the blocks for a blocked filter, no matter what was inserted and
+    /// how often. For schemes that derive all positions from two hashes, the fill does not
+    /// determine the rate and only bounds it: each single position passes with probability
+    /// `ones / bits`, so the rate is at most that. The method is then
+    /// [`Method::Bound`](truebloom_math::Method::Bound), and the value is the upper end. The upper
+    /// end includes the chance that the key's hash equals that of a key that was offered, which is
+    /// at most `offered / 2^128`. Takes some microseconds, and time linear in the bits for a
     /// blocked filter.
     ///
     /// ```
@@ -46,15 +47,15 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
         matches!(self.storage.fpr(self.scheme()), Ok(Some(_)))
     }
 
-    /// The number of distinct items that on average gives the present number of set bits:
-    /// `ln(1 - ones/bits) / (probes ln(1 - 1/bits))` for the standard scheme, and with
-    /// `ln(1 - probes/bits)` below for others whose keys set k different bits. `None` for a full
-    /// filter, which only says "many", and for schemes of two hashes and blocked filters, whose
-    /// fill has another law.
+    /// The number of distinct items that would give the present number of set bits on average:
+    /// `ln(1 - ones/bits) / (probes ln(1 - 1/bits))` for the standard scheme; for schemes whose
+    /// keys set k different bits, the divisor is `ln(1 - probes/bits)`. `None` for a full filter,
+    /// of which only a lower bound is known, and for schemes of two hashes and blocked filters,
+    /// whose fill follows another law.
     ///
-    /// An estimate without an interval. It needs no memory of what was inserted, so it also holds
-    /// for unions. `None` for intersections, where keys of one filter leave bits behind
-    /// ([`most_items`](Self::most_items) bounds those).
+    /// It is an estimate without an interval. It depends only on the bits, so it is valid for
+    /// unions, too. `None` for intersections, where bits remain of keys that only one filter had
+    /// ([`most_items`](Self::most_items) bounds their number of items).
     pub fn estimated_items(&self) -> Option<f64> {
         if self.is_intersection() { None } else { estimated_items(self.scheme(), self.ones(), || self.fill_tells_rate()) }
     }
@@ -67,49 +68,50 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// Some microseconds at ordinary parameters.
     ///
     /// # Errors
-    /// The exact rate takes too much work, with hundreds of probes.
+    /// The exact rate would take too much work, which happens only with hundreds of probes.
     pub fn expected_fpr(&self) -> Result<Option<Fpr>, Error> {
         self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
     }
 
-    /// The expected rate of a filter of this size that holds `items` distinct items, as far as it
-    /// is proven; see [`expected_fpr`](Self::expected_fpr).
+    /// The expected rate of a filter of this size with `items` distinct items, to the degree that
+    /// it is proven; see [`expected_fpr`](Self::expected_fpr).
     ///
     /// # Errors
-    /// The exact rate takes too much work, with hundreds of probes.
+    /// The exact rate would take too much work, which happens only with hundreds of probes.
     pub fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
         let proven = self.law().proven(items)?.unwrap_or_else(|| bounded(1.0, self.probes()));
         Ok(above_hash_floor::<H>(proven, items))
     }
 }
 
-/// The rate with the chance above it that the key's hash equals that of one of the items.
+/// Raises the upper end by the chance that the key's hash equals that of one of the items.
 pub(super) fn above_hash_floor<H: KeyHasher>(mut rate: Fpr, items: u64) -> Fpr {
     rate.add_above(hash_floor(items, H::HASH_BITS));
     rate
 }
 
-/// The rate that the bits tell, or else what is true of every scheme. Never refused for the bits
-/// and probes a filter can have (a test goes to the corners); if it were, this much would still be
-/// true.
+/// The rate that the bits determine, or else a bound that holds for every scheme. The rate is never
+/// refused for the bits and probes that a filter can have (a test covers the extremes); if it were,
+/// the bound would still be true.
 pub(super) fn or_bounded(rate: Result<Option<Fpr>, Error>, fill: impl FnOnce() -> f64, probes: u32) -> Fpr {
     rate.ok().flatten().unwrap_or_else(|| bounded(fill(), probes))
 }
 
-/// [`FilterOf::estimated_items`] of a filter that no intersection went into.
+/// [`FilterOf::estimated_items`] of a filter that does not come from an intersection.
 pub(super) fn estimated_items(scheme: &impl Scheme, ones: u64, tells_rate: impl FnOnce() -> bool) -> Option<f64> {
     let id = scheme.id();
     match id.variant() {
         _ if id.block_bits().is_some() => None,
         Some(Variant::Standard) => items_from_ones(scheme.bits(), scheme.probes(), ones),
-        // They set k different bits per item. What no number of items can leave has no estimate.
+        // Keys of these schemes set k different bits. A fill that no number of items explains has
+        // no estimate.
         _ if tells_rate() => items_by_moments(Variant::Classic, scheme.bits(), scheme.probes(), ones).ok().flatten(),
         _ => None,
     }
 }
 
-/// Between `1 - k (1 - fill)` and the fill: each position is uniform on all bits or on its slice,
-/// and for slices the mean over them is at least the smallest.
+/// Between `1 - k (1 - fill)` and the fill. Each position is uniform over all bits or over its
+/// slice, and for slices the mean over them is at least the smallest.
 fn bounded(fill: f64, probes: u32) -> Fpr {
     if fill == 0.0 {
         return Fpr::ZERO;
@@ -118,7 +120,7 @@ fn bounded(fill: f64, probes: u32) -> Fpr {
     bracket(lower, fill.next_up())
 }
 
-/// Proven ends, of which the upper one is the value.
+/// A rate with proven ends; its value is the upper one.
 pub(crate) fn bracket(lower: f64, upper: f64) -> Fpr {
     let mut rate = Fpr::bound(lower, upper.min(1.0));
     (rate.value, rate.ln) = (rate.upper, rate.ln_upper);

@@ -13,14 +13,14 @@ use crate::scheme::Storage;
 use crate::word::Lies;
 use alloc::vec::Vec;
 
-/// What a header of these kinds says.
+/// What the header of these kinds contains.
 pub(crate) struct Header<S> {
     head: Head<S, PortableHasher>,
     counts: Counts,
 }
 
 impl<S: Scheme> Head<S, PortableHasher> {
-    /// The scheme, its layout, bits, probes, hasher, capacity and rate of a header.
+    /// Reads the scheme, its layout, bits, probes, hasher, capacity and rate from a header.
     pub(crate) fn read(fields: &Fields) -> Result<Head<S, PortableHasher>, FormatError> {
         let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
         S::check_fields(fields, at::PARAMETERS)?;
@@ -31,7 +31,7 @@ impl<S: Scheme> Head<S, PortableHasher> {
         Ok(Head { hasher, scheme, capacity, rate, label: Label::read(fields)? })
     }
 
-    /// Writes them.
+    /// Writes them into a header.
     pub(crate) fn put(&self, fields: &mut Fields) {
         S::put_parameters(fields, at::PARAMETERS);
         fields.put_scheme(self.scheme.id(), self.scheme.bits(), self.scheme.probes());
@@ -88,7 +88,7 @@ impl<S: Scheme, K: Counted> Written for FilterOf<S, PortableHasher, K> {
     }
 }
 
-/// The filter of a header and all its words, held to each other.
+/// The filter of a header and its words, after checking that they agree.
 fn counted<S: Scheme, K: Headed>(
     Header { head, counts }: Header<S>,
     words: K::Words,
@@ -98,8 +98,7 @@ fn counted<S: Scheme, K: Headed>(
     Ok(FilterOf { head: K::head(head), storage, counts })
 }
 
-/// Bits and probes are in range by themselves, so what is left is that the scheme is another, or
-/// cannot have both.
+/// Bits and probes are each in range, so the scheme is another, or cannot have both.
 fn scheme_error(error: BuildError, bits: u64, probes: u32) -> FormatError {
     match error {
         BuildError::Scheme { expected, found } => FormatError::Scheme { expected, found },
@@ -115,7 +114,7 @@ fn scheme_error(error: BuildError, bits: u64, probes: u32) -> FormatError {
 }
 
 impl Counts {
-    /// The counts that stand in a header or a record; `excluded` counts only with its flag.
+    /// Reads the counts from a header or a record; `excluded` is used only if its flag is set.
     pub(crate) fn read(flags: u32, offered: u64, changed: u64, excluded: u64) -> Result<Counts, FormatError> {
         let origin = match flags {
             0 => Origin::Offered,
@@ -133,7 +132,7 @@ impl Counts {
         Ok(Counts { offered, changed, origin })
     }
 
-    /// The flags, and the offers that an intersection excludes.
+    /// The flags, and the number of offers that an intersection excludes.
     pub(crate) fn flags(self) -> (u32, u64) {
         match self.origin {
             Origin::Offered => (0, 0),
@@ -142,7 +141,8 @@ impl Counts {
         }
     }
 
-    /// Every offer that set a bit set 1 to k of them. After a merge the counts are only bounds.
+    /// Checks the number of set bits: every offer that set a bit set 1 to k of them. After a merge
+    /// the counts are only bounds.
     pub(crate) fn check_ones(self, probes: u32, ones: u64) -> Result<(), FormatError> {
         if self.is_merged() {
             return Ok(());
@@ -162,8 +162,9 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Viewed<B> for FilterOf<S> {
 }
 
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B>> {
-    /// The same view with all its bytes read: held to their checksum, the set bits counted and held
-    /// to the counts. So it has a rate of its own. Linear in the bits; takes no memory.
+    /// The same view after reading all its bytes: the checksum is verified, and the set bits are
+    /// counted and checked against the counts. Such a view can report its own rate. Linear in the
+    /// bits; allocates nothing.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -176,7 +177,7 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B
     /// ```
     ///
     /// # Errors
-    /// The bytes are damaged, or do not fit the header.
+    /// The bytes are damaged, or do not match the header.
     pub fn verify_bytes(self) -> Result<FilterOf<S, PortableHasher, Checked<B>>, FormatError> {
         let FilterOf { head: Inline(head), storage, counts } = self;
         let words = storage.into_words();
@@ -184,17 +185,17 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B
         counted(Header { head, counts }, words)
     }
 
-    /// The number of bytes of its file: where it ends in what it was viewed in.
+    /// The number of bytes of its file, after which other data may follow in the bytes that are
+    /// viewed.
     pub fn encoded_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + 8 * words_for(self.bits())
     }
 }
 
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> FilterOf<S, PortableHasher, Checked<B>> {
-    /// Writes the header anew, with the counts and the checksum of now. Keys that are inserted
-    /// where the bytes lie are in them at once, but until this is called the header is that of
-    /// before, and [`verify_bytes`](FilterOf::verify_bytes) will find the bits damaged. Linear in
-    /// the bits.
+    /// Updates the header with the present counts and checksum. Keys that are inserted in place are
+    /// in the bytes at once, but the header is updated only by this call; until then
+    /// [`verify_bytes`](FilterOf::verify_bytes) reports the bits as damaged. Linear in the bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -213,14 +214,14 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> FilterOf<S, Portable
 
 #[cfg(feature = "mmap")]
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B>> {
-    /// The same view of bits that were set and not counted to the end: with what is certain of
-    /// them: at least as many keys as were counted, or as needed to set that many bits, and no
-    /// upper bound.
+    /// The same view with recounted bits, for bytes whose counts were not completed. The counts are
+    /// what is certain: at least as many keys as were counted, or as are needed to set that many
+    /// bits; there is no upper bound.
     pub(crate) fn counted_anew(self) -> Result<FilterOf<S, PortableHasher, Checked<B>>, FormatError> {
         let FilterOf { head: Inline(head), storage, counts } = self;
         let storage: S::Storage<Checked<B>> = Storage::from_words(&head.scheme, storage.into_words())?;
         let origin = if counts.origin == Origin::Offered { Origin::Merged } else { counts.origin };
-        // The bits of an intersection may be there by chance.
+        // An intersection may have these bits by chance.
         let by_bits = if counts.excluded().is_some() { 0 } else { storage.ones().div_ceil(head.scheme.probes().into()) };
         let counts = Counts { offered: u64::MAX, changed: counts.changed.max(by_bits), origin };
         Ok(FilterOf { head: Inline(head), storage, counts })
@@ -229,7 +230,7 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B
 
 #[cfg(feature = "mmap")]
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> FilterOf<S, PortableHasher, Checked<B>> {
-    /// What holds the bytes.
+    /// The object that holds the bytes.
     pub(crate) fn bytes_mut(&mut self) -> &mut B {
         self.storage.words_mut().bytes_mut()
     }

@@ -4,9 +4,10 @@ use super::BatchAnswers;
 use alloc::vec::Vec;
 use core::fmt;
 use core::iter::FusedIterator;
+use core::mem;
 use core::ops::{Index, Range};
 
-/// The answers to many keys, in their order: a bit each.
+/// The answers to many keys, in the order of the keys, one bit per key.
 ///
 /// ```
 /// use truebloom::BloomFilter;
@@ -38,7 +39,7 @@ impl Answers {
         self.len == 0
     }
 
-    /// The answer to this key; `None` beyond the last.
+    /// The answer to the key at this index; `None` beyond the last.
     #[must_use]
     pub fn get(&self, key: usize) -> Option<bool> {
         (key < self.len).then(|| answer(&self.words, key))
@@ -55,8 +56,8 @@ impl Answers {
         AnswersIter { words: &self.words, left: 0..self.len }
     }
 
-    /// The answers as words: key i is bit i mod 64 of word i / 64; the bits beyond the last key
-    /// are 0.
+    /// The answers as words: the answer to key i is bit i mod 64 of word i / 64; the bits beyond
+    /// the last key are 0.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.words
@@ -64,25 +65,28 @@ impl Answers {
 
     /// Adds answers one by one.
     pub(crate) fn extend(&mut self, answers: impl IntoIterator<Item = bool>) {
+        // The last word is written when it is full, not for every answer.
+        let mut word = if self.len.is_multiple_of(64) { 0 } else { self.words.pop().unwrap_or(0) };
         for answer in answers {
-            if self.len.is_multiple_of(64) {
-                self.words.push(0);
-            }
-            if let Some(last) = self.words.last_mut() {
-                *last |= u64::from(answer) << (self.len % 64);
-            }
+            word |= u64::from(answer) << (self.len % 64);
             self.len += 1;
+            if self.len.is_multiple_of(64) {
+                self.words.push(mem::take(&mut word));
+            }
+        }
+        if !self.len.is_multiple_of(64) {
+            self.words.push(word);
         }
     }
 
-    /// Adds the answers after these, which are whole words.
+    /// Appends more answers; those already there must fill whole words.
     #[cfg(feature = "rayon")]
     pub(crate) fn append(&mut self, after: Answers) {
         self.words.extend(after.words);
         self.len += after.len;
     }
 
-    /// Adds the answers of a batch; all batches but the last are full.
+    /// Appends the answers of a batch; all batches except the last must be full.
     pub(crate) fn push(&mut self, answers: &BatchAnswers, count: usize) {
         self.words.extend(answers.iter().take(count.div_ceil(64)));
         self.len += count;
@@ -96,18 +100,18 @@ fn answer(words: &[u64], key: usize) -> bool {
 impl Index<usize> for Answers {
     type Output = bool;
 
-    /// The answer to this key.
+    /// The answer to the key at this index.
     ///
     /// # Panics
-    /// If there were fewer keys.
+    /// There are not that many keys.
     fn index(&self, key: usize) -> &bool {
         assert!(key < self.len, "there are {} answers, and none to key {key}", self.len);
         if answer(&self.words, key) { &true } else { &false }
     }
 }
 
-/// The answers to many keys, one after the other, from either end: of [`Answers::iter`] and of
-/// loops over [`Answers`].
+/// An iterator over the answers to many keys, from either end: of [`Answers::iter`] and of loops
+/// over [`Answers`].
 #[derive(Clone, Debug)]
 #[must_use = "an iterator does nothing before it is asked"]
 pub struct AnswersIter<W> {
@@ -160,7 +164,7 @@ impl IntoIterator for Answers {
 }
 
 impl FromIterator<bool> for Answers {
-    /// Answers made one by one, for filters that take one key at a time.
+    /// Collects answers that were computed one by one, for filters that take one key at a time.
     fn from_iter<I: IntoIterator<Item = bool>>(answers: I) -> Answers {
         let mut all = Answers::default();
         all.extend(answers);

@@ -5,21 +5,22 @@ use crate::arch::{LANES, Lanes, Level, words};
 use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 
-/// The hashes of up to [`BATCH`] keys, the halves apart, as vectors take them. One is used again
-/// for batch after batch: what is beyond the count is of earlier ones.
+/// The hashes of up to [`BATCH`] keys, with the two halves in separate arrays, as vector
+/// instructions need them. The arrays are reused for batch after batch: entries beyond the count
+/// are left from earlier batches.
 pub(crate) struct Hashes {
     first: [u64; BATCH],
     second: [u64; BATCH],
     count: usize,
 }
 
-/// A batch of keys and what is known of the others.
+/// A batch of keys, with its neighbours.
 #[derive(Clone, Copy)]
 pub struct Batch<'a> {
     pub(crate) present: &'a Hashes,
-    /// The batch after it: empty at the end.
+    /// The following batch: empty at the end.
     pub(crate) following: &'a Hashes,
-    /// Whether none came before.
+    /// Whether this is the first batch.
     pub(crate) is_first: bool,
 }
 
@@ -36,7 +37,19 @@ impl Group<'_> {
         KeyHash { h1: self.first[lane % LANES], h2: self.second[lane % LANES] }
     }
 
-    /// The word of this number of each key; `room` is for those that are not there already.
+    /// A bit for each key.
+    #[inline]
+    pub(crate) fn lanes(&self) -> u32 {
+        u32::MAX.checked_shl(self.count as u32).map_or(u32::MAX, |beyond| !beyond)
+    }
+
+    /// The answer for each key, a bit each, computed one after the other.
+    #[cold]
+    pub(crate) fn answers(&self, mut answer: impl FnMut(KeyHash) -> bool) -> u32 {
+        (0..self.count).fold(0, |answers, lane| answers | u32::from(answer(self.hash(lane))) << lane)
+    }
+
+    /// Word `number` of each key's stream; `room` receives words that are not computed yet.
     #[inline(always)]
     pub(crate) fn words<'b>(&'b self, level: Level, number: u64, room: &'b mut Lanes) -> &'b Lanes {
         match number {

@@ -1,5 +1,5 @@
-//! Many keys at a time: hashed ahead, their memory asked for ahead, and answered in order, exactly
-//! as one by one.
+//! Batched operations: keys are hashed and their memory is prefetched ahead of time, and the
+//! answers are those of one key after the other.
 
 mod answers;
 mod batch;
@@ -11,25 +11,32 @@ pub(crate) use batch::{Group, Hashes};
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
 
-/// Keys in flight. Enough that the last few survivors of a batch, whose probes wait for one
-/// another, cost little a key; small enough that all state stays in the first cache. One byte
-/// numbers them.
+/// The number of keys in a batch. It is large enough that the last undecided keys of a batch, whose
+/// probes must wait for each other, cost little per key, and small enough that all state fits in
+/// the first cache. One byte is enough to number the keys.
 pub(crate) const BATCH: usize = 256;
 
 /// The answers of a batch, a bit per key.
 pub(crate) type BatchAnswers = [u64; BATCH / 64];
 
-/// Puts down the answer of a key, where there was none before or a no.
+/// Sets the answer of a key, which must have been unset or false.
 #[inline]
 pub(crate) fn mark(answers: &mut BatchAnswers, key: usize, answer: bool) {
     answers[key / 64 % (BATCH / 64)] |= u64::from(answer) << (key % 64);
 }
 
-/// Batch after batch of what `next` gives; each batch's answers, and their number, go to `take`.
+/// Whether an iterator yields at most this many items. One without an upper limit may yield any
+/// number.
+pub(crate) fn are_few(keys: &impl Iterator, most: usize) -> bool {
+    keys.size_hint().1.unwrap_or(usize::MAX) <= most
+}
+
+/// Processes what `next` yields batch by batch; the answers of each batch, and their number, go to
+/// `take`.
 ///
-/// Batches overlap: `answer` gets a batch together with the one after it, which is empty at the
-/// end, so that it may already ask for that one's memory. Its first argument says whether the batch
-/// is the first.
+/// Batches overlap: `answer` gets a batch together with the following one, which is empty at the
+/// end, so that it can prefetch for it. The first argument of `answer` says whether the batch is
+/// the first.
 #[inline]
 pub(crate) fn for_each_batch(
     mut next: impl FnMut(&mut Hashes),
@@ -52,20 +59,20 @@ pub(crate) fn for_each_batch(
     }
 }
 
-/// Hashes batch after batch of keys.
+/// Hashes keys, one batch after the other.
 #[inline]
 pub(crate) fn hashing<K: Key>(hasher: &impl KeyHasher, keys: impl IntoIterator<Item = K>) -> impl FnMut(&mut Hashes) {
     let mut keys = keys.into_iter();
     move |hashes| hashes.hash_next(hasher, &mut keys)
 }
 
-/// Batch after batch of hashes.
+/// Yields hashes, one batch after the other.
 pub(crate) fn hashed(hashes: &[KeyHash]) -> impl FnMut(&mut Hashes) {
     let mut left = hashes;
     move |hashes| left = hashes.take(left)
 }
 
-/// The answers of a batch one by one.
+/// Passes on the answers of a batch one by one.
 #[inline]
 pub(crate) fn each(answers: &BatchAnswers, count: usize, mut use_answer: impl FnMut(bool)) {
     (0..count).for_each(|key| use_answer(answers[key / 64] >> (key % 64) & 1 == 1));

@@ -1,4 +1,4 @@
-//! What is proven of the estimates of one sketch and the stream it saw.
+//! What is proven about the estimates of one sketch for the stream that it counted.
 
 use super::{Counter, RowHashes, Sketch};
 use crate::backing::Counted;
@@ -8,23 +8,24 @@ use truebloom_math::count_min::{Family, Rows};
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, ItemsEstimate, Rate, Variant, bisect, items_interval};
 
-/// Upper bound on the excess of an estimate over the count, exceeded with at most a given
-/// probability, for a key chosen without knowledge of the seed.
+/// An upper bound on how far an estimate exceeds the count. For a key chosen without knowing the
+/// seed, it fails with at most a given probability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorBound {
-    /// From the size of the sketch and the sum of all counts alone: Markov's inequality in every
-    /// row.
+    /// The bound from the size of the sketch and the sum of all counts alone: Markov's inequality
+    /// in every row.
     pub from_total: u64,
-    /// From the counters: how few of them are large. Much less where a few keys hold most of the
-    /// stream. `None` for hashes that are only pairwise independent, of which nothing of the sort
-    /// is proven.
+    /// The bound from the counters: from how few of them are large. It is much lower if a few keys
+    /// make up most of the stream. `None` for hashes that are only pairwise independent, for which
+    /// no such bound is proven.
     pub from_counters: Option<u64>,
 }
 
 impl ErrorBound {
-    /// The smaller of the two, which holds with the probability asked for as well: where neither
-    /// bound implies the other, each was given half of what it may fail by.
+    /// The smaller of the two bounds, which also holds with the probability asked for: where
+    /// neither bound implies the other, each is computed for half of the allowed probability of
+    /// failure.
     #[must_use]
     pub fn least(&self) -> u64 {
         self.from_counters.map_or(self.from_total, |bound| bound.min(self.from_total))
@@ -32,15 +33,14 @@ impl ErrorBound {
 }
 
 impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
-    /// How many distinct keys were counted: an estimate, and an interval that covers their number
-    /// with probability at least `confidence`. `None` after a [`halve`](Self::halve), which removes
-    /// keys with low counts, and for hashes that are only pairwise independent, for which nothing
-    /// of the sort is proven.
+    /// The number of distinct keys: an estimate, and an interval that covers it with probability at
+    /// least `confidence`. `None` after [`halve`](Self::halve), which removes keys with low counts,
+    /// and for hashes that are only pairwise independent, for which no interval is proven.
     ///
-    /// The first row is a Bloom filter of one probe, whose bits are the counters that are not 0
-    /// ([`items_interval`]). It gives no estimate once no counter is 0: at about 12 keys per
-    /// counter. Linear in the counters of a row, and up to some tenths of a second for the
-    /// interval.
+    /// The first row is treated as a Bloom filter with one probe, whose set bits are the counters
+    /// that are not 0 ([`items_interval`]). There is no estimate once every counter is above 0,
+    /// which happens at about 12 keys per counter. Linear in the counters of a row; the interval
+    /// takes up to some tenths of a second.
     ///
     /// ```
     /// use truebloom::count_min::CountMin;
@@ -52,7 +52,7 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     /// ```
     ///
     /// # Errors
-    /// A confidence outside of (0, 1).
+    /// The confidence is not between 0 and 1.
     pub fn distinct(&self, confidence: f64) -> Result<Option<ItemsEstimate>, Error> {
         if self.halved || R::FAMILY != Family::Ideal {
             return Ok(None);
@@ -65,9 +65,9 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     /// The bounds that hold for an estimate with a probability of at least `1 - delta`, both proven
     /// ([`Shape::error_bound`](truebloom_math::count_min::Shape::error_bound),
     /// [`Shape::tail_is_below`](truebloom_math::count_min::Shape::tail_is_below)). They hold for
-    /// estimates that are not [`saturated`](super::Estimate::saturated), and count that a key may
-    /// have the same 128-bit hash as another. Some passes over the counters: ask once, not for
-    /// every key.
+    /// estimates that are not [`saturated`](super::Estimate::saturated), and include the chance
+    /// that a key has the same 128-bit hash as another. Takes several passes over the counters:
+    /// call it once, not for every key.
     ///
     /// ```
     /// use truebloom::count_min::CountMin;
@@ -97,7 +97,7 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
         }
     }
 
-    /// The least v up to `most` such that counters above v in all rows are unlikely.
+    /// The smallest v up to `most` such that a key with counters above v in all rows is unlikely.
     fn bound_of_counters(&self, most: u64, delta: &Rate) -> u64 {
         let unlikely = |v: u64| {
             let is_above = |counter: C| counter.into_u64() > v || counter == C::HIGHEST;
@@ -109,14 +109,15 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     }
 }
 
-/// Half of a probability, or a little less.
+/// Half of a probability, possibly rounded down.
 pub(super) fn half(delta: &Rate) -> Option<Rate> {
     let (numerator, exponent, divisor) = delta.parts();
     let exact = divisor.checked_mul(2).and_then(|divisor| Rate::from_parts(numerator, exponent, divisor).ok());
     exact.or_else(|| Rate::try_from(0.5 * delta.to_f64() * (1.0 - 1e-12)).ok())
 }
 
-/// What is left of a probability once equal 128-bit hashes have their share; `None` if nothing is.
+/// What is left of a probability after subtracting the chance of equal 128-bit hashes; `None` if
+/// nothing is left.
 pub(super) fn without_equal_hashes(delta: &Rate, total: u64) -> Option<Rate> {
     let floor = hash_floor(total, 128);
     // Less than the billionth that the bounds give away for their own roundings.

@@ -1,16 +1,16 @@
-//! Many keys at once.
+//! Batched operations.
 
 use super::{Counter, RowHashes, Sketch};
 use crate::hash::KeyHash;
 use crate::key::Key;
 use alloc::vec::Vec;
 
-/// This many keys are hashed before their counters are touched: enough to have the memory work on
-/// many at a time, few enough to stay in the first cache.
+/// How many keys are hashed before their counters are touched: enough for the memory to work on
+/// many at a time, and few enough to stay in the first cache.
 const BATCH: usize = 32;
 
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
-    /// Counts every key once, as [`add`](Self::add) does, but waits for memory for many keys at a
+    /// Counts every key once, like [`add`](Self::add), but waits for the memory of many keys at a
     /// time.
     pub fn add_all<K: Key, I: IntoIterator<Item = K>>(&mut self, keys: I) {
         let mut keys = keys.into_iter();
@@ -34,8 +34,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         hashes.chunks(BATCH).for_each(|hashes| self.add_batch(hashes, &mut cells));
     }
 
-    /// All indices first, then all counters: the second loop is so short that the processor has
-    /// many of its loads under way at once, without a prefetch.
+    /// Computes all indices first and adds to all counters afterwards: the second loop is so short
+    /// that the processor has many of its loads under way at once, without a prefetch.
     fn add_batch(&mut self, hashes: &[KeyHash], cells: &mut Vec<u64>) {
         if self.conservative {
             // A key's counters depend on what the key before it left there.

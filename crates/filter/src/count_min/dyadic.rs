@@ -12,10 +12,10 @@ use core::ops::RangeInclusive;
 use truebloom_math::count_min::{Family, Rows, Shape};
 use truebloom_math::{Error, Rate};
 
-/// How often integers of a range occurred: a sketch for each of the lengths 1, 2, 4, .. of aligned
-/// ranges, from which any range is assembled with at most two per length.
+/// How often integers of a range occurred: one sketch for each of the lengths 1, 2, 4, .. of
+/// aligned ranges, from which any range is assembled with at most two ranges per length.
 ///
-/// Lengths so large that their ranges are fewer than a sketch has counters are counted exactly.
+/// Lengths with fewer ranges than a sketch has counters are counted exactly.
 ///
 /// ```
 /// use truebloom::count_min::DyadicCountMin;
@@ -30,7 +30,7 @@ pub struct DyadicCountMin<C: Counter = u64> {
     levels: Vec<Level<C>>,
 }
 
-/// The ranges of one length.
+/// The counters for the ranges of one length.
 #[derive(Clone, Debug, PartialEq)]
 enum Level<C: Counter> {
     Exact(Vec<C>),
@@ -49,14 +49,15 @@ impl<C: Counter> Level<C> {
     }
 }
 
-/// One hash function serves all lengths: each hashes its own keys.
+/// One hash function serves all lengths, because each length hashes different keys.
 fn key(index: u64, level: u32) -> u128 {
     u128::from(level) << 64 | u128::from(index)
 }
 
 impl<C: Counter> DyadicCountMin<C> {
-    /// For integers below `2^bits`, 1 to 64 bits: every aligned range has an error of at most
-    /// `epsilon` times the sum of all counts, with probability at least 1 - `delta`. Random seed.
+    /// A sketch for integers below `2^bits`, with 1 to 64 bits: for every aligned range, the error
+    /// is at most `epsilon` times the sum of all counts, with probability at least `1 - delta`. The
+    /// seed is random.
     ///
     /// # Errors
     /// As for [`CountMin::new`].
@@ -87,7 +88,7 @@ impl<C: Counter> DyadicCountMin<C> {
     /// Counts an integer `count` times. Time: that of one sketch per length.
     ///
     /// # Errors
-    /// It is not below `2^bits`.
+    /// The integer is not below `2^bits`.
     pub fn add(&mut self, value: u64, count: u64) -> Result<(), Error> {
         if shifted(value, self.bits) > 0 {
             return Err(Error::OutOfRange { name: "value", found: value.to_string(), expected: format!("below 2^{}", self.bits) });
@@ -139,13 +140,15 @@ impl<C: Counter> DyadicCountMin<C> {
         sum
     }
 
-    /// Upper bound on the excess of a range's estimate, exceeded with probability at most `delta`,
-    /// for a range chosen without knowledge of the seed and assembled from two ranges per length.
+    /// An upper bound on how far a range's estimate exceeds the count. It fails with probability at
+    /// most `delta`, for a range that was chosen without knowing the seed and is assembled from two
+    /// ranges per length.
     ///
-    /// From the total: a sum of least counters is at most the least sum over one row of all
-    /// lengths, rows are independent, and Markov's inequality takes the sum as it takes one. From
-    /// the counters: the sum of the bounds of all parts, each given its share. Neither implies the
-    /// other, so each has half of `delta`, and both hold together.
+    /// From the total: a sum of smallest counters is at most the smallest sum over one row of all
+    /// lengths, rows are independent, and Markov's inequality applies to the sum as it does to one
+    /// counter. From the counters: the sum of the bounds of all parts, each for its share of
+    /// `delta`. Neither bound implies the other, so each is computed for half of `delta`, and both
+    /// hold together.
     #[must_use]
     pub fn error_bound(&self, delta: &Rate) -> ErrorBound {
         let sketches: Vec<&CountMin<C>> =
@@ -161,11 +164,10 @@ impl<C: Counter> DyadicCountMin<C> {
         ErrorBound { from_total, from_counters }
     }
 
-    /// Adds all counts of another.
+    /// Adds all counts of another sketch.
     ///
     /// # Errors
-    /// As for [`Sketch::merge`](super::Sketch::merge), and if the bits differ; then nothing
-    /// changes.
+    /// As for [`Sketch::merge`](super::Sketch::merge), or the bits differ; then nothing changes.
     pub fn merge(&mut self, other: &DyadicCountMin<C>) -> Result<(), MergeError> {
         if self.bits != other.bits {
             return Err(MergeError::Shape { name: "bits", ours: self.bits.into(), theirs: other.bits.into() });

@@ -9,19 +9,19 @@ writes_files!([R: RowHashes, C: Counter] ListedSketch<R, C>);
 
 reads_files! {
     ///
-    /// Counters of 32 bits are read into 64, not the other way round.
+    /// Counters of 32 bits can be read as 64 bits, but not the other way round.
     [R: RowHashes, C: Counter] Sketch<R, C>
 }
 
 reads_files! {
     ///
-    /// Counters of 32 bits are read into 64, not the other way round.
+    /// Counters of 32 bits can be read as 64 bits, but not the other way round.
     [R: RowHashes, C: Counter] ListedSketch<R, C>
 }
 
 views_files! {
     ///
-    /// Counters are those of the file: 32 bits are not looked at as 64.
+    /// The counters must be those of the file: a view cannot show 32-bit counters as 64 bits.
     ///
     /// ```
     /// use truebloom::count_min::CountMin;
@@ -37,7 +37,7 @@ views_files! {
 
 views_files! {
     ///
-    /// A view of the sketch: the list of keys is left in the bytes, and takes
+    /// This is a view of the sketch alone; to read the list of keys as well, use
     /// [`from_bytes`](Self::from_bytes).
     [R: RowHashes, C: Counter] ListedSketch<R, C>, [AsRef<[u8]> + Send + Sync] Sketch<R, C, View<B>>, Sketch<R, C, View<crate::disk::Mapped>>
 }

@@ -22,7 +22,7 @@ mod sealed {
 pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 'static {
     /// Independent rows, or rows of two hashes.
     const ROWS: Rows;
-    /// What may be assumed about the hashes, and so what is proven about the estimates.
+    /// What is assumed about the hashes, which determines what is proven about the estimates.
     const FAMILY: Family;
     /// The kind of its files.
     const KIND: FileKind;
@@ -30,15 +30,15 @@ pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 
     /// The hashes for rows of this shape.
     ///
     /// # Errors
-    /// A width above 2^62.
+    /// The width is above 2^62.
     fn new(shape: &Shape, seed: Seed) -> Result<Self, BuildError>;
 
-    /// The index of the key's counter in every row, among the counters of all rows.
+    /// The index of the key's counter in every row; counters are numbered through all rows.
     fn cells(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 }
 
-/// Every row draws from the key's stream of words, as the bits of a filter do: positions exactly
-/// uniform over the width and independent, if the words are.
+/// Every row draws from the key's stream of words, as the bits of a filter do: positions are
+/// exactly uniform over the width and independent, if the words are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FullRows {
     walk: Walk,
@@ -65,7 +65,7 @@ impl RowHashes for FullRows {
     }
 }
 
-/// The counters of all rows together are numbered in one word.
+/// Checks that the counters of all rows can be numbered in one word.
 fn check_cells(shape: &Shape) -> Result<(), BuildError> {
     u64::try_from(shape.cells()).map(drop).map_err(|_| BuildError::Memory { bytes: u64::MAX })
 }
@@ -77,14 +77,14 @@ const PRIME: u64 = (1 << 61) - 1;
 /// are the low 43, the middle 43 and the high 42 bits of the 128-bit hash, and the four
 /// coefficients of every row are uniform below p, drawn from the seed.
 ///
-/// For any two different 128-bit numbers the values before the last remainder are uniform and
-/// independent, whatever else is hashed: so two keys share a counter with a probability of at most
+/// For any two different 128-bit numbers, the values before the last remainder are uniform and
+/// independent, whatever else is hashed. So two keys share a counter with a probability of at most
 /// `1/w + w/(4p^2)`, and the bound of [`Shape::failure_bound`] holds without any model of the hash,
-/// for numbers given as [`KeyHash::from_uniform_bits`]`(number)` to
-/// [`Sketch::add_hash`](super::Sketch::add_hash). Keys of other types are hashed to 128 bits first,
-/// as everywhere. Nothing is proven of three keys together, so the counters themselves prove
-/// nothing: [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is `None`. The width is
-/// at most 2^40.
+/// for numbers that are passed to [`Sketch::add_hash`](super::Sketch::add_hash) as
+/// [`KeyHash::from_uniform_bits`]`(number)`. Keys of other types are hashed to 128 bits first, as
+/// in all filters. Nothing is proven about three keys together, so the counters prove no bound:
+/// [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is `None`. The width is at most
+/// 2^40.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairwiseRows {
     width: u64,
@@ -125,8 +125,8 @@ impl RowHashes for PairwiseRows {
     }
 }
 
-/// The remainder modulo 2^61 - 1 of a number below 2^122: as 2^61 is 1, the digits to that base are
-/// added.
+/// The remainder modulo 2^61 - 1 of a number below 2^122: because 2^61 is 1 modulo that prime, the
+/// two digits to the base 2^61 are added.
 #[inline]
 fn modulo_prime(number: u128) -> u64 {
     let sum = (number as u64 & PRIME) + (number >> 61) as u64;
@@ -134,7 +134,7 @@ fn modulo_prime(number: u128) -> u64 {
     if sum >= PRIME { sum - PRIME } else { sum }
 }
 
-/// Row j of a copy takes `h1 + j h2` modulo the width, a prime; h1 and h2 are drawn anew for each
+/// Row j of a copy uses `h1 + j h2` modulo the width, a prime; h1 and h2 are drawn anew for each
 /// copy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwoHashRows {

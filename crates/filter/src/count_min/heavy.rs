@@ -19,43 +19,44 @@ use core::hash::Hasher;
 use std::collections::HashMap;
 use truebloom_math::{Error, Rate};
 
-/// A frequent key, and what is certain about its count, whatever the stream and the hashes.
+/// A frequent key with certain bounds on its count, which hold for every stream and all hashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeavyHitter {
-    /// Its canonical bytes.
+    /// The canonical bytes of the key.
     pub key: Vec<u8>,
-    /// Lower bound on its count: counted exactly since the key is in the list.
+    /// Lower bound on its count: its occurrences since it entered the list, counted exactly.
     pub at_least: u64,
-    /// Upper bound on its count, unless saturated: the lesser of its estimate and of `at_least`
-    /// plus what it may have been before.
+    /// Upper bound on its count, unless saturated: the smaller of its estimate and of `at_least`
+    /// plus the most that it can have occurred before it entered the list.
     pub at_most: u64,
-    /// Its counters are full and nothing is known about its earlier count, so `at_most` is not a
-    /// bound.
+    /// The counters of the key are saturated and nothing is known about its earlier count, so
+    /// `at_most` is not a bound.
     pub saturated: bool,
 }
 
-/// A sketch that also remembers the keys of the highest counts, as far as they can be identified.
+/// A sketch that also remembers the keys with the highest counts, as far as they can be identified.
 ///
 /// # What is certain
-/// **Every key whose count exceeds [`missed_at_most`](Self::missed_at_most) is in the list**,
-/// whatever the stream and the hashes. Proof: take a key that is not, and its last insertion. The
-/// bound kept with it was then at least its whole count; it was refused or dropped, then or later,
-/// with that bound, and `missed_at_most` is the highest bound ever refused or dropped.
+/// **Every key whose count exceeds [`missed_at_most`](Self::missed_at_most) is in the list**, for
+/// every stream and all hashes. Proof: consider a key that is not in the list, and its last
+/// insertion. The bound stored with it then was at least its whole count. It was refused or
+/// dropped, then or later, with that bound, and `missed_at_most` is the highest bound ever refused
+/// or dropped.
 ///
 /// So [`above`](Self::above) knows whether its answer is complete. No list of fixed length can
-/// promise that for a threshold beforehand: estimates of light keys may exceed a heavy one's. How
-/// far down it reaches depends on the stream: the least of `capacity` highest bounds is typically
-/// `N / capacity` plus the error of the sketch, and [`for_share`](Self::for_share) sizes both for
-/// that.
+/// guarantee a threshold in advance, because estimates of light keys may exceed that of a heavy
+/// one. The threshold that is reached depends on the stream: the lowest of the `capacity` highest
+/// bounds is typically `N / capacity` plus the error of the sketch, and
+/// [`for_share`](Self::for_share) chooses both sizes for that.
 ///
 /// The bounds of a key in the list are certain, too. They do not come from
-/// [`Sketch::error_bound`](super::Sketch::error_bound), which is for a key fixed beforehand: of
-/// keys that were chosen for their high estimates, many more than delta exceed it.
+/// [`Sketch::error_bound`](super::Sketch::error_bound), which holds for a key fixed in advance: of
+/// keys that were chosen for their high estimates, a much larger share than delta exceeds it.
 ///
 /// # Memory
-/// At most `2 capacity` keys, of at most `256 capacity` bytes and 64 KiB together: longer keys
-/// leave room for fewer, and `missed_at_most` says what that costs.
+/// The list has at most `2 capacity` keys, which together take at most `256 capacity` bytes and 64
+/// KiB: longer keys leave room for fewer, and `missed_at_most` accounts for that.
 ///
 /// ```
 /// use truebloom::count_min::HeavyHitters;
@@ -72,7 +73,7 @@ pub struct ListedSketch<R: RowHashes, C: Counter = u64> {
     pub(super) capacity: u64,
     pub(super) missed: u64,
     pub(super) listed: List,
-    /// Of all keys in the list.
+    /// The total length of all keys in the list.
     pub(super) key_bytes: usize,
     pub(super) label: Label,
 }
@@ -83,28 +84,28 @@ impl<R: RowHashes, C: Counter> PartialEq for ListedSketch<R, C> {
     }
 }
 
-/// The keys by their hashes. No answer depends on the order.
+/// The keys by their hashes. No answer depends on the order of the map.
 #[cfg(any(test, feature = "std"))]
 pub(super) type List = HashMap<u128, Listed, BuildHasherDefault<Hashed>>;
 
-/// Without `std` there is no hash map.
+/// Without `std`, there is no hash map.
 #[cfg(not(any(test, feature = "std")))]
 pub(super) type List = BTreeMap<u128, Listed>;
 
-/// A key of the list, under its hash.
+/// An entry of the list, stored under the hash of its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Listed {
     pub(super) key: Vec<u8>,
-    /// Its exact count since it is in the list.
+    /// The key's exact count since it entered the list.
     pub(super) since: u64,
-    /// Its count before, at most.
+    /// An upper bound on its count before that.
     pub(super) before: u64,
-    /// Its whole count when it came last, at most.
+    /// An upper bound on its whole count when it last occurred.
     pub(super) at_most: u64,
 }
 
 impl Listed {
-    /// With a new bound from the sketch.
+    /// Applies a new bound from the sketch.
     fn bound_by(&mut self, estimate: u64) {
         self.at_most = estimate.min(self.since.saturating_add(self.before));
     }
@@ -114,17 +115,18 @@ impl Listed {
     }
 }
 
-/// What an estimate bounds a count by: nothing if it is saturated, said by the highest number.
+/// The bound that an estimate gives; the highest number, which stands for "no bound", if the
+/// estimate is saturated.
 pub(super) fn upper(estimate: Estimate) -> u64 {
     if estimate.saturated { u64::MAX } else { estimate.value }
 }
 
-/// Half of it; the highest number stands for "no bound", and half of that is the same.
+/// Half of a bound; the highest number stands for "no bound" and stays as it is.
 fn half(bound: u64, round: fn(u64) -> u64) -> u64 {
     if bound == u64::MAX { bound } else { round(bound) }
 }
 
-/// The keys of the map are hashes already, seeded ones.
+/// The keys of the map are already hashes, made with a seed, so they are not hashed again.
 #[cfg(any(test, feature = "std"))]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hashed(u64);
@@ -144,22 +146,22 @@ impl Hasher for Hashed {
     }
 }
 
-/// A sketch with a full hash for every row that also remembers the most frequent keys; the one to
-/// take.
+/// A sketch with a full hash for every row that also remembers the most frequent keys; the default
+/// choice.
 pub type HeavyHitters<C = u64> = ListedSketch<FullRows, C>;
 
-/// The longest list: its keys are kept as they are, so more than that is a job for a hash map.
+/// The longest list: the keys are stored in full, so a longer one is a job for a hash map.
 pub(super) const MAX_CAPACITY: u64 = 1 << 32;
 
 impl<C: Counter> HeavyHitters<C> {
-    /// For all keys that make up at least the `share` of the sum of all counts: a sketch with an
-    /// error of half of it, with probability at least 1 - `delta`, and a list for `2 / share` keys.
-    /// Random seed.
+    /// A list of all keys that make up at least `share` of the sum of all counts: the sketch has an
+    /// error of half of that share, with probability at least `1 - delta`, and the list has room
+    /// for `2 / share` keys. The seed is random.
     ///
-    /// [`above`](Self::above) then says whether all of them are there.
+    /// [`above`](Self::above) then reports whether all of these keys are in the list.
     ///
     /// # Errors
-    /// As for [`CountMin::new`]; a share below 2^-31.
+    /// As for [`CountMin::new`]; or the share is below 2^-31.
     #[cfg(feature = "random")]
     pub fn for_share(share: Rate, delta: Rate) -> Result<HeavyHitters<C>, BuildError> {
         HeavyHitters::for_share_with_hasher(share, delta, PortableHasher::random()?)
@@ -184,7 +186,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     /// `missed_at_most() == total()`.
     ///
     /// # Errors
-    /// A capacity of 0 or above 2^32.
+    /// The capacity is 0 or above 2^32.
     pub fn new(sketch: Sketch<R, C>, capacity: u64) -> Result<ListedSketch<R, C>, BuildError> {
         if !(1..=MAX_CAPACITY).contains(&capacity) {
             return Err(Error::OutOfRange { name: "capacity", found: capacity.to_string(), expected: "from 1 to 2^32".to_owned() }.into());
@@ -197,23 +199,23 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         self.label.text()
     }
 
-    /// Keeps a text with the sketch, in its file too, as
-    /// [`FilterOf::set_label`](crate::FilterOf::set_label) does: at most 104 bytes without NUL;
-    /// false, and nothing changes, for others. An empty text is no label. A merge keeps it if both
-    /// have the same.
+    /// Attaches a text to the sketch and its file, as
+    /// [`FilterOf::set_label`](crate::FilterOf::set_label) does: at most 104 bytes without NUL. For
+    /// any other text this returns false and changes nothing. An empty text removes the label. A
+    /// merge keeps the label if both sketches have the same one.
     #[must_use]
     pub fn set_label(&mut self, text: &str) -> bool {
         self.label.set(text)
     }
 
-    /// Counts a key `count` times. Time: that of the sketch twice, a look into a hash map, and a
-    /// share of sorting out the list.
+    /// Counts a key `count` times. Time: that of the sketch twice, one lookup in a hash map, and a
+    /// share of the cost of pruning the list.
     pub fn add<K: Key + ?Sized>(&mut self, key: &K, count: u64) {
         with_bytes(key, |bytes| self.add_hash(self.sketch.hasher().hash(bytes), bytes, count));
     }
 
-    /// [`add`](Self::add) of a key whose hash is known: that of its bytes by the sketch's hasher,
-    /// otherwise the list is of other keys than the counters.
+    /// Like [`add`](Self::add), for a key whose hash is known: it must be the hash of the key's
+    /// bytes by the sketch's hasher, because otherwise list and counters are of different keys.
     pub fn add_hash(&mut self, hash: KeyHash, key: &[u8], count: u64) {
         self.sketch.add_hash(hash, count);
         let estimate = upper(self.sketch.estimate_hash(hash));
@@ -242,8 +244,8 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         usize::try_from(256 * self.capacity + (64 << 10)).unwrap_or(usize::MAX)
     }
 
-    /// Drops all but the highest `capacity`, and of those the ones whose keys would take the whole
-    /// beyond three quarters of the bytes for keys: the rest is room for new ones, so that sorting
+    /// Drops all keys except the `capacity` highest, and then the lowest of those until the keys
+    /// fill at most three quarters of their bytes: the rest is room for new ones, so that pruning
     /// costs little per key.
     fn drop_lowest(&mut self) {
         if self.listed.len() as u64 <= self.capacity && self.key_bytes <= self.most_key_bytes() {
@@ -265,21 +267,21 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         self.key_bytes = bytes;
     }
 
-    /// Upper bound on the count of every key that is not in the list (after halving: on the whole
-    /// part of its decayed count).
+    /// An upper bound on the count of every key that is not in the list. After halving, it bounds
+    /// the decayed count without its fraction.
     pub fn missed_at_most(&self) -> u64 {
         self.missed
     }
 
-    /// The keys that may have occurred `threshold` times, highest first. All keys that did are
-    /// among them, and those whose `at_least` reaches it certainly did. `None` if some may be
-    /// missing, because `threshold` is not above [`missed_at_most`](Self::missed_at_most).
+    /// The keys that may have occurred at least `threshold` times, highest first. All keys that did
+    /// are among them; those whose `at_least` is `threshold` or more certainly did. `None` if keys
+    /// may be missing, because `threshold` is not above [`missed_at_most`](Self::missed_at_most).
     pub fn above(&self, threshold: u64) -> Option<Vec<HeavyHitter>> {
         let complete = threshold > self.missed;
         complete.then(|| self.sorted().into_iter().take_while(|hitter| hitter.at_most >= threshold).collect())
     }
 
-    /// What is certain about any key, listed or not: one that is not listed occurred at most
+    /// Certain bounds on the count of any key: a key that is not in the list occurred at most
     /// [`missed_at_most`](Self::missed_at_most) times. Time: as for [`Sketch::estimate`].
     pub fn bounds<K: Key + ?Sized>(&self, key: &K) -> HeavyHitter {
         let hash = self.sketch.hash(key);
@@ -290,22 +292,22 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         HeavyHitter { key: key.to_key_bytes(), at_least: 0, at_most, saturated: at_most == u64::MAX }
     }
 
-    /// The `number` keys of the highest bounds `at_most`, highest first; fewer if the list has no
-    /// more.
+    /// The `number` keys with the highest bounds `at_most`, highest first; all keys if the list has
+    /// fewer.
     pub fn top(&self, number: usize) -> Vec<HeavyHitter> {
         let mut hitters = self.sorted();
         hitters.truncate(number);
         hitters
     }
 
-    /// The whole list, highest first, equal bounds by key.
+    /// The whole list, highest first; equal bounds are ordered by key.
     fn sorted(&self) -> Vec<HeavyHitter> {
         let mut hitters: Vec<HeavyHitter> = self.listed.values().map(Listed::as_hitter).collect();
         hitters.sort_unstable_by(|a, b| b.at_most.cmp(&a.at_most).then_with(|| a.key.cmp(&b.key)));
         hitters
     }
 
-    /// The sketch with all counts.
+    /// The sketch that holds all counts.
     pub fn sketch(&self) -> &Sketch<R, C> {
         &self.sketch
     }
@@ -315,8 +317,8 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         self.capacity
     }
 
-    /// [`Sketch::halve`](super::Sketch::halve), and the list with it. All certain bounds then hold
-    /// for the decayed counts without their fractions.
+    /// Halves the counts of the sketch ([`Sketch::halve`](super::Sketch::halve)) and those of the
+    /// list. All certain bounds then hold for the decayed counts without their fractions.
     pub fn halve(&mut self) {
         self.sketch.halve();
         self.missed = half(self.missed, |bound| bound / 2);
@@ -332,11 +334,11 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         }
     }
 
-    /// Adds the counts and the list of another: afterwards this is the list of both streams, of
-    /// this one's capacity.
+    /// Adds the counts and the list of another sketch: afterwards this is the list of both streams,
+    /// with the capacity of this one.
     ///
-    /// A key in only one list was missed by the other at most as often as the other's bound says;
-    /// one in neither, at most as often as both bounds together.
+    /// A key that is in only one list occurred in the other stream at most as often as that list's
+    /// bound for missing keys; a key in neither occurred at most as often as both bounds together.
     ///
     /// # Errors
     /// As for [`Sketch::merge`](super::Sketch::merge).

@@ -1,5 +1,5 @@
-//! The file of a sketch with its list of heavy hitters: that of the sketch, and after the counters
-//! the keys.
+//! The file of a sketch with its list of heavy hitters: the file of the sketch, with the keys after
+//! the counters.
 
 use super::heavy::{List, Listed, MAX_CAPACITY, upper};
 use super::stored::{Header as SketchHeader, parameter};
@@ -11,14 +11,14 @@ use crate::hash::KeyHasher;
 use crate::ids::FileKind;
 use alloc::vec::Vec;
 
-/// What a header says of the sketch and of the list.
+/// What the header contains about the sketch and the list.
 pub(crate) struct Header {
     sketch: SketchHeader,
     capacity: u64,
     length: u64,
     bytes: u64,
     missed: u64,
-    /// Those of the file: whether a label ends its payload.
+    /// The flags of the file, which say whether the payload ends with a label.
     flags: u32,
 }
 
@@ -92,7 +92,7 @@ impl<R: RowHashes, C: Counter> Written for ListedSketch<R, C> {
     }
 }
 
-/// The sketch alone; the list is left in the bytes.
+/// A view of the sketch alone; the list is not read.
 impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Viewed<B> for ListedSketch<R, C> {
     type View = Sketch<R, C, View<B>>;
 
@@ -107,13 +107,13 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     }
 }
 
-/// Up to eight bytes as a word, little-endian, 0 beyond.
+/// Up to eight bytes as a little-endian word, filled with 0.
 fn word_of(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// The next key of the list and its hash: three counts, the length of the key in bytes, and the key
-/// in words.
+/// Reads the next key of the list and its hash: three counts, the length of the key in bytes, and
+/// the key in words.
 fn read_key<R: RowHashes, C: Counter>(list: &mut &[u64], sketch: &Sketch<R, C>) -> Result<(u128, Listed), FormatError> {
     let Some(([since, before, at_most, length], rest)) = list.split_first_chunk() else {
         return Err(FormatError::Field {

@@ -1,4 +1,4 @@
-//! Two sketches: their sum, and their inner product.
+//! Operations on two sketches: their sum, and their inner product.
 
 use super::bounds::without_equal_hashes;
 use super::{Counter, RowHashes, Sketch};
@@ -7,45 +7,58 @@ use crate::hash::check_alike;
 use truebloom_math::Rate;
 use truebloom_math::count_min::{Rows, Shape};
 
-/// An estimate of the sum over all keys of the product of their counts in two streams.
+/// An estimate of the inner product of two streams: the sum over all keys of the product of their
+/// counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InnerProduct {
-    /// Never below the inner product, unless saturated.
+    /// The estimate, which is never below the inner product unless it is saturated.
     pub value: u128,
-    /// Upper bound on its excess over the truth, exceeded with at most the probability given:
-    /// Markov's inequality for the colliding pairs of keys, in every row.
+    /// An upper bound on how far it exceeds the inner product, which fails with at most the given
+    /// probability: Markov's inequality for the colliding pairs of keys, in every row.
     pub error_bound: f64,
-    /// A counter of either, or the product, reached its highest value.
+    /// Whether a counter of either sketch, or the product, reached its highest value.
     pub saturated: bool,
 }
 
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// Adds all counts of another sketch: afterwards this is the sketch of both streams.
     ///
-    /// With conservative update in either it is not the one that both streams in a row would have
-    /// made, but estimates keep all their bounds: each part's counters are at least its keys'
-    /// counts, and at most those of plain update. Linear in the counters.
+    /// If either uses conservative update, the result is not the sketch that both streams in a row
+    /// would have made, but estimates keep all their bounds: each part's counters are at least its
+    /// keys' counts, and at most those of plain update. Linear in the counters.
     ///
     /// # Errors
     /// The sketches differ in size, hasher or seed; then nothing changes.
     pub fn merge(&mut self, other: &Sketch<R, C>) -> Result<(), MergeError> {
+        self.merge_times(other, 1)
+    }
+
+    /// Adds all counts of another sketch so many times, as [`merge`](Self::merge) called as often;
+    /// none for 0. Linear in the counters, whatever the number.
+    ///
+    /// # Errors
+    /// The sketches differ in size, hasher or seed; then nothing changes.
+    pub fn merge_times(&mut self, other: &Sketch<R, C>, times: u64) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
-        for (counter, more) in self.counters.iter_mut().zip(&other.counters) {
-            *counter = if *more == C::HIGHEST { C::HIGHEST } else { counter.plus(more.into_u64()) };
+        if times == 0 {
+            return Ok(());
         }
-        self.total = self.total.saturating_add(other.total);
+        for (counter, more) in self.counters.iter_mut().zip(&other.counters) {
+            *counter = if *more == C::HIGHEST { C::HIGHEST } else { counter.plus(more.into_u64().saturating_mul(times)) };
+        }
+        self.total = self.total.saturating_add(other.total.saturating_mul(times));
         self.conservative |= other.conservative;
         self.halved |= other.halved;
         Ok(())
     }
 
-    /// The sum over all keys of the product of their counts here and there (for one stream with
-    /// itself: the sum of the squares), never too low. Linear in the counters.
+    /// The sum over all keys of the product of their counts in both streams (for one stream with
+    /// itself: the sum of the squares); never too low. Linear in the counters.
     ///
     /// # Errors
-    /// Sketches that differ in size, hasher or seed; conservative update or halving, after which a
-    /// counter may be below the sum of its keys' counts.
+    /// The sketches differ in size, hasher or seed; or one of them used conservative update or
+    /// halving, after which a counter may be below the sum of its keys' counts.
     pub fn inner_product(&self, other: &Sketch<R, C>, delta: &Rate) -> Result<InnerProduct, MergeError> {
         self.check_mergeable(other)?;
         for sketch in [self, other] {
@@ -72,8 +85,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     }
 }
 
-/// `N M / w` is the mean of what colliding pairs add to a row; rows, or copies where rows share
-/// hashes, are independent.
+/// `N M / w` is the mean of what colliding pairs add to a row. Rows are independent; where rows
+/// share hashes, copies are.
 fn pairs_bound(shape: &Shape, ours: u64, theirs: u64, delta: &Rate) -> f64 {
     let all = ours as f64 * theirs as f64;
     let independent = if shape.rows() == Rows::Independent { shape.depth() } else { shape.copies() };

@@ -1,4 +1,4 @@
-//! Count-Min sketches: how often each key occurred, in fixed memory, never too low.
+//! Count-Min sketches: how often each key occurred, in fixed memory; never too low.
 //!
 //! | | |
 //! |---|---|
@@ -9,15 +9,15 @@
 //! | [`DyadicCountMin`] | counts of ranges of integers |
 //!
 //! # What is proven
-//! With `N` the sum of all counts, an estimate is never below the key's count; and for a key that
-//! was chosen without knowledge of the seed it is above it by more than `epsilon N` with a
-//! probability of at most `delta`, for the two numbers the sketch was made for.
-//! [`Sketch::error_bound`] gives a bound for the stream so far, usually far better, which the
-//! counters themselves prove. The bounds hold for each key by itself: of a thousand keys queried at
-//! a delta of 1/1000, one is expected to exceed its bound.
+//! A sketch is made for two numbers, `epsilon` and `delta`. An estimate is never below the key's
+//! count. With `N` the sum of all counts, it exceeds the count by more than `epsilon N` with a
+//! probability of at most `delta`, for a key chosen without knowing the seed.
+//! [`Sketch::error_bound`] gives a bound for the stream so far, which the counters themselves prove
+//! and which is usually far lower. The bounds hold for each key by itself: if a thousand keys are
+//! queried at a delta of 1/1000, one of them is expected to exceed its bound.
 //!
-//! Keys chosen with knowledge of the seed can make estimates as high as the chooser likes; for
-//! untrusted keys take [`PortableHasher::sip13`] and keep the seed secret.
+//! An attacker who knows the seed can choose keys that make estimates as high as they like; for
+//! untrusted keys, use [`PortableHasher::sip13`] and keep the seed secret.
 //!
 //! ```
 //! use truebloom::count_min::CountMin;
@@ -72,10 +72,11 @@ pub type PairwiseCountMin<C = u64> = Sketch<PairwiseRows, C>;
 /// A Count-Min sketch with two hashes per copy, which make all its rows: see [`TwoHashRows`].
 pub type TwoHashCountMin<C = u64> = Sketch<TwoHashRows, C>;
 
-/// Rows of counters: a key adds to one of each, and the smallest of its counters is its estimate.
+/// Rows of counters: a key adds to one counter of each row, and the smallest of its counters is its
+/// estimate.
 ///
-/// `R` says how the rows get their hashes, `C` is the type of the counters, `u32` or `u64`. A
-/// counter that reaches its highest value stays there, and estimates that meet it are marked
+/// `R` says how the rows get their hashes; `C` is the type of the counters, `u32` or `u64`. A
+/// counter that reaches its highest value stays there, and estimates from it are marked as
 /// [`saturated`](Estimate::saturated). See the [module](self) for what is proven.
 ///
 /// `K` is where the counters are: the sketch's own memory, or borrowed bytes
@@ -84,7 +85,7 @@ pub struct Sketch<R: RowHashes, C: Counter = u64, K: Backing = Owned> {
     hasher: PortableHasher,
     shape: Shape,
     hashes: R,
-    /// Row by row.
+    /// The counters, row by row.
     counters: K::Cells<C>,
     /// The sum of the counts, rounded up when it is halved.
     total: u64,
@@ -96,28 +97,29 @@ pub struct Sketch<R: RowHashes, C: Counter = u64, K: Backing = Owned> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// Never below the count, unless saturated. After a [`halve`](Sketch::halve), at least the
-    /// decayed count without its fraction.
+    /// The estimate, which is never below the count unless it is saturated. After
+    /// [`halve`](Sketch::halve), it is at least the decayed count without its fraction.
     pub value: u64,
-    /// The counter reached its highest value and may have lost counts: the count may be higher, and
-    /// nothing bounds it.
+    /// Whether a counter reached its highest value, so that counts may be lost: the true count may
+    /// be higher, and nothing bounds it.
     pub saturated: bool,
 }
 
-/// This many counters, whose memory is taken when they are first counted in.
+/// This many counters, whose memory is allocated when they are first used.
 fn zeroed<C: Counter>(count: u128) -> Result<Vec<C>, BuildError> {
     let refuse = || BuildError::Counters { bytes: count.saturating_mul(C::BYTES.into()) };
     usize::try_from(count).ok().and_then(arch::zeroed_vec).ok_or_else(refuse)
 }
 
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
-    /// The sketch for an error of at most `epsilon` times the sum of all counts, with probability
-    /// at least 1 - `delta`, with a random seed.
+    /// A sketch whose error is at most `epsilon` times the sum of all counts, with probability at
+    /// least `1 - delta`; the seed is random.
     ///
     /// The size is [`Shape::for_error`].
     ///
     /// # Errors
-    /// An epsilon or delta out of reach; not enough memory; no random numbers.
+    /// `epsilon` or `delta` is out of reach; the memory cannot be allocated; there are no random
+    /// numbers.
     #[cfg(feature = "random")]
     pub fn new(epsilon: Rate, delta: Rate) -> Result<Sketch<R, C>, BuildError> {
         Sketch::with_hasher(epsilon, delta, PortableHasher::random()?)
@@ -126,7 +128,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// [`new`](Self::new) with a known seed, or for untrusted keys.
     ///
     /// # Errors
-    /// As for [`new`](Self::new), but no random numbers are needed.
+    /// As for [`new`](Self::new), except that no random numbers are needed.
     pub fn with_hasher(epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         Sketch::with_shape(Shape::for_error(&epsilon, &delta, R::ROWS)?, hasher)
     }
@@ -134,17 +136,17 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// A sketch of this size.
     ///
     /// # Errors
-    /// A shape for the other kind of rows; more than [`MAX_PROBES`] rows, or a width above 2^62;
-    /// not enough memory.
+    /// The shape is for the other kind of rows; it has more than [`MAX_PROBES`] rows, or a width
+    /// above 2^62; the memory cannot be allocated.
     pub fn with_shape(shape: Shape, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         let hashes = checked_hashes(&shape, hasher)?;
         Ok(Sketch { hasher, shape, hashes, counters: zeroed(shape.cells())?, total: 0, conservative: false, halved: false })
     }
 
     /// The same sketch with conservative update from now on: an addition raises a key's counters
-    /// only as far as its new estimate. Estimates get smaller, and all that is said of them still
-    /// holds, also after a [`merge`](Self::merge); but the merged sketch is not the one that would
-    /// have come from one stream, and there is no inner product.
+    /// only as far as its new estimate needs. Estimates become smaller, and all bounds still hold,
+    /// also after a [`merge`](Self::merge). But a merged sketch differs from the one that a single
+    /// stream would have made, and there is no inner product.
     #[must_use]
     pub fn with_conservative_update(mut self) -> Sketch<R, C> {
         self.conservative = true;
@@ -176,12 +178,12 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         (self.total, self.halved) = (0, false);
     }
 
-    /// Halves all counts, rounded down, so that old ones fade: done at intervals, a count is worth
-    /// half as much for each interval since.
+    /// Halves all counts, rounding down, so that old ones fade: if it is called at intervals, a
+    /// count is halved for each interval that passes.
     ///
     /// Estimates are then at least the decayed count without its fraction, and
-    /// [`error_bound`](Self::error_bound) adds 1 for the rounding. Saturated counters
-    /// stay so. Linear in the counters.
+    /// [`error_bound`](Self::error_bound) adds 1 for the rounding. Saturated counters stay as they
+    /// are. Linear in the counters.
     pub fn halve(&mut self) {
         self.counters.iter_mut().for_each(|counter| *counter = counter.half());
         // Up, as the bounds need at least the sum.
@@ -218,13 +220,13 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
         cells.fold(C::HIGHEST, |least, counter| least.min(counter.get()))
     }
 
-    /// The sum of all counts; an upper bound on it after halving, and a lower one if it is
-    /// 2^64 - 1.
+    /// The sum of all counts. After halving it is an upper bound; at 2^64 - 1 it is only a lower
+    /// bound.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// Width, depth and copies.
+    /// The width, the depth and the number of copies.
     pub fn shape(&self) -> Shape {
         self.shape
     }
@@ -234,7 +236,7 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
         &self.hasher
     }
 
-    /// Whether an addition raised counters only as far as needed, now or before a merge.
+    /// Whether this sketch, or one that was merged into it, used conservative update.
     pub fn is_conservative(&self) -> bool {
         self.conservative
     }
@@ -246,13 +248,13 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
 }
 
 impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
-    /// Whether some counter has reached its highest value. Linear in the counters.
+    /// Whether any counter has reached its highest value. Linear in the counters.
     pub fn is_saturated(&self) -> bool {
         self.counters.iter().any(|counter| counter.get() == C::HIGHEST)
     }
 }
 
-/// A view of a sketch, in bytes that `B` holds.
+/// A view of a sketch, over bytes that `B` holds.
 pub type SketchView<B, R = FullRows, C = u64> = Sketch<R, C, View<B>>;
 
 impl<R: RowHashes, C: Counter, K: Backing> Clone for Sketch<R, C, K>
@@ -271,7 +273,7 @@ impl<R: RowHashes, C: Counter, K: Backing> PartialEq for Sketch<R, C, K> {
     }
 }
 
-/// The hashes of a shape that a sketch can have.
+/// The hashes for a shape, if a sketch can have that shape.
 fn checked_hashes<R: RowHashes>(shape: &Shape, hasher: PortableHasher) -> Result<R, BuildError> {
     if shape.all_rows() > MAX_PROBES.into() {
         return Err(BuildError::Rows { found: shape.all_rows() });
@@ -283,7 +285,7 @@ fn checked_hashes<R: RowHashes>(shape: &Shape, hasher: PortableHasher) -> Result
 }
 
 impl<R: RowHashes, C: Counter, K: Backing> fmt::Debug for Sketch<R, C, K> {
-    /// The parameters, not the counters.
+    /// Shows the parameters, not the counters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sketch")
             .field("shape", &self.shape)

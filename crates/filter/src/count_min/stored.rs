@@ -15,14 +15,15 @@ use truebloom_math::count_min::{Family, Rows, Shape};
 const CONSERVATIVE: u32 = 1 << 1;
 const HALVED: u32 = 1 << 2;
 
-/// Where the parameters of sketches are.
+/// Where the header stores the parameters of sketches.
 pub(super) mod parameter {
     use crate::format::at::PARAMETERS;
     pub(crate) const COPIES: usize = PARAMETERS;
     pub(crate) const COUNTER_BYTES: usize = PARAMETERS + 4;
     pub(crate) const FAMILY: usize = PARAMETERS + 8;
     pub(crate) const RESERVED: usize = PARAMETERS + 12;
-    /// From here on, of the list of heavy hitters; 0 in a sketch without.
+    /// From here on, the header stores the parameters of the list of heavy hitters; they are 0 in a
+    /// sketch without a list.
     pub(crate) const LIST_CAPACITY: usize = PARAMETERS + 16;
     pub(crate) const LIST_LENGTH: usize = PARAMETERS + 24;
     pub(crate) const LIST_BYTES: usize = PARAMETERS + 32;
@@ -41,8 +42,8 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Everything but the list of heavy hitters.
-    /// `known` are flags of what is beside the sketch.
+    /// Reads everything except the list of heavy hitters. `known` are the flags that do not concern
+    /// the sketch.
     pub(super) fn read<R: RowHashes, C: Counter>(fields: &Fields, known: u32) -> Result<Header, FormatError> {
         // The one that rows are drawn by, whatever schemes filters have.
         check_field("scheme", fields.u16(at::SCHEME).into(), Expected::Exactly(WALK.into()))?;
@@ -71,12 +72,13 @@ impl Header {
         Ok(Header { hasher, shape, counter_bytes, total: fields.u64(at::OFFERED), conservative, halved })
     }
 
-    /// At most 2^61.
+    /// The number of words for the counters: at most 2^61.
     pub(super) fn counter_words(&self) -> u64 {
         (self.shape.cells() as u64).div_ceil((8 / self.counter_bytes).into())
     }
 
-    /// The sketch with these counters, as many as [`counter_words`](Self::counter_words) says.
+    /// The sketch with these counters, of which there must be as many as
+    /// [`counter_words`](Self::counter_words) says.
     pub(super) fn assemble<R: RowHashes, C: Counter>(self, words: &[u64]) -> Result<Sketch<R, C>, FormatError> {
         let memory =
             || FormatError::Memory { bytes: u64::try_from(self.shape.cells()).unwrap_or(u64::MAX).saturating_mul(C::BYTES.into()) };
@@ -95,7 +97,7 @@ impl Header {
         sketch.check_sums().map(|()| sketch)
     }
 
-    /// The sketch with these counters, unchecked.
+    /// The sketch with these counters, which are not checked.
     fn with_counters<R: RowHashes, C: Counter, K: Backing>(self, counters: K::Cells<C>) -> Result<Sketch<R, C, K>, FormatError> {
         let Header { hasher, shape, total, conservative, halved, .. } = self;
         let hashes = checked_hashes::<R>(&shape, hasher).map_err(|error| match error {
@@ -106,15 +108,16 @@ impl Header {
     }
 }
 
-/// The sum of what fills the last word of the counters up.
+/// Checks that the unused end of the last word of counters is 0.
 fn check_after(sum: u64) -> Result<(), FormatError> {
     check_field("bytes after the counters", sum, Expected::Exactly(0)).map(drop)
 }
 
 impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
-    /// Every addition went to one counter of each row: the sum of a row is that of all counts, or
-    /// below it where counters were not raised, were halved or are full. Full counters stay full
-    /// when the total is halved, and then say nothing of the sum.
+    /// Checks the sum of each row. Every addition went to one counter of each row, so a row sums to
+    /// the total of all counts, or to less if counters were not raised, were halved or are
+    /// saturated. Saturated counters stay as they are when the total is halved; then the sum cannot
+    /// be checked.
     fn check_sums(&self) -> Result<(), FormatError> {
         let short = self.conservative || self.halved || self.total == u64::MAX;
         // A full counter of a halved sketch, or one of fewer bits that was read into a wider one,
@@ -215,10 +218,11 @@ impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Viewed<B> for Sketc
 
 impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Sketch<R, C, View<B>> {
     /// The same view after all its bytes were read and checked: the checksum, and the sums of the
-    /// rows against the sum of all counts. Linear in the counters; takes no memory of their size.
+    /// rows against the sum of all counts. Linear in the counters; needs no memory for a copy of
+    /// them.
     ///
     /// # Errors
-    /// The bytes are damaged, or do not fit the header.
+    /// The bytes are damaged, or do not match the header.
     pub fn verify_bytes(self) -> Result<Sketch<R, C, Checked<B>>, FormatError> {
         let Sketch { hasher, shape, hashes, counters, total, conservative, halved } = self;
         let (bytes, start) = counters.whole();

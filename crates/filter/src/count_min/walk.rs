@@ -1,27 +1,27 @@
-//! What the rows of sketches are drawn from.
+//! The stream of numbers from which the rows of sketches draw.
 
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::scheme::{WordStream, draw};
 use truebloom_math::law;
 
-/// The number of the walk in files, where filters have the number of their scheme.
+/// The number of the walk in files, stored where filters have the number of their scheme.
 pub(super) const WALK: u16 = 13;
 
-/// Numbers below a width, one a word of a key's walk: exactly uniform and independent if the words
-/// are. Every word is mixed, the first ones too, so that rows do well even by numbers that were
-/// never hashed, which pairwise independent rows take.
+/// Numbers below a width, one from each word of a key's stream: exactly uniform and independent if
+/// the words are. Every word is mixed, including the first ones, so that rows are well distributed
+/// even for numbers that were never hashed, which pairwise independent rows accept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Walk {
     width: u64,
     count: u32,
-    /// 2^64 mod width. A division, so done once.
+    /// The remainder of 2^64 by the width. It is computed once, because it takes a division.
     threshold: u64,
 }
 
 impl Walk {
-    /// For a width of 1 to 2^62 and 1 to [`MAX_PROBES`](crate::MAX_PROBES) numbers a key; an error
-    /// outside of these.
+    /// For a width of 1 to 2^62 and 1 to [`MAX_PROBES`](crate::MAX_PROBES) numbers per key; an
+    /// error for other values.
     pub(super) fn new(width: u64, count: u32) -> Result<Walk, BuildError> {
         crate::scheme::check_probes(count)?;
         // Checks the width, so that the remainder below does not divide by zero.

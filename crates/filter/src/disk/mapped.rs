@@ -1,4 +1,4 @@
-//! Files as memory.
+//! Files mapped into memory.
 #![allow(unsafe_code, reason = "to map a file is to promise that it does not change, which no program can enforce")]
 
 use super::open_regular;
@@ -8,8 +8,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The bytes of a file, mapped into memory: read when they are accessed, and shared by all
-/// processes that map it. A clone is the same map.
+/// The bytes of a file, mapped into memory: they are read when they are accessed, and shared by all
+/// processes that map the file. A clone refers to the same map.
 ///
 /// ```
 /// use truebloom::file::Mapped;
@@ -28,20 +28,19 @@ use std::sync::Arc;
 pub struct Mapped(Arc<Mmap>);
 
 impl Mapped {
-    /// Maps a regular file. Its length is that of now.
+    /// Maps a regular file. The map has the length that the file has now.
     ///
     /// # Safety
-    /// While the map or a clone of it lives, no process, this one included, may write to the file
+    /// While the map or a clone of it exists, no process, including this one, may write to the file
     /// or truncate it. Rust assumes that bytes behind a reference are constant; no lock enforces
     /// that.
     ///
-    /// If it happens anyway: written bytes may or may not be seen, so answers may be wrong;
-    /// truncated bytes end the process when they are accessed (SIGBUS on Unix). A file that is
-    /// *replaced*, as everything in this crate that saves does it, is not changed: the map keeps
-    /// the old one.
+    /// If that happens anyway, it is unspecified whether written bytes are seen, so answers may be
+    /// wrong; accessing truncated bytes ends the process (SIGBUS on Unix). *Replacing* the file, as
+    /// all saving in this crate does, does not change it: the map keeps the old file.
     ///
     /// # Errors
-    /// As for [`open_regular`](super::open_regular); the system cannot map it.
+    /// As for [`open_regular`](super::open_regular); or the system cannot map the file.
     pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<Mapped> {
         let file = open_regular(path)?;
         // A folder opens as well, and has no bytes.
@@ -61,7 +60,7 @@ impl AsRef<[u8]> for Mapped {
 }
 
 impl fmt::Debug for Mapped {
-    /// The length, not the bytes.
+    /// Shows the length, not the bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Mapped").field("length", &self.0.len()).finish_non_exhaustive()
     }

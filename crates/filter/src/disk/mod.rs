@@ -1,4 +1,4 @@
-//! Files on disk: replaced whole or not at all, opened, mapped.
+//! Files on disk: replacing them whole or not at all, opening and mapping them.
 
 use crate::error::FileError;
 use alloc::borrow::ToOwned;
@@ -9,43 +9,43 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// The names of temporary files: this, twelve random letters and digits, and [`SUFFIX`].
+/// The names of temporary files consist of this, twelve random letters and digits, and [`SUFFIX`].
 const PREFIX: &str = ".truebloom-";
 const SUFFIX: &str = ".tmp";
 const RANDOM: usize = 12;
 
-/// What must be under the name when the new file takes it.
+/// What must exist under the name at the moment when the new file takes it.
 #[derive(Clone, Copy, Debug)]
 pub enum Expected<'a> {
-    /// Whatever there is.
+    /// Anything, or nothing.
     Anything,
-    /// No file.
+    /// Nothing.
     Nothing,
-    /// This file, which was opened under that name: the one whose contents were read and changed.
+    /// This file, which was opened under that name: the one that was read in order to change it.
     Only(&'a File),
 }
 
-/// A property of the old file that the new one lacks.
+/// A property of the old file that the new file lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unkept {
     /// The owner, by number.
     Owner {
-        /// Of the old file.
+        /// The owner of the old file.
         was: u32,
-        /// Of the new one.
+        /// The owner of the new file.
         is: u32,
     },
     /// The group, by number. The new group gets no more permissions than all other users.
     Group {
-        /// Of the old file.
+        /// The group of the old file.
         was: u32,
-        /// Of the new one.
+        /// The group of the new file.
         is: u32,
     },
-    /// Other names of the old file (hard links), which keep its contents.
+    /// Other names of the old file (hard links), which keep the old contents.
     Links {
-        /// How many.
+        /// How many other names there are.
         others: u64,
     },
 }
@@ -61,24 +61,24 @@ impl fmt::Display for Unkept {
     }
 }
 
-/// A new file on its way to its name. Dropped, it leaves nothing behind.
+/// A new file that has not taken its name yet. If it is dropped, it leaves nothing behind.
 #[derive(Debug)]
 pub struct Replacement {
-    /// As it was given.
+    /// The path as it was given.
     name: PathBuf,
-    /// Where links lead.
+    /// The path after following links.
     path: PathBuf,
     expected: Identity,
     file: NamedTempFile,
     unkept: Vec<Unkept>,
 }
 
-/// [`Expected`], without the file.
+/// [`Expected`], without borrowing the file.
 #[derive(Debug)]
 enum Identity {
     Anything,
     Nothing,
-    /// Open, so that no new file gets its number.
+    /// The file is kept open, so that no new file gets its inode number.
     Only(File),
 }
 
@@ -87,8 +87,8 @@ impl Replacement {
     /// there, or those of a new file.
     ///
     /// # Errors
-    /// What is under the name is not what was expected, is not a regular file or may not be
-    /// written; the folder cannot be written.
+    /// What exists under the name is not what was expected, is not a regular file, or is read-only;
+    /// the folder cannot be written.
     pub fn begin(path: impl AsRef<Path>, expected: Expected<'_>) -> Result<Replacement, FileError> {
         let name = path.as_ref();
         let failed = |cause| write_error(name, cause);
@@ -114,19 +114,19 @@ impl Replacement {
         replacement.check_expected().map(|()| replacement)
     }
 
-    /// The new file, to be written to. It is locked against other processes.
+    /// The new file, for writing. It is locked against other processes.
     #[must_use]
     pub fn file(&self) -> &File {
         self.file.as_file()
     }
 
-    /// Brings the new file to the disk and gives it its name; returns what it lacks of the old one.
-    /// The new file is free to be locked by others.
+    /// Flushes the new file to the disk and gives it its name; returns which properties of the old
+    /// file it lacks. Afterwards, other processes can lock the new file.
     ///
     /// # Errors
-    /// It cannot be written; what is under the name is no longer what was expected. After both, the
-    /// old file is unchanged. The system cannot say that the new name is on the disk: then the new
-    /// file is there, but may be gone after a power cut.
+    /// The file cannot be written; what exists under the name is no longer what was expected. In
+    /// both cases the old file is unchanged. The system cannot confirm that the new name is on the
+    /// disk: then the new file is in place, but may be gone after a power cut.
     pub fn commit(self) -> Result<Vec<Unkept>, FileError> {
         let (file, unkept) = self.commit_locked()?;
         // By name: a child that another thread is just starting has the file, too, and would keep
@@ -135,7 +135,8 @@ impl Replacement {
         Ok(unkept)
     }
 
-    /// [`commit`](Self::commit), but the new file comes back, still locked against other processes.
+    /// Like [`commit`](Self::commit), but returns the new file, still locked against other
+    /// processes.
     ///
     /// # Errors
     /// As for [`commit`](Self::commit).
@@ -169,8 +170,8 @@ impl Replacement {
     }
 }
 
-/// Gives the new file the name that the old one has. `None` if the name no longer leads to the old
-/// file; the file that has it keeps it.
+/// Gives the new file the name of the old one. `None` if the name no longer leads to the old file;
+/// then the file that has the name keeps it.
 fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<Option<File>> {
     let is_old = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|there| is_same(old, &there));
     match exchange(new.path(), path) {
@@ -198,9 +199,9 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
     Ok(None)
 }
 
-/// Whether a file could be written there now, so that a long run can fail at its beginning. Removes
-/// what killed processes of this user have left in the folder: regular files with the names of our
-/// temporary files that are not locked.
+/// Checks whether a file could be written there now, so that a long run can fail at its beginning.
+/// Also removes temporary files that killed processes of this user left in the folder: regular
+/// files with the names of our temporary files that are not locked.
 ///
 /// # Errors
 /// As for [`Replacement::begin`].
@@ -210,11 +211,11 @@ pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Opens a file for reading, and never waits: a named pipe without a writer would block until one
-/// comes. A folder opens, too, and cannot be read.
+/// Opens a file for reading without ever waiting: opening a named pipe without a writer would block
+/// until one comes. A folder can be opened, too, but not read.
 ///
 /// # Errors
-/// It cannot be opened; it is a pipe, a socket or a device.
+/// The file cannot be opened; it is a pipe, a socket or a device.
 pub fn open_regular(path: impl AsRef<Path>) -> io::Result<File> {
     let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
     let metadata = file.metadata()?;
@@ -224,7 +225,8 @@ pub fn open_regular(path: impl AsRef<Path>) -> io::Result<File> {
     Err(io::Error::other("it is a pipe or a device, not a regular file"))
 }
 
-/// Where a link leads. An error for a link that leads nowhere, and for what is not a regular file.
+/// The path that a link leads to. It is an error if a link leads nowhere, or to something that is
+/// not a regular file.
 fn resolve(name: &Path) -> Result<PathBuf, FileError> {
     let Ok(metadata) = std::fs::symlink_metadata(name) else { return Ok(name.to_owned()) };
     let path = if metadata.is_symlink() {
@@ -249,8 +251,8 @@ fn old(path: &Path) -> io::Result<Option<Metadata>> {
     }
 }
 
-/// The right to write to the folder is enough to replace a file, but a file that may not be written
-/// is not meant to change.
+/// Permission to write to the folder is enough to replace a file, but a read-only file is not meant
+/// to change.
 fn check_writable(name: &Path, path: &Path, old: &Metadata) -> Result<(), FileError> {
     if old.permissions().readonly() {
         return Err(FileError::ReadOnly { path: name.to_owned() });
@@ -262,14 +264,14 @@ fn check_writable(name: &Path, path: &Path, old: &Metadata) -> Result<(), FileEr
     }
 }
 
-/// Without what a temporary file adds, its name.
+/// The error without the name of the temporary file, which the library adds to it.
 fn write_error(path: &Path, cause: io::Error) -> FileError {
     let cause = if cause.raw_os_error().is_none() { cause.kind().into() } else { cause };
     FileError::Write { path: path.to_owned(), cause }
 }
 
-/// A temporary file of ours, locked. Files that will replace others can be read by their owner only
-/// until they have the other's permissions; new ones have those of a new file from the start.
+/// A new, locked temporary file. A file that will replace another can be read only by its owner
+/// until it has the other's permissions; a new file has the usual permissions from the start.
 fn temporary(folder: &Path, is_new: bool) -> io::Result<NamedTempFile> {
     loop {
         let mut builder = tempfile::Builder::new();
@@ -296,7 +298,7 @@ fn is_temporary(name: &str) -> bool {
     random.is_some_and(|random| random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Removes what killed processes have left, as far as that is certain. `ours` is a file of this
+/// Removes temporary files that killed processes left, if that is certain. `ours` is a file of this
 /// process.
 fn remove_leftovers(folder: &Path, ours: &File) {
     let (Ok(entries), Ok(ours)) = (std::fs::read_dir(folder), ours.metadata()) else { return };
@@ -342,7 +344,7 @@ mod system {
         (one.dev(), one.ino()) == (other.dev(), other.ino())
     }
 
-    /// Each file gets the other's name, in one step.
+    /// Exchanges the names of two files in one step.
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
     pub(super) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
         use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -354,7 +356,7 @@ mod system {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Whether this file has that name.
+    /// Whether this path leads to this file.
     pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
         Ok(is_same(&file.metadata()?, &std::fs::symlink_metadata(path)?))
     }
@@ -364,7 +366,7 @@ mod system {
     }
 
     /// Gives the file the owner, the group and the permissions of the old one, in this order, so
-    /// that at no time more users can read it than before.
+    /// that at no time can more users read it than before.
     pub(super) fn keep(file: &File, old: &Metadata) -> io::Result<Vec<Unkept>> {
         let new = file.metadata()?;
         let mut unkept = Vec::new();
@@ -383,7 +385,7 @@ mod system {
         Ok(unkept)
     }
 
-    /// The new name is on the disk only once its folder is.
+    /// Opens the folder, because a new name is on the disk only after its folder is flushed.
     pub(super) fn folder_to_sync(path: &Path) -> io::Result<File> {
         File::open(folder_of(path))
     }
@@ -410,7 +412,7 @@ mod system {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// A file that is open is not replaced here.
+    /// On this system, a file that is open cannot be replaced.
     pub(super) fn is_same(_: &Metadata, _: &Metadata) -> bool {
         true
     }
@@ -419,7 +421,7 @@ mod system {
         Ok(true)
     }
 
-    /// Owners are not known here, so nothing is removed.
+    /// On this system, owners are not known, so nothing is removed.
     pub(super) fn is_of_same_owner(_: &Metadata, _: &Metadata) -> bool {
         false
     }
@@ -428,7 +430,7 @@ mod system {
         file.set_permissions(old.permissions()).map(|()| Vec::new())
     }
 
-    /// Folders are not opened here, and need not be.
+    /// On this system, folders cannot be flushed and need not be.
     pub(super) struct NoFolder;
 
     impl NoFolder {

@@ -1,4 +1,4 @@
-//! What can go wrong with a file.
+//! Errors of files.
 
 use super::FormatError;
 use core::fmt;
@@ -10,55 +10,55 @@ use std::path::PathBuf;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         cause: io::Error,
     },
-    /// It can be read, but is not a filter.
+    /// The file can be read, but is not a filter.
     Format {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
         cause: FormatError,
     },
-    /// Another program updates it.
+    /// Another program is updating the file.
     InUse {
         /// The file.
         path: PathBuf,
     },
-    /// It cannot be written. A file that was to be replaced is untouched; of one that is updated in
-    /// its place, it is not known what is on the disk.
+    /// The file cannot be written. A file that was to be replaced is unchanged; if a file was being
+    /// updated in place, it is not known how much of the update is on the disk.
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         cause: io::Error,
     },
-    /// There is something other than a file under that name.
+    /// Something other than a file exists under that name.
     NotAFile {
         /// The path.
         path: PathBuf,
     },
-    /// A symbolic link under that name leads to no file.
+    /// A symbolic link under that name leads nowhere.
     Dangling {
         /// The link.
         path: PathBuf,
     },
-    /// The file may not be written.
+    /// The file is read-only.
     ReadOnly {
         /// The file.
         path: PathBuf,
     },
-    /// The file was removed, or another one took its name, after it was opened. What is there now
-    /// is untouched; what was written to the file that was opened is lost with it.
+    /// The file was removed, or its name was given to another file, after it was opened. The file
+    /// that has the name now is unchanged; what was written to the opened file is lost.
     Replaced {
         /// The file.
         path: PathBuf,
     },
-    /// It exists already and was not to be overwritten.
+    /// The file exists already and was not to be overwritten.
     Exists {
         /// The file.
         path: PathBuf,

@@ -1,4 +1,4 @@
-//! What can go wrong with a stream.
+//! Errors of streams.
 
 use super::FormatError;
 use core::fmt;
@@ -9,7 +9,7 @@ use std::io;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The stream fails.
+    /// Reading the stream failed.
     Io(io::Error),
     /// The bytes are not a filter.
     Format(FormatError),

@@ -1,4 +1,4 @@
-//! From values to bytes.
+//! Encoding: from values to bytes.
 
 use super::{CHUNK_BYTES, HEADER_BYTES, Written};
 use crate::error::BuildError;
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use std::io::{self, Write};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-/// The bytes of the value's file. An error if there is no memory for them.
+/// The bytes of the value's file. An error if the memory cannot be allocated.
 pub(crate) fn to_bytes<T: Written>(value: &T) -> Result<Vec<u8>, BuildError> {
     let total = encoded_bytes(value);
     let refuse = || BuildError::Memory { bytes: total };
@@ -16,6 +16,28 @@ pub(crate) fn to_bytes<T: Written>(value: &T) -> Result<Vec<u8>, BuildError> {
     bytes.try_reserve_exact(length).map_err(|_| refuse())?;
     bytes.extend_from_slice(&header(value));
     put_words(&mut bytes, value.words());
+    Ok(bytes)
+}
+
+/// The bytes of the value's file from `start` on, at most `length`. The checksum of all of them is
+/// computed only for a part that reaches into the header.
+pub(crate) fn part_of_bytes<T: Written>(value: &T, start: u64, length: usize) -> Result<Vec<u8>, BuildError> {
+    let end = encoded_bytes(value).min(start.saturating_add(length as u64));
+    let count = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(count).map_err(|_| BuildError::Memory { bytes: count as u64 })?;
+    let mut piece = |at: u64, piece: &[u8]| {
+        let from = (start.saturating_sub(at) as usize).min(piece.len());
+        let to = (end.saturating_sub(at) as usize).min(piece.len());
+        bytes.extend_from_slice(piece.get(from..to).unwrap_or_default());
+    };
+    let payload = HEADER_BYTES as u64;
+    if start < payload && count > 0 {
+        piece(0, &header(value));
+    }
+    let (first, last) = (start.saturating_sub(payload) / 8, end.saturating_sub(payload).div_ceil(8));
+    let words = value.words().skip(first as usize).take(last.saturating_sub(first) as usize);
+    words.zip(first..).for_each(|(word, number)| piece(payload + 8 * number, &word.to_le_bytes()));
     Ok(bytes)
 }
 
@@ -66,8 +88,8 @@ pub(crate) fn put_words(bytes: &mut Vec<u8>, words: impl Iterator<Item = u64>) {
     words.for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
 }
 
-/// The little-endian bytes of the words, piece by piece: a copy, as a view of words as bytes would
-/// need unsafe code and a little-endian machine.
+/// Passes on the little-endian bytes of the words, chunk by chunk. The bytes are copied, because a
+/// view of words as bytes would need unsafe code and a little-endian machine.
 fn for_each_chunk<E>(mut words: impl Iterator<Item = u64>, mut use_chunk: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
     let mut buffer = Vec::with_capacity(CHUNK_BYTES);
     loop {

@@ -1,5 +1,5 @@
-//! The 256 bytes before the payload: what all kinds share is checked here, and each field is read
-//! and written in one way.
+//! The header of 256 bytes before the payload: what all kinds share is checked here, and each field
+//! has one function to read it and one to write it.
 
 use super::HEADER_BYTES;
 use crate::MAX_PROBES;
@@ -16,14 +16,14 @@ const VERSION: u16 = 1;
 /// The flag of a file that is being updated in place.
 const UNFINISHED: u32 = 1 << 6;
 
-/// Of a filter that came out of a union.
+/// The flag of a filter that is the result of a union.
 pub(crate) const MERGED: u32 = 1;
 
-/// With that, of an intersection, whose offers are more than its items by what stands after the
-/// parameters of the layout.
+/// With [`MERGED`], the flag of an intersection. The field after the parameters of the layout says
+/// how many of its offers are certainly not its items.
 pub(crate) const INTERSECTION: u32 = 32;
 
-/// Where the fields start; docs/FORMAT.md says what they mean.
+/// Where each field starts; docs/FORMAT.md explains the fields.
 pub(crate) mod at {
     pub(crate) const VERSION: usize = 8;
     pub(crate) const KIND: usize = 10;
@@ -44,16 +44,16 @@ pub(crate) mod at {
     pub(crate) const PAYLOAD_LENGTH: usize = 104;
     pub(crate) const PAYLOAD_CHECKSUM: usize = 112;
     pub(crate) const PARAMETERS: usize = 120;
-    /// Of kinds 1 and 2.
+    /// The label of files of kinds 1 and 2.
     pub(crate) const LABEL: usize = 144;
     pub(crate) const HEADER_CHECKSUM: usize = 248;
 }
 
 /// The bytes of a header.
 ///
-/// A writer starts with [`new`](Self::new), puts what its kind has, and the envelope is closed by
-/// [`sealed`](Self::sealed). A reader starts with [`open`](Self::open), which answers for the
-/// envelope; the kind answers for the rest.
+/// A writer starts with [`new`](Self::new), adds the fields of its kind, and finishes with
+/// [`sealed`](Self::sealed). A reader starts with [`open`](Self::open), which checks what all kinds
+/// share; the kind checks its own fields.
 #[derive(Clone)]
 pub struct Fields([u8; HEADER_BYTES]);
 
@@ -67,7 +67,7 @@ impl Fields {
         fields
     }
 
-    /// The bytes, with where the payload is, and all checksums.
+    /// The finished header, with the length of the payload and all checksums.
     pub(crate) fn sealed(mut self, payload_bytes: u64, payload_checksum: u64) -> [u8; HEADER_BYTES] {
         self.put(at::PAYLOAD_OFFSET, (HEADER_BYTES as u64).to_le_bytes());
         self.put(at::PAYLOAD_LENGTH, payload_bytes.to_le_bytes());
@@ -76,8 +76,8 @@ impl Fields {
         self.0
     }
 
-    /// The header at the start of a file, of which there may be less than a header, and its kind if
-    /// it is one of `kinds`.
+    /// Reads the header at the start of a file, which may be shorter than a header, and its kind,
+    /// which must be one of `kinds`.
     pub(crate) fn open(start: &[u8], kinds: &[FileKind]) -> Result<(Fields, FileKind), FormatError> {
         check_magic(start)?;
         let whole = start.first_chunk().copied().map(Fields);
@@ -92,7 +92,8 @@ impl Fields {
         Ok((fields, kind))
     }
 
-    /// Holds the header to the length that its kind's fields make of the payload.
+    /// Checks the length of the payload in the header against the one that follows from its kind's
+    /// fields.
     pub(crate) fn check_payload_place(&self, payload_bytes: u64) -> Result<(), FormatError> {
         check_field("payload offset", self.u64(at::PAYLOAD_OFFSET), Expected::Exactly(HEADER_BYTES as u64))?;
         check_field("payload length", self.u64(at::PAYLOAD_LENGTH), Expected::Exactly(payload_bytes)).map(|_| ())
@@ -122,24 +123,24 @@ impl Fields {
         u64::from_le_bytes(self.get(offset))
     }
 
-    /// A field within these values, both included; `name` is what the error calls it.
+    /// A field that must be within these values, both included; `name` is how the error names it.
     pub(crate) fn u64_within(&self, name: &'static str, offset: usize, lowest: u64, highest: u64) -> Result<u64, FormatError> {
         check_field(name, self.u64(offset), Expected::Within(lowest, highest))
     }
 
-    /// Bytes that nothing has a use for are 0, so that equal values have equal files and later
-    /// versions can tell.
+    /// Checks that unused bytes are 0, so that equal values have equal files and later versions can
+    /// use the bytes.
     pub(crate) fn check_zero(&self, start: usize, end: usize) -> Result<(), FormatError> {
         let zero = self.0[start..end].iter().all(|byte| *byte == 0);
         if zero { Ok(()) } else { Err(FormatError::Reserved { offset: start }) }
     }
 
-    /// Whether the file is being updated in place, or was when its program ended.
+    /// Whether the file is being updated in place, or was when a program ended.
     pub(crate) fn is_unfinished(&self) -> bool {
         self.u32(at::FLAGS) & UNFINISHED != 0
     }
 
-    /// The flags, if all are among the `known` ones.
+    /// The flags, all of which must be `known`.
     pub(crate) fn flags(&self, known: u32) -> Result<u32, FormatError> {
         let found = self.u32(at::FLAGS);
         if self.is_unfinished() {
@@ -152,14 +153,15 @@ impl Fields {
         self.put_numbered_scheme(scheme.number(), bits, probes);
     }
 
-    /// [`put_scheme`](Self::put_scheme) of the number that stands for it.
+    /// [`put_scheme`](Self::put_scheme) with the number of the scheme.
     pub(crate) fn put_numbered_scheme(&mut self, scheme: u16, bits: u64, probes: u32) {
         self.put(at::SCHEME, scheme.to_le_bytes());
         self.put(at::PROBES, probes.to_le_bytes());
         self.put(at::BITS, bits.to_le_bytes());
     }
 
-    /// The scheme, which is one of files of this kind: blocked filters have one of their own.
+    /// The scheme, which must be one that this kind of file can have: blocked filters have their
+    /// own.
     pub(crate) fn scheme(&self, kind: FileKind) -> Result<SchemeId, FormatError> {
         let found = self.u16(at::SCHEME);
         let known = SchemeId::from_number(found).filter(|scheme| scheme.layout() == kind.layout());
@@ -219,14 +221,14 @@ impl Fields {
         self.put(at::FLAGS, flags.to_le_bytes());
     }
 
-    /// The same of a filter that an intersection goes into.
+    /// Marks the file as being updated in place to an intersection.
     #[cfg(feature = "mmap")]
     pub(crate) fn mark_unfinished_intersection(&mut self) {
         let flags = self.u32(at::FLAGS) | UNFINISHED | MERGED | INTERSECTION;
         self.put(at::FLAGS, flags.to_le_bytes());
     }
 
-    /// Takes that back.
+    /// Removes that mark.
     #[cfg(feature = "mmap")]
     pub(crate) fn take_mark_away(&mut self) {
         let flags = self.u32(at::FLAGS) & !UNFINISHED;
@@ -268,7 +270,7 @@ fn check_magic(start: &[u8]) -> Result<(), FormatError> {
     Err(if letters_stand { FormatError::TextMode { found } } else { FormatError::NotAFilter { found } })
 }
 
-/// The value, if it is as expected.
+/// Returns the value, if it is as expected.
 pub(crate) fn check_field(field: &'static str, found: u64, expected: Expected) -> Result<u64, FormatError> {
     let fits = match expected {
         Expected::Exactly(value) => found == value,

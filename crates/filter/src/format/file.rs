@@ -1,4 +1,4 @@
-//! Files: opened whole, and replaced whole or not at all.
+//! Files: opening them, and replacing them whole or not at all.
 
 use super::{Stored, Written, read_from, write_to};
 use crate::disk::{Expected, Replacement, open_regular};
@@ -14,12 +14,12 @@ pub(crate) fn open<T: Stored>(path: &Path) -> Result<T, FileError> {
     })
 }
 
-/// Writes the value to a file, and replaces the one that is there.
+/// Writes the value to a file and replaces an existing one.
 pub(crate) fn save<T: Written>(value: &T, path: &Path) -> Result<(), FileError> {
     save_as(value, path, Expected::Anything)
 }
 
-/// [`save`], but an error if there is anything under that name already.
+/// Like [`save`], but an error if anything exists under that name.
 pub(crate) fn save_new<T: Written>(value: &T, path: &Path) -> Result<(), FileError> {
     save_as(value, path, Expected::Nothing)
 }

@@ -1,4 +1,4 @@
-//! What a header says by itself, and where.
+//! The header of a file by itself.
 
 use super::wire::{self, is_compressed};
 use super::{Fields, HEADER_BYTES, at};
@@ -7,8 +7,8 @@ use crate::hash::Seed;
 use crate::ids::FileKind;
 use core::ops::Range;
 
-/// The fields that a header has in every kind, without the payload: for programs that look at files
-/// which they need not, or cannot, open. docs/FORMAT.md says what the fields mean in each kind.
+/// The fields that headers have in all kinds, without the payload. This is for programs that
+/// inspect files without opening them; docs/FORMAT.md explains the fields of each kind.
 ///
 /// ```
 /// use truebloom::{BloomFilter, FileHeader, FileKind};
@@ -25,19 +25,20 @@ pub struct FileHeader {
 }
 
 impl FileHeader {
-    /// Bytes of a header.
+    /// The length of a header in bytes.
     pub const BYTES: u64 = HEADER_BYTES as u64;
 
-    /// The header at the start of these bytes, of a compressed file the one that was coded. What
-    /// the kind asks of the fields is not checked.
+    /// The header at the start of these bytes; for a compressed file, the header of the original
+    /// file. Requirements of the kind on the fields are not checked.
     ///
     /// # Errors
-    /// They are no header of this version, or a damaged one, or of a kind that is not known.
+    /// The bytes are not a header of this version, or a damaged one, or its kind is not known.
     pub fn from_bytes(bytes: &[u8]) -> Result<FileHeader, FormatError> {
         if is_compressed(bytes) { FileHeader::plain(&wire::coded_header(bytes)?) } else { FileHeader::plain(bytes) }
     }
 
-    /// The same of bytes that are not compressed: what was coded is not coded again.
+    /// The same for bytes that are not compressed; the original of a compressed file cannot be
+    /// compressed again.
     pub(crate) fn plain(bytes: &[u8]) -> Result<FileHeader, FormatError> {
         let (fields, kind) = Fields::open(bytes, &FileKind::ALL)?;
         Ok(FileHeader { fields, kind })
@@ -48,8 +49,8 @@ impl FileHeader {
         if self.fields.is_unfinished() { Err(FormatError::Unfinished) } else { Ok(()) }
     }
 
-    /// An error unless two headers can be those of two states of one filter: only one that grows
-    /// changes its bits and probes.
+    /// An error unless the two headers can be those of two states of one filter: bits and probes
+    /// can change only in a filter that grows.
     pub(crate) fn check_states(old: &[u8], new: &[u8]) -> Result<(), FormatError> {
         let (old, new) = (FileHeader::plain(old)?, FileHeader::plain(new)?);
         let grows = old.kind == FileKind::Scalable;
@@ -72,13 +73,13 @@ impl FileHeader {
         self.kind
     }
 
-    /// Number of bits; of sketches the width.
+    /// The number of bits; for sketches, the width.
     #[must_use]
     pub fn bits(&self) -> u64 {
         self.fields.u64(at::BITS)
     }
 
-    /// Probes of a key; of sketches the depth.
+    /// The number of probes per key; for sketches, the depth.
     #[must_use]
     pub fn probes(&self) -> u32 {
         self.fields.u32(at::PROBES)
@@ -90,7 +91,7 @@ impl FileHeader {
         self.fields.seed()
     }
 
-    /// Offers of keys, repeats included; of sketches the sum of all counts.
+    /// How often keys were offered, repeats included; for sketches, the sum of all counts.
     #[must_use]
     pub fn offered(&self) -> u64 {
         self.fields.u64(at::OFFERED)
@@ -104,8 +105,8 @@ impl FileHeader {
 }
 
 impl FormatError {
-    /// Where in the header the wrong field lies, if it is one field. `header` is the beginning of
-    /// the file, as some fields lie elsewhere in another kind.
+    /// Where in the header the wrong field is, if the error is about one field. `header` is the
+    /// beginning of the file, because the place of some fields depends on the kind.
     #[must_use]
     pub fn header_bytes(&self, header: &[u8]) -> Option<Range<u64>> {
         let range = match *self {
@@ -122,7 +123,7 @@ impl FormatError {
     }
 }
 
-/// Where a field lies that errors call so.
+/// Where the field with this name in errors is stored.
 fn named(field: &str, header: &[u8]) -> Option<Range<usize>> {
     Some(match field {
         "kind" => at::KIND..at::SCHEME,

@@ -1,4 +1,4 @@
-//! A short text of a file, for programs.
+//! A short text that programs can store in a file.
 
 use super::{Fields, at};
 use crate::error::FormatError;
@@ -6,17 +6,17 @@ use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-/// UTF-8 without NUL, filled up with 0 in a file; all 0 is none.
+/// UTF-8 without NUL, filled up with 0 in the file; no label is all 0.
 ///
-/// Kinds 1 and 2 have it in the header, where nothing else needs the room. The headers of recycling
-/// filters and sketches are full, so that theirs ends the payload, after a flag.
+/// Kinds 1 and 2 store it in an unused part of the header. The headers of recycling filters and
+/// sketches are full, so their label is at the end of the payload, and a flag says so.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Label(Option<Box<str>>);
 
-/// Bytes that a label has room for: what the header of kinds 1 and 2 leaves.
+/// The largest label in bytes: what the header of kinds 1 and 2 has left.
 const MOST: usize = at::HEADER_CHECKSUM - at::LABEL;
 
-/// The words of a label at the end of a payload.
+/// The number of words that a label takes at the end of a payload.
 const WORDS: usize = MOST / 8;
 
 impl Label {
@@ -28,7 +28,7 @@ impl Label {
         fits.then(|| Label((!text.is_empty()).then(|| text.into())))
     }
 
-    /// Takes this text instead; false, and nothing changes, for one that is not fit.
+    /// Sets the text; returns false and changes nothing if the text is not valid.
     pub(crate) fn set(&mut self, text: &str) -> bool {
         Label::new(text).map(|label| *self = label).is_some()
     }
@@ -37,7 +37,7 @@ impl Label {
         self.0.as_deref()
     }
 
-    /// That of a header.
+    /// Reads the label of a header.
     pub(crate) fn read(fields: &Fields) -> Result<Label, FormatError> {
         Label::of_bytes(fields.get(at::LABEL)).ok_or(FormatError::Reserved { offset: at::LABEL })
     }
@@ -51,7 +51,7 @@ impl Label {
         if self.0.is_some() { Label::FLAG } else { 0 }
     }
 
-    /// Bytes that it takes at the end of a payload with these flags.
+    /// The number of bytes that the label takes at the end of a payload with these flags.
     pub(crate) fn payload_bytes(flags: u32) -> u64 {
         if flags & Label::FLAG == 0 { 0 } else { MOST as u64 }
     }
@@ -60,22 +60,22 @@ impl Label {
         Label::payload_bytes(self.flag()) / 8
     }
 
-    /// The end of the payload.
+    /// The words for the end of the payload.
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> + use<> {
         let bytes = self.bytes();
         let words: [u64; WORDS] = core::array::from_fn(|i| u64::from_le_bytes(core::array::from_fn(|j| bytes[8 * i + j])));
         words.into_iter().take(self.word_count() as usize)
     }
 
-    /// Takes the label from the end of a payload with these flags.
+    /// Removes the label from the end of a payload with these flags and returns it.
     pub(crate) fn split_off(words: &mut Vec<u64>, flags: u32) -> Result<Label, FormatError> {
         let length = (Label::payload_bytes(flags) / 8) as usize;
         let end = words.split_off(words.len().saturating_sub(length));
         Label::of_words(end.into_iter(), flags)
     }
 
-    /// The label at the end of these bytes, which are the file from its beginning and maybe more;
-    /// `payload` is the length of the payload.
+    /// The label at the end of the payload. `file` is the file from its beginning, and more bytes
+    /// may follow; `payload_bytes` is the length of the payload.
     pub(crate) fn at_end(file: &[u8], payload_bytes: u64, flags: u32) -> Result<Label, FormatError> {
         let end = super::HEADER_BYTES + payload_bytes as usize;
         let bytes = file.get(end - Label::payload_bytes(flags) as usize..end).unwrap_or_default();

@@ -1,16 +1,26 @@
-//! The methods of everything that is kept in files.
+//! The methods of everything that can be saved in files.
 
-/// Writing; what is said before the type is said of `to_bytes`, too.
+/// Writing; the documentation before the type also appears at `to_bytes`.
 macro_rules! writes_files {
     ($(#[$of_bytes:meta])* [$($generics:tt)*] $type:ty) => {
         impl<$($generics)*> $type {
-            /// The bytes of its file.
+            /// Returns the bytes of its file.
             $(#[$of_bytes])*
             ///
             /// # Errors
             /// The memory cannot be allocated.
             pub fn to_bytes(&self) -> Result<alloc::vec::Vec<u8>, $crate::BuildError> {
                 $crate::format::to_bytes(self)
+            }
+
+            /// The bytes of its file from `start` on, at most `length`: none from its end on. For
+            /// a file that goes somewhere in parts. Linear in the part; for one that reaches into
+            /// the header (its first 256 bytes, which have a checksum of all), in the file.
+            ///
+            /// # Errors
+            /// The memory for the part cannot be allocated.
+            pub fn part_of_bytes(&self, start: u64, length: usize) -> Result<alloc::vec::Vec<u8>, $crate::BuildError> {
+                $crate::format::part_of_bytes(self, start, length)
             }
 
             /// Writes the bytes of its file. Unbuffered writers are fine: it writes in large
@@ -23,11 +33,11 @@ macro_rules! writes_files {
                 $crate::format::write_to(self, writer)
             }
 
-            /// Writes the bytes of its file to the beginning of these, where it can be viewed or
-            /// kept, and returns how many they are. Takes no memory of the file's size.
+            /// Writes the bytes of its file to the beginning of `bytes`, where it can be viewed or
+            /// stored, and returns their number. Needs no memory for a copy of the file.
             ///
             /// # Errors
-            /// There are fewer than [`encoded_bytes`](Self::encoded_bytes).
+            /// `bytes` is shorter than [`encoded_bytes`](Self::encoded_bytes).
             pub fn write_into(&self, bytes: &mut [u8]) -> Result<usize, $crate::BuildError> {
                 $crate::format::write_into(self, bytes)
             }
@@ -37,26 +47,26 @@ macro_rules! writes_files {
                 $crate::format::encoded_bytes(self)
             }
 
-            /// Writes its file, and replaces the one that is there, keeping its owner, group and
-            /// permissions as far as the system lets us ([`file`](crate::file)).
+            /// Writes its file and replaces an existing one, whose owner, group and permissions it
+            /// keeps as far as the system allows ([`file`](crate::file)).
             ///
-            /// A reader of the path sees the old file or the new one, whole, also after a power
-            /// cut: the bytes go to a temporary file beside it, to the disk, and only then under
-            /// the name. A symbolic link is followed, and what it points to is replaced. Takes no
-            /// memory of the file's size.
+            /// A reader of the path sees either the whole old file or the whole new file, even
+            /// after a power cut: the bytes are written to a temporary file beside it and flushed
+            /// to the disk before it takes the name. A symbolic link is followed, and the file that
+            /// it points to is replaced. Needs no memory for a copy of the file.
             ///
             /// # Errors
-            /// There is something other than a file (a folder, a device, a pipe, a link that leads
-            /// nowhere); the file has no write permission; it cannot be written.
+            /// Something other than a file exists there (a folder, a device, a pipe, a link that
+            /// leads nowhere); the file is read-only; it cannot be written.
             #[cfg(feature = "fs")]
             pub fn save(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::format::save(self, path.as_ref())
             }
 
-            /// [`save`](Self::save), but an error if there is anything under that name already.
+            /// Like [`save`](Self::save), but an error if anything exists under that name.
             ///
             /// # Errors
-            /// There is anything under that name; otherwise as [`save`](Self::save).
+            /// Something exists under that name; otherwise as for [`save`](Self::save).
             #[cfg(feature = "fs")]
             pub fn save_new(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::format::save_new(self, path.as_ref())
@@ -65,54 +75,57 @@ macro_rules! writes_files {
     };
 }
 
-/// Reading; what is said before the type is said of `from_bytes`, too.
+/// Reading; the documentation before the type also appears at `from_bytes`.
 macro_rules! reads_files {
     ($(#[$of_bytes:meta])* [$($generics:tt)*] $type:ty) => {
         impl<$($generics)*> $type {
-            /// What these bytes hold, which must be those of one file, whole and nothing after it.
+            /// Reads a value from these bytes, which must be exactly one file, with nothing after
+            /// it.
             ///
-            /// Safe for bytes from anywhere: all else is an error, and the memory taken is a small
-            /// multiple of the bytes' own length, or, of a [compressed](crate::wire) file, of the
-            /// length it expands to, at most [1,024](crate::wire::MOST_EXPANSION) times its own.
-            /// The checksums find damage; they do not stop a forger. Linear in the bytes, expanded.
+            /// Safe for bytes from any source: all other bytes are an error, and the memory needed
+            /// is a small multiple of their length. For a [compressed](crate::wire) file it is a
+            /// small multiple of the expanded length, which is at most
+            /// [1,024](crate::wire::MOST_EXPANSION) times its own. The checksums find damage; they
+            /// do not stop a forger. Linear in the length of the expanded bytes.
             $(#[$of_bytes])*
             ///
             /// # Errors
-            /// The bytes are not such a file, or a damaged one, or something follows them; the
+            /// The bytes are not such a file, or a damaged one; something follows the file; the
             /// memory cannot be allocated.
             pub fn from_bytes(bytes: &[u8]) -> Result<Self, $crate::FormatError> {
                 $crate::format::from_bytes(bytes)
             }
 
-            /// Reads one from a stream and leaves what comes after it. For files,
-            /// [`open`](Self::open) also checks that nothing does.
+            /// Reads a value from a stream, and does not read what follows it. For files, use
+            /// [`open`](Self::open), which also checks that nothing follows.
             ///
-            /// Safe for streams from anywhere, as [`from_bytes`](Self::from_bytes) is: the memory
-            /// taken is at most a small multiple of the length of the stream, expanded, and 8 MiB.
+            /// Safe for streams from any source, like [`from_bytes`](Self::from_bytes): the memory
+            /// needed is at most a small multiple of the length of the stream, expanded, plus 8
+            /// MiB.
             ///
             /// # Errors
-            /// The stream fails, or ends too early; the bytes are not such a file, or a damaged
-            /// one; the memory cannot be allocated.
+            /// The stream fails or ends too early; the bytes are not such a file, or a damaged one;
+            /// the memory cannot be allocated.
             #[cfg(feature = "std")]
             pub fn read_from(reader: impl std::io::Read) -> Result<Self, $crate::ReadError> {
                 $crate::format::read_from(reader, None)
             }
 
             /// Reads a file. Takes about as much memory as the file is long; twice that for a
-            /// filter that grows and for a [compressed](crate::wire) file, of its expanded length;
-            /// for a sketch's list of keys, a small multiple.
+            /// filter that grows; twice the expanded length for a [compressed](crate::wire) file;
+            /// and a small multiple of the length for a sketch's list of keys.
             ///
             /// # Errors
-            /// The file cannot be read; its bytes are not such a file, or a damaged one, or
-            /// something follows them; the memory cannot be allocated.
+            /// The file cannot be read; its bytes are not such a file, or a damaged one; something
+            /// follows the file; the memory cannot be allocated.
             #[cfg(feature = "fs")]
             pub fn open(path: impl AsRef<std::path::Path>) -> Result<Self, $crate::FileError> {
                 $crate::format::open(path.as_ref())
             }
 
-            /// Whether a file could be saved there now, so that a long run can fail at its start:
-            /// the errors of [`save`](Self::save). Writes and removes an empty temporary file, and
-            /// removes those of killed processes
+            /// Checks whether a file could be saved there now, so that a long run can fail at its
+            /// start with the errors of [`save`](Self::save). Writes and removes an empty temporary
+            /// file, and removes those that killed processes left
             /// ([`file::check_target`](crate::file::check_target)).
             ///
             /// # Errors
@@ -125,31 +138,32 @@ macro_rules! reads_files {
     };
 }
 
-/// Looking at bytes where they are; what is said before the types is said of `view`, too.
+/// Views of bytes; the documentation before the types also appears at `view`.
 macro_rules! views_files {
     ($(#[$of_view:meta])* [$($generics:tt)*] $type:ty, [$($bytes:tt)*] $view:ty, $mapped:ty) => {
         impl<$($generics)*> $type {
-            /// What these bytes hold, left where it is: asked like the filter itself, and opened
-            /// without reading more than the header, in well under a microsecond. They must be
-            /// those of one file, whole and nothing after it. Any alignment does; `bytes` may be a
-            /// slice, a `static` by `include_bytes!`, a vector, an `Arc<[u8]>`, a map of a file.
+            /// A view of the value in these bytes, without a copy. It is queried like the filter
+            /// itself, and opening it reads only the header, in well under a microsecond. The bytes
+            /// must be exactly one file, with nothing after it. Any alignment is allowed; `bytes`
+            /// may be a slice, a `static` from `include_bytes!`, a vector, an `Arc<[u8]>`, or a
+            /// mapped file.
             ///
-            /// The header is checked, with its own checksum; nothing else is read. What follows
-            /// from the bits, such as the filter's own rate, is available only after
-            /// `verify_bytes`. Safe for bytes from anywhere, as [`from_bytes`](Self::from_bytes)
-            /// is; bytes that change meanwhile change answers, and do no other harm.
+            /// The header and its own checksum are verified; nothing else is read. Values that are
+            /// computed from the bits, such as the filter's own rate, are available only after
+            /// `verify_bytes`. Safe for bytes from any source, like
+            /// [`from_bytes`](Self::from_bytes); bytes that change meanwhile change answers, but do
+            /// no other harm.
             ///
             /// # Errors
-            /// The bytes are no such file, or their header is damaged, or something follows the
-            /// filter.
+            /// The bytes are not such a file, or its header is damaged; something follows the file.
             $(#[$of_view])*
             pub fn view<B: $($bytes)*>(bytes: B) -> Result<$view, $crate::FormatError> {
                 $crate::format::view::<Self, B>(bytes)
             }
 
-            /// [`view`](Self::view) of what stands at the beginning of these bytes, whatever comes
-            /// after it: a filter in the middle of a larger file, of which `encoded_bytes` of the
-            /// view says where it ends.
+            /// A [`view`](Self::view) of the file at the beginning of these bytes, whatever follows
+            /// it: for a filter in the middle of a larger file. `encoded_bytes` of the view says
+            /// where it ends.
             ///
             /// # Errors
             /// As for [`view`](Self::view), except that other bytes may follow.
@@ -161,13 +175,13 @@ macro_rules! views_files {
         #[cfg(feature = "mmap")]
         #[allow(unsafe_code, reason = "to map a file is to promise that it does not change")]
         impl<$($generics)*> $type {
-            /// A [`view`](Self::view) of a file that is mapped into memory: opened without reading
-            /// more than its header, in a millisecond however large it is, and shared with every
-            /// process that maps it. Only what is asked for is read.
+            /// A [`view`](Self::view) of a file that is mapped into memory. Opening it reads only
+            /// the header, takes about a millisecond whatever the size, and shares the memory with
+            /// every process that maps the file. Only the parts that are queried are read.
             ///
             /// # Safety
-            /// As for [`Mapped::open`]($crate::file::Mapped::open): nothing may write to the file
-            /// or truncate it while it is mapped.
+            /// As for [`Mapped::open`]($crate::file::Mapped::open): while the file is mapped,
+            /// nothing may write to it or truncate it.
             ///
             /// # Errors
             /// As for [`open`](Self::open), except that damaged bits are found only by

@@ -1,8 +1,8 @@
-//! The file format, version 1: docs/FORMAT.md. The bytes of a file, of a byte string in another
-//! language and of a value in a database are the same.
+//! The file format, version 1: docs/FORMAT.md. The bytes are the same in a file, in a byte string
+//! of another language, and in a value of a database.
 //!
-//! One envelope for all kinds: a type that implements [`Stored`] can be written and read whole with
-//! the functions of this module.
+//! All kinds share one envelope: a type that implements [`Stored`] is written and read with the
+//! functions of this module.
 
 mod decode;
 mod encode;
@@ -21,7 +21,7 @@ pub mod wire;
 pub(crate) use decode::{check_checksum, check_length, from_bytes, words_of};
 #[cfg(feature = "std")]
 pub(crate) use encode::write_to;
-pub(crate) use encode::{encoded_bytes, put_words, to_bytes, write_into};
+pub(crate) use encode::{encoded_bytes, part_of_bytes, put_words, to_bytes, write_into};
 pub(crate) use fields::{Fields, INTERSECTION, MERGED, at, check_field};
 #[cfg(feature = "fs")]
 pub(crate) use file::{open, save, save_new};
@@ -35,8 +35,8 @@ pub(crate) use view::{Viewed, check_payload, view, view_prefix};
 #[cfg(feature = "mmap")]
 pub(crate) use view::{view_by, view_mapped};
 
-/// Bytes before the payload.
+/// The number of bytes before the payload.
 pub(crate) const HEADER_BYTES: usize = 256;
 
-/// Bytes that are read and written at a time.
+/// How many bytes are read or written at a time.
 const CHUNK_BYTES: usize = 1 << 16;

@@ -1,37 +1,39 @@
-//! What has a file.
+//! Types that can be saved in a file.
 
 use super::Fields;
 use crate::error::FormatError;
 use crate::ids::FileKind;
 use alloc::vec::Vec;
 
-/// A value with a file: a header of 256 bytes and a payload of 64-bit words, written little-endian.
+/// A value with a file format: a header of 256 bytes and a payload of 64-bit words, written
+/// little-endian.
 ///
-/// The envelope (magic, version, kind, lengths, checksums) and everything about streams, files and
-/// memory is shared; a kind only says what its fields and its words mean.
+/// The envelope (magic, version, kind, lengths, checksums) and the handling of streams, files and
+/// memory are shared; a kind defines only its fields and its words.
 pub(crate) trait Stored: Written {
-    /// The kinds that this type opens.
+    /// The kinds of files that this type opens.
     const KINDS: &'static [FileKind];
 
-    /// What the fields of the header say. Only values that `Self` can have:
-    /// [`read_header`](Self::read_header) refuses the others.
+    /// The contents of the header. It has only values that `Self` can have:
+    /// [`read_header`](Self::read_header) refuses others.
     type Header;
 
-    /// Reads and checks every field of this kind, and that the parameters it does not use are 0.
-    /// Nothing has been allocated before.
+    /// Reads and checks every field of this kind, and checks that parameters which the kind does
+    /// not use are 0. Nothing is allocated before that.
     fn read_header(fields: &Fields, kind: FileKind) -> Result<Self::Header, FormatError>;
 
     /// The length of the payload that follows such a header: a multiple of 8, at most 2^62.
     fn payload_bytes(header: &Self::Header) -> u64;
 
-    /// The value of a header and its words, as many as [`payload_bytes`](Self::payload_bytes) says;
-    /// an error if the two contradict each other.
+    /// The value of a header and its words, of which there must be as many as
+    /// [`payload_bytes`](Self::payload_bytes) says; an error if header and words contradict each
+    /// other.
     fn assemble(header: Self::Header, words: Vec<u64>) -> Result<Self, FormatError>;
 }
 
-/// A value that can be written to a file, wherever it is.
+/// A value that can be written to a file, wherever its bits are.
 pub(crate) trait Written: Sized {
-    /// The fields of this value.
+    /// The header fields of this value.
     fn fields(&self) -> Fields;
 
     /// The number of [`words`](Self::words).

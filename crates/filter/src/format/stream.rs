@@ -1,4 +1,4 @@
-//! From streams to values. What comes may be anything, as with bytes.
+//! Reading values from streams. The stream may hold anything, just like bytes.
 
 use super::decode::{Header, reserve, words_of};
 use super::wire::{PREFIX_BYTES, is_compressed, wire_bytes};
@@ -9,12 +9,12 @@ use alloc::vec::Vec;
 use std::io::{self, Read};
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// Memory for the words of a stream of unknown length grows by this much at a time: a header that
-/// promises more than its stream holds costs no more than the stream and this.
+/// For a stream of unknown length, the memory for words grows in steps of this size: a header that
+/// promises more than the stream holds costs no more than the stream and one step.
 const GROWTH_BYTES: u64 = 8 << 20;
 
-/// Reads a value from a stream, whose length may be known; if it is not, what comes after the value
-/// is left there.
+/// Reads a value from a stream, whose length may be known; if it is not, the stream is not read
+/// beyond the value.
 pub(crate) fn read_from<T: Stored>(mut reader: impl Read, length: Option<u64>) -> Result<T, ReadError> {
     let mut start = [0; HEADER_BYTES];
     let filled = read_up_to(&mut reader, &mut start[..PREFIX_BYTES])?;
@@ -31,8 +31,8 @@ pub(crate) fn read_from<T: Stored>(mut reader: impl Read, length: Option<u64>) -
     Ok(T::assemble(header.of_kind, words)?)
 }
 
-/// The bytes of a compressed file, whose length is stored in it. No memory is taken for more than
-/// there are.
+/// The bytes of a compressed file, which contains its own length. Allocates no more than the stream
+/// holds.
 fn read_compressed(reader: impl Read, start: &[u8], length: Option<u64>) -> Result<Vec<u8>, ReadError> {
     let expected = wire_bytes(start)?;
     if let Some(found) = length.filter(|found| *found > expected) {
@@ -43,7 +43,7 @@ fn read_compressed(reader: impl Read, start: &[u8], length: Option<u64>) -> Resu
     Ok(bytes)
 }
 
-/// The words of a payload of this many bytes, and its checksum.
+/// Reads the words of a payload of this many bytes, and computes their checksum.
 fn read_words(mut reader: impl Read, bytes: u64, length_known: bool) -> Result<(Vec<u64>, u64), ReadError> {
     let growth = if length_known { bytes } else { GROWTH_BYTES };
     let (mut words, mut checksum, mut buffer) = (Vec::new(), Xxh3Default::new(), vec![0; CHUNK_BYTES]);
@@ -66,7 +66,7 @@ fn read_words(mut reader: impl Read, bytes: u64, length_known: bool) -> Result<(
     Ok((words, checksum.digest()))
 }
 
-/// Fills the buffer as far as the stream goes.
+/// Fills the buffer until the stream ends.
 fn read_up_to(reader: &mut impl Read, mut buffer: &mut [u8]) -> io::Result<usize> {
     let wanted = buffer.len();
     while !buffer.is_empty() {

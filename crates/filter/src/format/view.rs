@@ -1,4 +1,4 @@
-//! Values that stay in the bytes they are read from.
+//! Values that remain in the bytes they are read from.
 
 use super::decode::{Header, check_checksum};
 use super::{Fields, HEADER_BYTES, Stored, at};
@@ -10,17 +10,17 @@ use crate::{disk::Mapped, error::FileError};
 use std::{io, path::Path};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A value that can be asked while its words lie in bytes that somebody else holds.
+/// A value that can be queried while its words are in bytes that another owner holds.
 pub(crate) trait Viewed<B>: Stored {
-    /// The value whose words lie in what `B` holds.
+    /// The type of a value whose words `B` holds.
     type View;
 
-    /// The value of a header at the beginning of these bytes, of which no other was looked at.
-    /// There are as many as [`payload_bytes`](Stored::payload_bytes) says after the header.
+    /// The value of a header at the beginning of these bytes; the payload is not read. After the
+    /// header there must be as many bytes as [`payload_bytes`](Stored::payload_bytes) says.
     fn over(header: Self::Header, bytes: B) -> Result<Self::View, FormatError>;
 }
 
-/// The value in these bytes, which are those of one file.
+/// The value in these bytes, which must be exactly one file.
 pub(crate) fn view<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(bytes: B) -> Result<T::View, FormatError> {
     check_plain(bytes.as_ref())?;
     let header = Header::<T>::decode(bytes.as_ref())?;
@@ -28,7 +28,7 @@ pub(crate) fn view<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(bytes: B) -> Resu
     T::over(header.of_kind, bytes)
 }
 
-/// The value in these bytes, as another header than theirs says.
+/// The value in these bytes, with `header` in place of their own.
 #[cfg(feature = "mmap")]
 pub(crate) fn view_by<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(header: &[u8], bytes: B) -> Result<T::View, FormatError> {
     let header = Header::<T>::decode(header)?;
@@ -36,7 +36,7 @@ pub(crate) fn view_by<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(header: &[u8],
     T::over(header.of_kind, bytes)
 }
 
-/// The value at the beginning of these bytes, after which there may be others.
+/// The value at the beginning of these bytes, which others may follow.
 pub(crate) fn view_prefix<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(bytes: B) -> Result<T::View, FormatError> {
     check_plain(bytes.as_ref())?;
     let header = Header::<T>::decode(bytes.as_ref())?;
@@ -44,7 +44,7 @@ pub(crate) fn view_prefix<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(bytes: B) 
     T::over(header.of_kind, bytes)
 }
 
-/// Coded bits cannot be asked where they lie.
+/// An error for compressed bytes, which cannot be queried in place.
 fn check_plain(bytes: &[u8]) -> Result<(), FormatError> {
     if !super::wire::is_compressed(bytes) {
         return Ok(());
@@ -53,8 +53,8 @@ fn check_plain(bytes: &[u8]) -> Result<(), FormatError> {
     Err(FormatError::Coded { is_difference: bytes.get(9) == Some(&2) })
 }
 
-/// Holds the payload of the file at the beginning of these bytes to the checksum in its header,
-/// which is looked at once more: bytes that are not ours may have changed.
+/// Checks the payload of the file at the beginning of these bytes against the checksum in its
+/// header. The header is read again, because bytes that others own may have changed.
 pub(crate) fn check_payload(bytes: &[u8]) -> Result<(), FormatError> {
     let (fields, _) = Fields::open(bytes, &FileKind::ALL)?;
     let (length, expected) = (fields.u64(at::PAYLOAD_LENGTH), fields.payload_checksum());
@@ -63,7 +63,7 @@ pub(crate) fn check_payload(bytes: &[u8]) -> Result<(), FormatError> {
     check_checksum(expected, xxh3_64(payload.ok_or(truncated)?))
 }
 
-/// The value in a file that was mapped.
+/// The value in a file that is mapped into memory.
 #[cfg(feature = "mmap")]
 pub(crate) fn view_mapped<T: Viewed<Mapped>>(bytes: io::Result<Mapped>, path: &Path) -> Result<T::View, FileError> {
     let bytes = bytes.map_err(|cause| FileError::Read { path: path.to_owned(), cause })?;

@@ -1,15 +1,17 @@
-//! Hashers of other crates.
+//! Adapters for hashers of other crates.
 
 use super::{HasherId, KeyHash, KeyHasher, Seed};
 use crate::key::Write;
 use core::hash::{BuildHasher, Hash, Hasher};
 use truebloom_math::mix;
 
-/// A hasher of the standard library's kind, such as `RandomState` or those of other crates.
+/// A hasher built with the standard library's traits, such as `RandomState` or those of other
+/// crates.
 ///
-/// Two things are lost: 64 bits of hash raise the floor under the rate to n/2^64, which plans
-/// count; and a filter with it cannot be saved, because such a hasher has no number in the file
-/// format and promises no stable output. Its type has no `save`:
+/// It has two drawbacks. A hash of only 64 bits raises the lowest possible rate to n/2^64, which
+/// plans take into account. And a filter with it cannot be saved, because such a hasher has no
+/// number in the file format and does not guarantee stable output. The type of such a filter has no
+/// `save`:
 ///
 /// ```compile_fail
 /// use truebloom::{BloomFilter, ForeignHasher};
@@ -25,23 +27,23 @@ use truebloom_math::mix;
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 ///
-/// The proven rate holds as far as the hasher behaves as a random function of the key's bytes: many
-/// fast ones do not.
+/// The proven rate holds to the degree that the hasher behaves like a random function of the key's
+/// bytes, which many fast ones do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeignHasher<S> {
     hashers: S,
 }
 
 impl<S: BuildHasher> ForeignHasher<S> {
-    /// A hasher that uses those that `hashers` makes.
+    /// A hasher that uses the hashers which `hashers` builds.
     pub fn new(hashers: S) -> ForeignHasher<S> {
         ForeignHasher { hashers }
     }
 
-    /// The hash of any value with `std::hash::Hash`, also of types that are no [`Key`](crate::Key):
-    /// for [`insert_hash`](crate::BloomFilter::insert_hash) and
+    /// The hash of any value that implements `std::hash::Hash`, even if its type is not a
+    /// [`Key`](crate::Key): for [`insert_hash`](crate::BloomFilter::insert_hash) and
     /// [`contains_hash`](crate::BloomFilter::contains_hash) of filters with this hasher. It differs
-    /// from the hash of the equal key, because `Hash` adds framing.
+    /// from the hash of the same value as a key, because `Hash` adds framing.
     ///
     /// ```
     /// use std::path::Path;
@@ -89,10 +91,10 @@ impl<S: BuildHasher + 'static> KeyHasher for ForeignHasher<S> {
     }
 }
 
-/// Both halves are functions of the same 64 bits; distinct ones stay distinct. Mixed, as many
-/// hashers leave some bits as they were: a hasher that returns an integer as it is would make a
-/// filter of 100 keys err more than three times as often. The constant is 2^64 over the golden
-/// ratio.
+/// Both halves are functions of the same 64 bits; distinct hashes stay distinct. The bits are
+/// mixed, because many hashers leave some bits unchanged: with a hasher that returns an integer as
+/// it is, a filter of 100 keys would have more than three times the rate. The constant is 2^64 over
+/// the golden ratio.
 #[inline]
 fn spread(hash: u64) -> KeyHash {
     KeyHash { h1: mix(hash), h2: mix(hash ^ 0x9e37_79b9_7f4a_7c15) }

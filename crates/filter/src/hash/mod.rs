@@ -20,18 +20,18 @@ use crate::ids::HasherId;
 use crate::key::{Key, KeyWriter, Write, write_pieces};
 use truebloom_math::mix;
 
-/// The hash of a key: two 64-bit halves, each as good as random.
+/// The hash of a key: two halves of 64 bits, each of which behaves like a random number.
 ///
-/// Positions are taken from the halves as they are. [`mixed`](Self::mixed) makes a hash of any
-/// number of 128 bits; [`from_uniform_bits`](Self::from_uniform_bits) takes one that is a good hash
-/// already. A hash of 64 bits is a key of a filter with the hasher [`Prehashed`], whose rates count
-/// that two keys may have the same.
+/// Positions are computed from the halves directly. [`mixed`](Self::mixed) makes a hash from any
+/// 128-bit number; [`from_uniform_bits`](Self::from_uniform_bits) accepts a number that is already
+/// a good hash. A 64-bit hash can be a key of a filter with the hasher [`Prehashed`], whose rates
+/// account for keys with equal hashes.
 ///
-/// To divide keys among several filters of one seed, use the low bits of the first half, or give
+/// To divide keys among several filters with one seed, use the low bits of the first half, or give
 /// each filter its own seed: keys whose hashes begin alike share positions.
 ///
 /// Filters with the same seed and hasher give a key the same hash, so a key can be hashed once and
-/// then offered to many of them, whatever their sizes
+/// then offered to many filters of any size
 /// ([`BloomFilter::insert_hash`](crate::BloomFilter::insert_hash)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeyHash {
@@ -40,21 +40,22 @@ pub struct KeyHash {
 }
 
 impl KeyHash {
-    /// A hash of 128 bits that are uniform and independent already, as those of a good hash
-    /// function, taken as they are. The low half of the number becomes the first half of the hash.
+    /// A hash from 128 bits that are already uniform and independent, like those of a good hash
+    /// function; they are not mixed. The low half of the number becomes the first half of the hash.
     ///
-    /// Every bit counts: a 64-bit hash in a `u128` would put all keys into the same block of a
-    /// blocked filter. [`mixed`](Self::mixed) is safe for any number.
+    /// Every bit matters: with a 64-bit hash in a `u128`, all keys would fall into the same block
+    /// of a blocked filter. [`mixed`](Self::mixed) is safe for any number.
     #[inline]
     #[must_use]
     pub const fn from_uniform_bits(hash: u128) -> KeyHash {
         KeyHash { h1: hash as u64, h2: (hash >> 64) as u64 }
     }
 
-    /// A hash made of any number that identifies the key: a counter, an identifier with fixed bits,
-    /// a short hash. Distinct numbers have distinct hashes, whose positions are as good as random;
-    /// but choosing the numbers means choosing the positions, as there is no seed. Two rounds of a
-    /// Feistel network, each with SplitMix64's finalizer twice: about three nanoseconds.
+    /// A hash from any number that identifies the key: a counter, an identifier with fixed bits, a
+    /// short hash. Distinct numbers have distinct hashes, whose positions behave like random ones;
+    /// but because there is no seed, whoever chooses the numbers chooses the positions. Computed by
+    /// two rounds of a Feistel network, each with SplitMix64's finalizer twice, in about three
+    /// nanoseconds.
     ///
     /// ```
     /// use truebloom::{BlockedBloomFilter, KeyHash};
@@ -81,7 +82,7 @@ impl From<KeyHash> for u128 {
     }
 }
 
-/// Which types may be a hasher.
+/// Restricts which types can be hashers.
 mod sealed {
     pub trait Sealed {}
 
@@ -106,7 +107,7 @@ pub(crate) fn hash_key<K: Key + ?Sized>(hasher: &impl KeyHasher, key: &K) -> Key
     }
 }
 
-/// The hash of a key of several parts.
+/// The hash of a key that consists of several parts.
 #[inline]
 fn hash_parts<K: Key + ?Sized>(hasher: &impl KeyHasher, key: &K) -> KeyHash {
     let mut short = KeyWriter::new();
@@ -123,7 +124,8 @@ fn hash_long<K: Key + ?Sized>(hasher: &impl KeyHasher, key: &K) -> KeyHash {
     hasher.hash_pieces(&mut |take| write_pieces(key, take))
 }
 
-/// An error unless the two hash alike: what is merged has to put every key in the same place.
+/// An error unless both hash in the same way: filters that are merged must give every key the same
+/// positions.
 pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), MergeError> {
     if ours.id() != theirs.id() {
         return Err(MergeError::Hasher { ours: ours.id(), theirs: theirs.id() });
@@ -134,14 +136,14 @@ pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), Merg
     Ok(())
 }
 
-/// A seeded map from bytes to hashes.
+/// A seeded function from bytes to hashes.
 ///
-/// [`PortableHasher`] is what filters use by default; [`ForeignHasher`] adapts the hashers of other
-/// crates, and [`Prehashed`] takes keys that are 64-bit hashes already.
+/// [`PortableHasher`] is the default of filters; [`ForeignHasher`] adapts the hashers of other
+/// crates, and [`Prehashed`] is for keys that are already 64-bit hashes.
 ///
-/// Sealed: a hasher that overstated its width would make every rate wrong, one whose methods
-/// disagree would lose keys, and one that used the seed of another would lose them in unions. A
-/// custom hasher goes into [`ForeignHasher`]; hashes of 128 bits go in as they are, by
+/// The trait is sealed: a hasher that overstated its width would make every rate wrong, one whose
+/// methods disagreed would lose keys, and one that used another hasher's seed would lose keys in
+/// unions. Wrap a custom hasher in [`ForeignHasher`]; pass 128-bit hashes directly, with
 /// [`KeyHash::from_uniform_bits`] and [`insert_hash`](crate::BloomFilter::insert_hash).
 ///
 /// ```compile_fail,E0277
@@ -158,28 +160,28 @@ pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), Merg
 /// }
 /// ```
 pub trait KeyHasher: sealed::Sealed + 'static {
-    /// Width of the hash in bits: two keys have equal hashes at a rate of `2^-HASH_BITS`, and plans
-    /// count that.
+    /// Width of the hash in bits: two keys have equal hashes with probability `2^-HASH_BITS`, and
+    /// plans account for that.
     const HASH_BITS: u32;
 
     /// The hash of a key's canonical bytes.
     fn hash(&self, bytes: &[u8]) -> KeyHash;
 
-    /// The hash of more than eight bytes that come in pieces: `write` is called once, and hands
-    /// each piece on. The same as [`hash`](Self::hash) of all of them together; for a
-    /// [`ForeignHasher`], which may mind where one piece ends, a hash of the pieces.
+    /// The hash of more than eight bytes that are written in pieces: `write` is called once, and
+    /// passes on each piece. It equals [`hash`](Self::hash) of all the bytes together, except for a
+    /// [`ForeignHasher`], whose hash may depend on where pieces end.
     fn hash_pieces(&self, write: &mut Write<'_>) -> KeyHash;
 
-    /// The hash of the eight bytes of a number, little-endian: the same as [`hash`](Self::hash) of
+    /// The hash of the eight little-endian bytes of a number: equal to [`hash`](Self::hash) of
     /// them.
     #[inline]
     fn hash_number(&self, number: u64) -> KeyHash {
         self.hash(&number.to_le_bytes())
     }
 
-    /// [`hash_number`](Self::hash_number) for many numbers, first and second halves separately: the
-    /// same results, computed side by side where the hash allows it. The shortest of the three
-    /// slices decides how many.
+    /// [`hash_number`](Self::hash_number) for many numbers, with first and second halves stored
+    /// separately: the same results, computed in parallel if the hash allows it. The shortest of
+    /// the three slices determines how many numbers are hashed.
     fn hash_numbers(&self, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
         one_by_one(self, numbers, first, second);
     }
@@ -187,8 +189,8 @@ pub trait KeyHasher: sealed::Sealed + 'static {
     /// The number of this hasher in files; `None` for hashers that cannot be saved.
     fn id(&self) -> Option<HasherId>;
 
-    /// The seed; for a hasher that does not reveal its seed, a fingerprint instead. Hashers with
-    /// equal `id` and `seed` hash alike (for fingerprints: except for a chance of 2^-128 if the
-    /// hasher is any good).
+    /// The seed, or a fingerprint of the hasher if it does not reveal its seed. Hashers with equal
+    /// `id` and `seed` hash alike (with fingerprints, there is a chance of 2^-128 that they do not,
+    /// if the hasher is good).
     fn seed(&self) -> Seed;
 }

@@ -5,12 +5,12 @@ use super::{KeyHash, KeyHasher, Seed, hash_key, one_by_one, sip};
 use crate::ids::HasherId;
 use crate::key::{Key, Write};
 
-/// One of the hash functions that files know, with its seed: the hasher of a filter that can be
+/// One of the hash functions of the file format, with its seed: the hasher of a filter that can be
 /// saved.
 ///
-/// One type for all of them, because which one a file needs is known only once it is open: so
-/// `BloomFilter` without type arguments opens every file. The choice costs one branch per key,
-/// always taken the same way.
+/// There is one type for all of them, because only an opened file tells which one it needs: so
+/// `BloomFilter` without type arguments opens every file. This costs one well-predicted branch per
+/// key.
 ///
 /// ```
 /// use truebloom::{BloomFilter, PortableHasher, Seed};
@@ -23,12 +23,12 @@ use crate::key::{Key, Write};
 pub struct PortableHasher {
     id: HasherId,
     seed: Seed,
-    /// The seed as XXH3 takes it.
+    /// The seed in the form that XXH3 needs.
     xxh3: Xxh3,
 }
 
 impl PortableHasher {
-    /// The hash function of this number with this seed.
+    /// The hash function with this number and this seed.
     #[must_use]
     pub fn new(id: HasherId, seed: Seed) -> PortableHasher {
         PortableHasher { id, seed, xxh3: Xxh3::new(seed) }
@@ -49,21 +49,21 @@ impl PortableHasher {
         PortableHasher::new(HasherId::Xxh3, seed)
     }
 
-    /// SipHash-1-3-128, for untrusted keys. Keep the seed secret, and with it the file.
+    /// SipHash-1-3-128, for untrusted keys. Keep the seed and the file secret.
     #[must_use]
     pub fn sip13(seed: Seed) -> PortableHasher {
         PortableHasher::new(HasherId::Sip13, seed)
     }
 
-    /// The hash of a key of any type, for every filter with this hasher: the same as
-    /// [`FilterOf::hash`](crate::FilterOf::hash), for use without a filter at hand, or with a `dyn`
-    /// [`Filter`](crate::Filter).
+    /// The hash of a key of any type, for every filter with this hasher. It equals
+    /// [`FilterOf::hash`](crate::FilterOf::hash), and serves when there is no filter, or only a
+    /// `dyn` [`Filter`](crate::Filter).
     #[inline]
     pub fn hash_key<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
         hash_key(self, key)
     }
 
-    /// The hash function's number.
+    /// The number of the hash function.
     #[must_use]
     pub fn hasher_id(&self) -> HasherId {
         self.id
@@ -88,7 +88,7 @@ impl KeyHasher for PortableHasher {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn hash_number(&self, number: u64) -> KeyHash {
         match self.id {
             HasherId::Xxh3 => self.xxh3.hash_number(number),

@@ -1,16 +1,17 @@
-//! What makes the positions of each phase, or each layer, its own.
+//! Salts, which give each phase or layer its own positions.
 
 use super::{KeyHash, Seed};
 use core::fmt;
 use siphasher::sip128::SipHasher13;
 use truebloom_math::mix;
 
-/// What a salt is for: keeps its derivation apart from the hashes of keys and from other salts.
+/// The purpose of a salt, which keeps its derivation apart from the hashes of keys and from other
+/// salts.
 #[derive(Clone, Copy)]
 pub(crate) enum Use {
-    /// The phases of a recycling filter.
+    /// For the phases of a recycling filter.
     Phase,
-    /// The layers of a filter that grows.
+    /// For the layers of a filter that grows.
     Layer,
 }
 
@@ -23,16 +24,16 @@ impl Use {
     }
 }
 
-/// What makes the positions of a phase or a layer its own: 128 bits that a key's hash is mixed
-/// with, or nothing.
+/// Gives a phase or a layer its own positions: 128 bits that are mixed with a key's hash, or
+/// nothing.
 ///
-/// The key is hashed once, whatever the number of phases. In the model, hash and phase together are
-/// mapped to positions by a random function; that this one behaves as such is tested.
+/// The key is hashed only once, whatever the number of phases. In the model, a random function maps
+/// hash and phase together to positions; that this function behaves like one is tested, not proven.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Salt(Option<[u64; 2]>);
 
 impl fmt::Debug for Salt {
-    /// Without what follows from the seed.
+    /// Shows nothing that is derived from the seed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Salt").finish_non_exhaustive()
     }
@@ -41,8 +42,8 @@ impl fmt::Debug for Salt {
 impl Salt {
     pub(crate) const NONE: Salt = Salt(None);
 
-    /// For phase or layer number `number` (the recycles, or the layers, before it): SipHash-1-3-128
-    /// of their number, keyed by the hasher's seed.
+    /// The salt for phase or layer number `number` (the number of recycles or layers before it):
+    /// SipHash-1-3-128 of that number, with the hasher's seed as its key.
     pub(crate) fn numbered(of: Use, seed: Seed, number: u64) -> Salt {
         let hash = SipHasher13::new_with_keys(seed.low() ^ of.word(), seed.high() ^ of.word()).hash(&number.to_le_bytes());
         Salt(Some([hash.h1, hash.h2]))

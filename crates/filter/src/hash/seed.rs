@@ -11,10 +11,10 @@ use core::str::FromStr;
 
 /// 128 bits that select one hash function of a family.
 ///
-/// The proven rate is a mean over seeds, on keys chosen independently of the seed: take a random
-/// one unless two filters are to be merged or compared, or a result must be repeated. Written as
-/// hexadecimal digits by [`Display`](fmt::Display); `{:?}` keeps it out of logs, because knowing
-/// the seed is enough to choose keys that all pass.
+/// The proven rate is a mean over seeds, for keys chosen without knowing the seed: use a random one
+/// unless filters must be merged or compared, or a result must be repeated.
+/// [`Display`](fmt::Display) writes it as hexadecimal digits; `{:?}` does not show it, to keep it
+/// out of logs, because an attacker who knows the seed can choose keys that all pass.
 ///
 /// ```
 /// use truebloom::Seed;
@@ -28,10 +28,10 @@ use core::str::FromStr;
 pub struct Seed(u128);
 
 impl Seed {
-    /// A seed from the operating system's random numbers.
+    /// A seed from the random numbers of the operating system.
     ///
     /// # Errors
-    /// The operating system gives none.
+    /// The operating system gives no random numbers.
     #[cfg(feature = "random")]
     pub fn random() -> Result<Seed, BuildError> {
         let mut bytes = [0; 16];
@@ -63,7 +63,7 @@ impl From<Seed> for u128 {
 impl FromStr for Seed {
     type Err = ParseSeedError;
 
-    /// One to 32 hexadecimal digits, `0x` in front or not.
+    /// Accepts one to 32 hexadecimal digits, with or without a leading `0x`.
     fn from_str(text: &str) -> Result<Seed, ParseSeedError> {
         let digits = text.strip_prefix("0x").unwrap_or(text);
         // from_str_radix takes a sign; a seed has none.

@@ -11,13 +11,16 @@ use xxhash_rust::xxh3::{Xxh3Builder, xxh3_128_with_seed};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Xxh3 {
     seed: u64,
+    /// What the seed becomes for numbers, made once.
+    of_eight: OfEight,
 }
 
 impl Xxh3 {
-    /// Both halves of our seed are mixed to one. So two seeds in 2^64 hash alike, and all others
-    /// have nothing to do with each other, whichever bits they differ in.
+    /// The state of XXH3 for a seed, which XXH3 takes as 64 bits. So two seeds hash alike with
+    /// probability 2^-64, and all others are unrelated, whichever bits they differ in.
     pub(super) fn new(seed: Seed) -> Xxh3 {
-        Xxh3 { seed: mix(mix(seed.low().wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ seed.high()) }
+        let seed = mix(mix(seed.low().wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ seed.high());
+        Xxh3 { seed, of_eight: OfEight::new(seed) }
     }
 
     #[inline]
@@ -25,7 +28,7 @@ impl Xxh3 {
         KeyHash::from_uniform_bits(xxh3_128_with_seed(bytes, self.seed))
     }
 
-    /// [`hash`](Self::hash) of all pieces.
+    /// [`hash`](Self::hash) of all pieces together.
     pub(super) fn hash_pieces(self, write: &mut Write<'_>) -> KeyHash {
         let mut state = Xxh3Builder::new().with_seed(self.seed).build();
         write(&mut |piece| state.update(piece));
@@ -35,12 +38,12 @@ impl Xxh3 {
     /// [`hash`](Self::hash) of the eight bytes of a number.
     #[inline(always)]
     pub(super) fn hash_number(self, number: u64) -> KeyHash {
-        OfEight::new(self.seed).hash(number)
+        self.of_eight.hash(number)
     }
 
-    /// [`hash_number`](Self::hash_number) of each.
+    /// [`hash_number`](Self::hash_number) of each number.
     pub(super) fn hash_numbers(self, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
-        let hasher = OfEight::new(self.seed);
+        let hasher = self.of_eight;
         let level = Level::detect();
         let whole = numbers.len().min(first.len()).min(second.len()) / LANES * LANES;
         let (firsts, seconds) = (first.as_chunks_mut().0.iter_mut(), second.as_chunks_mut().0);
@@ -54,20 +57,20 @@ impl Xxh3 {
 }
 
 impl fmt::Debug for Xxh3 {
-    /// Without the seed.
+    /// Does not show the seed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Xxh3").finish_non_exhaustive()
     }
 }
 
-/// XXH3-128 of eight bytes under a seed: the arithmetic of the published algorithm for inputs of
-/// that length, which for numbers needs neither memory nor a choice.
-#[derive(Clone, Copy)]
+/// XXH3-128 of eight bytes under a seed: the published algorithm's arithmetic for inputs of that
+/// length, which for numbers needs neither memory nor branches.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct OfEight {
     flip: u64,
 }
 
-/// The first of XXH64's primes, and four times the length as the algorithm adds it.
+/// The first of XXH64's primes, plus four times the length, as the algorithm adds it.
 const FACTOR: u64 = 0x9e37_79b1_85eb_ca87 + (8 << 2);
 
 impl OfEight {
@@ -99,7 +102,8 @@ impl OfEight {
 }
 
 impl Halves for OfEight {
-    /// As [`hash`](OfEight::hash), with the product made of halves, as vectors have it.
+    /// Equals [`hash`](OfEight::hash); the product is computed from halves, as vector instructions
+    /// require.
     #[inline(always)]
     fn of(self, number: u64) -> (u64, u64) {
         let keyed = number ^ self.flip;

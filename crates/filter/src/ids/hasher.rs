@@ -7,7 +7,7 @@ use core::fmt;
 #[non_exhaustive]
 #[repr(u16)]
 pub enum HasherId {
-    /// XXH3-128: a few nanoseconds per key. For keys chosen without knowledge of the seed.
+    /// XXH3-128: a few nanoseconds per key. For keys that are chosen without knowing the seed.
     Xxh3 = 3,
     /// SipHash-1-3-128, for untrusted keys: several times slower, but without the seed nobody can
     /// choose keys that fill the filter or pass it.
@@ -15,7 +15,7 @@ pub enum HasherId {
 }
 
 impl HasherId {
-    /// All of them.
+    /// All hash functions.
     pub const ALL: [HasherId; 2] = [HasherId::Xxh3, HasherId::Sip13];
 
     /// Its name: `xxh3` or `siphash`.

@@ -1,11 +1,11 @@
-//! The kinds of files: the one list.
+//! The kinds of files, in one list.
 
 use core::fmt;
 use truebloom_math::Layout;
 
 macro_rules! file_kind {
     ($($(#[$doc:meta])* $kind:ident = $number:literal, $what:literal, $opened_by:literal, $layout:ident;)*) => {
-        /// What a file holds. The numbers are those of docs/FORMAT.md.
+        /// The kind of a file. The numbers are those of docs/FORMAT.md.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         #[repr(u16)]
@@ -14,16 +14,16 @@ macro_rules! file_kind {
         }
 
         impl FileKind {
-            /// All of them.
+            /// All kinds.
             pub const ALL: [FileKind; [$($number),*].len()] = [$(FileKind::$kind),*];
 
-            /// What opens a file of this kind: the type of this crate and the verb of the command.
+            /// What opens a file of this kind: the type of this crate, and the verb of the command.
             #[must_use]
             pub fn opened_by(self) -> &'static str {
                 match self { $(FileKind::$kind => $opened_by,)* }
             }
 
-            /// Where the positions of a key lie in a filter of this kind.
+            /// Where a key's positions are in a filter of this kind: anywhere or in one line.
             pub(crate) fn layout(self) -> Layout {
                 match self { $(FileKind::$kind => Layout::$layout,)* }
             }

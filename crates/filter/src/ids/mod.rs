@@ -1,4 +1,4 @@
-//! What stands in files by its number.
+//! The enums whose numbers are stored in files.
 
 mod hasher;
 mod kind;

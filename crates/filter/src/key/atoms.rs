@@ -1,4 +1,4 @@
-//! Keys of one part: numbers, byte strings, and whatever points to a key.
+//! Keys of one part: numbers, byte strings, and everything that points to a key.
 
 use super::{Key, KeyWriter};
 use alloc::borrow::{Cow, ToOwned};
@@ -39,7 +39,7 @@ impl Key for u8 {
         Some(u64::from(*self))
     }
 
-    /// A sequence of them is a byte string.
+    /// A sequence of bytes is a byte string.
     #[inline(always)]
     fn slice_bytes(bytes: &[u8]) -> Option<&[u8]> {
         Some(bytes)

@@ -46,7 +46,7 @@ impl<K: Key> Key for Option<K> {
     }
 }
 
-/// Of one field: that field.
+/// A tuple of one field is the same key as that field.
 impl<K: Key> Key for (K,) {
     #[inline]
     fn write_key(&self, to: &mut KeyWriter<'_>) {

@@ -1,4 +1,4 @@
-//! What can be a key: anything with canonical bytes.
+//! The trait of keys: everything with canonical bytes.
 
 mod atoms;
 mod composite;
@@ -10,8 +10,8 @@ pub(crate) use writer::{Take, Write};
 
 use alloc::vec::Vec;
 
-/// A value with canonical bytes, the same in every process, on every platform and in every language
-/// that writes this crate's files.
+/// A value with canonical bytes, which are the same in every process, on every platform and in
+/// every language that writes this crate's files.
 ///
 /// | key | bytes |
 /// |---|---|
@@ -24,25 +24,25 @@ use alloc::vec::Vec;
 /// | `Option`, enums by `#[derive(Key)]` | the number of the variant (`None` is 0, `Some` is 1), and each field |
 /// | references, `Box`, `Cow`, `Rc`, `Arc`; tuples and structs of one field | those of the value |
 ///
-/// Within a sequence, a tuple, a struct or an enum the numbers in this table are keys of 8 bytes,
-/// and a string of bytes begins with its length. So no two values of one type have the same bytes
-/// (of one type at run time: a `dyn Key` may be of any), and no value's bytes within another begin
-/// with another's. docs/FORMAT.md has the whole definition.
+/// Within a sequence, a tuple, a struct or an enum, the numbers in this table take 8 bytes, and a
+/// byte string begins with its length. So no two values of one type have the same bytes (a
+/// `dyn Key` may have any type at run time), and as parts of a larger key, the bytes of no value
+/// begin with those of another. docs/FORMAT.md has the full definition.
 ///
-/// Values of different types can be one key: `5u8`, `5u64` and `5i32`; `true` and `1`; `"a"` and
-/// `b"a"`; `-1i64` and `u64::MAX`; a `struct Url(String)` and its text; a number and the string of
-/// its 8 bytes; a `u128`, a pair of `u64` and the string of their 16 bytes. To mix types in one
+/// Values of different types can be the same key: `5u8`, `5u64` and `5i32`; `true` and `1`; `"a"`
+/// and `b"a"`; `-1i64` and `u64::MAX`; a `struct Url(String)` and its text; a number and the string
+/// of its 8 bytes; a `u128`, a pair of `u64` and the string of their 16 bytes. To mix types in one
 /// filter, give each a tag: `("id", 5u64)`.
 ///
-/// No key allocates when it is hashed. The program decides what is hashed of a floating-point
-/// number (`x.to_bits()` distinguishes 0.0 from -0.0). `std::hash::Hash` is not used because it
-/// adds framing that depends on the type and that no version of the standard library promises to
-/// keep: files made with it could not be read again.
-/// [`ForeignHasher::hash_one`](crate::ForeignHasher::hash_one) takes such values, for filters in
+/// Hashing a key never allocates. Floating-point numbers are not keys: the program decides which of
+/// their properties count (`x.to_bits()` distinguishes 0.0 from -0.0). `std::hash::Hash` is not
+/// used, because it adds framing that depends on the type and may change with any version of the
+/// standard library: files made with it could become unreadable.
+/// [`ForeignHasher::hash_one`](crate::ForeignHasher::hash_one) accepts such values, for filters in
 /// memory.
 ///
 /// # Types of your own
-/// `#[derive(Key)]`, with the feature `derive`; or by hand, field by field:
+/// Use `#[derive(Key)]`, with the feature `derive`, or write the implementation field by field:
 ///
 /// ```
 /// use truebloom::{BloomFilter, Key, KeyWriter};
@@ -69,27 +69,27 @@ use alloc::vec::Vec;
     note = "for any type with `std::hash::Hash`, in filters that are never saved: `truebloom::ForeignHasher::hash_one`"
 )]
 pub trait Key {
-    /// Writes the key as a part of another: a number as its bytes, a string of bytes after its
-    /// length, anything else part by part. This is how it is hashed alone, too, unless one of the
-    /// following methods says otherwise.
+    /// Writes the key as a part of another one: a number as its bytes, a byte string after its
+    /// length, and anything else part by part. A key by itself is hashed in the same way, unless
+    /// one of the following methods says otherwise.
     fn write_key(&self, to: &mut KeyWriter<'_>);
 
-    /// The key as a number, if it is one of 8 bytes: such keys are hashed without going through
-    /// memory, and many of them side by side. What [`write_key`](Self::write_key) writes must then
-    /// be that number.
+    /// The key as a number, if it is a number of 8 bytes: such keys are hashed in registers,
+    /// several of them in parallel. [`write_key`](Self::write_key) must then write exactly that
+    /// number.
     #[inline(always)]
     fn key_number(&self) -> Option<u64> {
         None
     }
 
-    /// The key as a string of bytes, if it is one: alone, it is hashed without its length. What
-    /// [`write_key`](Self::write_key) writes must then be that string.
+    /// The key as a byte string, if it is one: by itself, it is hashed without its length.
+    /// [`write_key`](Self::write_key) must then write exactly that string.
     #[inline(always)]
     fn key_bytes(&self) -> Option<&[u8]> {
         None
     }
 
-    /// The keys of a slice as a string of bytes, which those of type `u8` are.
+    /// The keys of a slice as one byte string, if they have type `u8`.
     #[doc(hidden)]
     #[inline(always)]
     #[must_use]
@@ -100,8 +100,8 @@ pub trait Key {
         None
     }
 
-    /// The bytes that are hashed. For other programs that make the same keys, and for tests;
-    /// filters hash without a copy.
+    /// The bytes that are hashed. They serve other programs that make the same keys, and tests;
+    /// filters hash without this copy.
     ///
     /// ```
     /// use truebloom::Key;
@@ -112,7 +112,7 @@ pub trait Key {
     }
 }
 
-/// Calls `use_bytes` with the bytes that are hashed. Allocates for long keys of several parts only.
+/// Calls `use_bytes` with the bytes that are hashed. Allocates only for long keys of several parts.
 pub(crate) fn with_bytes<K: Key + ?Sized, R>(key: &K, use_bytes: impl FnOnce(&[u8]) -> R) -> R {
     if let Some(number) = key.key_number() {
         return use_bytes(&number.to_le_bytes());
@@ -132,7 +132,7 @@ pub(crate) fn with_bytes<K: Key + ?Sized, R>(key: &K, use_bytes: impl FnOnce(&[u
     }
 }
 
-/// The bytes of a key that is not a string of bytes, piece by piece.
+/// Passes on the bytes of a key that is not a byte string, piece by piece.
 pub(crate) fn write_pieces<K: Key + ?Sized>(key: &K, take: &mut Take<'_>) {
     let mut writer = KeyWriter::in_pieces(take);
     key.write_key(&mut writer);

@@ -1,4 +1,4 @@
-//! Addresses.
+//! Internet addresses as keys.
 
 use super::{Key, KeyWriter};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -43,7 +43,7 @@ impl Key for SocketAddrV4 {
     }
 }
 
-/// The address, the port, and the two numbers that tell addresses apart besides: flow and scope.
+/// The address, the port, and the two numbers that also distinguish addresses: flow and scope.
 impl Key for SocketAddrV6 {
     #[inline]
     fn write_key(&self, to: &mut KeyWriter<'_>) {
@@ -51,7 +51,7 @@ impl Key for SocketAddrV6 {
     }
 }
 
-/// The version, 4 or 6, and what follows in one of that version.
+/// The version, 4 or 6, followed by the key of an address of that version.
 impl Key for SocketAddr {
     #[inline]
     fn write_key(&self, to: &mut KeyWriter<'_>) {

@@ -1,4 +1,4 @@
-//! Where keys of several parts are assembled.
+//! The writer that assembles keys of several parts.
 
 /// Takes a key piece by piece.
 pub(crate) type Take<'a> = dyn FnMut(&[u8]) + 'a;
@@ -6,23 +6,23 @@ pub(crate) type Take<'a> = dyn FnMut(&[u8]) + 'a;
 /// Writes a key piece by piece.
 pub(crate) type Write<'a> = dyn FnMut(&mut Take<'_>) + 'a;
 
-/// Bytes that are assembled before they are hashed: enough for nearly all keys.
+/// How many bytes are assembled before they are hashed: enough for nearly all keys.
 const SHORT: usize = 128;
 
-/// Takes the parts of a key: see [`Key::write_key`](crate::Key::write_key).
+/// Receives the parts of a key: see [`Key::write_key`](crate::Key::write_key).
 ///
-/// Bytes up to a length are assembled here and hashed at once; longer keys are hashed piece by
-/// piece. Either way nothing is allocated, and the hash is that of all bytes.
+/// Keys up to a certain length are assembled here and hashed at once; longer ones are hashed piece
+/// by piece. In both cases nothing is allocated, and the hash is that of all bytes.
 pub struct KeyWriter<'a> {
     bytes: [u8; SHORT],
-    /// Those that are there, all told if `take` is none.
+    /// The number of bytes in the buffer; the length of the whole key if `take` is `None`.
     len: usize,
-    /// Where full pieces go; without it, what does not fit is only counted.
+    /// Receives full pieces; without it, bytes that do not fit are only counted.
     take: Option<&'a mut Take<'a>>,
 }
 
 impl KeyWriter<'static> {
-    /// For short keys.
+    /// A writer for short keys.
     #[inline]
     pub(crate) fn new() -> KeyWriter<'static> {
         KeyWriter { bytes: [0; SHORT], len: 0, take: None }
@@ -30,18 +30,18 @@ impl KeyWriter<'static> {
 }
 
 impl<'a> KeyWriter<'a> {
-    /// For keys of any length.
+    /// A writer for keys of any length.
     pub(crate) fn in_pieces(take: &'a mut Take<'a>) -> KeyWriter<'a> {
         KeyWriter { bytes: [0; SHORT], len: 0, take: Some(take) }
     }
 
-    /// What was written, if it is short.
+    /// The bytes of the key, if it is short.
     #[inline]
     pub(crate) fn short(&self) -> Option<&[u8]> {
         self.bytes.get(..self.len)
     }
 
-    /// Hands on the last piece.
+    /// Passes on the last piece.
     pub(crate) fn flush(&mut self) {
         if let Some(take) = &mut self.take {
             take(self.bytes.get(..self.len).unwrap_or_default());
@@ -49,19 +49,19 @@ impl<'a> KeyWriter<'a> {
         }
     }
 
-    /// Writes a number: 8 bytes.
+    /// Writes a number as 8 bytes.
     #[inline]
     pub fn number(&mut self, number: u64) {
         self.push(&number.to_le_bytes());
     }
 
-    /// Writes a number of up to 128 bits: 16 bytes.
+    /// Writes a number of up to 128 bits as 16 bytes.
     #[inline]
     pub fn wide_number(&mut self, number: u128) {
         self.push(&number.to_le_bytes());
     }
 
-    /// Writes a string of bytes after its length.
+    /// Writes a byte string after its length.
     #[inline]
     pub fn byte_string(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);

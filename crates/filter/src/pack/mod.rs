@@ -1,4 +1,4 @@
-//! Many filters of one plan and one seed, one after the other.
+//! Many filters of one plan and one seed, stored one after the other.
 
 mod record;
 mod stored;
@@ -16,13 +16,14 @@ use alloc::vec::Vec;
 use core::fmt;
 use record::record_words;
 
-/// Many small filters in one piece of memory, or in one file: bits, probes, scheme, hasher, seed,
-/// capacity and rate stand there once, and each member keeps 64 bytes beside its bits: its counts
-/// and two checksums.
+/// Many small filters in one piece of memory, or in one file. Bits, probes, scheme, hasher, seed,
+/// capacity and rate are stored once, and each member adds 64 bytes to its bits: its counts and two
+/// checksums.
 ///
-/// A member is a filter like any other view: [`get`](Self::get) makes it in nanoseconds, and it
-/// takes 64 bytes. The plan is made once; as all members have one seed, a key is hashed once for
-/// all of them. 10,000 tables of 5,000 keys at 1% take 1.011 times their bits.
+/// A member is a view like any other: [`get`](Self::get) makes it in nanoseconds, and it takes 64
+/// bytes. The plan is made once, and because all members have one seed, a key is hashed once for
+/// all of them. For example, 10,000 tables of 5,000 keys at 1% take 1.011 times the memory of their
+/// bits.
 ///
 /// ```
 /// use truebloom::{BloomFilter, Pack};
@@ -43,32 +44,32 @@ use record::record_words;
 /// ```
 pub struct Pack<S: Scheme = Standard, K: Backing = Owned> {
     head: Head<S, PortableHasher>,
-    /// What the records of this pack are bound to, so that none is mistaken for one of a pack with
-    /// another plan or seed.
+    /// A fingerprint that binds records to this pack, so that they are not mistaken for those of a
+    /// pack with another plan or seed.
     family: u64,
-    /// Record after record.
+    /// The records, one after the other.
     words: K::List,
 }
 
 /// A filter in a pack.
 pub type Member<'a, S = Standard, W = [u8; 8]> = FilterOf<S, PortableHasher, Packed<'a, W>>;
 
-/// A pack in bytes that `B` holds.
+/// A pack over bytes that `B` holds.
 pub type PackView<B, S = Standard> = Pack<S, View<B>>;
 
 impl<S: Scheme> Pack<S> {
-    /// An empty pack of filters like this one, whose plan and seed they share. Its keys and its
-    /// label are not taken.
+    /// An empty pack of filters with the plan and the seed of this one. The filter's keys and its
+    /// label are not copied.
     pub fn of<K: Counted>(filter: &FilterOf<S, PortableHasher, K>) -> Pack<S> {
         let head = Head { label: Label::default(), ..filter.head().clone() };
         Pack::with_words(head, Vec::new())
     }
 
-    /// Adds a filter: its bits and counts are copied, but not its plan (all members have the
-    /// pack's) and not its label.
+    /// Adds a filter: its bits and counts are copied, but not its label, and not its plan, which is
+    /// the pack's.
     ///
     /// # Errors
-    /// It differs from the others in bits, probes, scheme, hasher or seed.
+    /// The filter differs from the others in bits, probes, scheme, hasher or seed.
     pub fn push<K: Counted>(&mut self, filter: &FilterOf<S, PortableHasher, K>) -> Result<(), MergeError> {
         self.check_alike(filter)?;
         let start = self.words.len();
@@ -88,23 +89,23 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         self.words.len() / record_words(&self.head.scheme)
     }
 
-    /// Whether there is none.
+    /// Whether the pack has no filters.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The filter of this number, counted from 0 in the order in which they were added; `None`
-    /// beyond the last. Its record is checked, its bits are not; `verify_bytes` checks them.
+    /// The filter with this index, counted from 0 in the order of insertion; `None` beyond the
+    /// last. Its record is checked, but its bits are not; `verify_bytes` checks them.
     ///
     /// # Errors
-    /// It is damaged.
+    /// The filter is damaged.
     pub fn get(&self, number: usize) -> Result<Option<Member<'_, S, K::Word>>, FormatError> {
         let length = record_words(&self.head.scheme);
         let words = number.checked_mul(length).and_then(|start| self.words.get(start..start.checked_add(length)?));
         words.map(|words| record::member(&self.head, self.family, words)).transpose()
     }
 
-    /// The filters in the order in which they were added.
+    /// The filters in the order of insertion.
     pub fn iter(&self) -> impl Iterator<Item = Result<Member<'_, S, K::Word>, FormatError>> {
         (0..self.len()).filter_map(|number| self.get(number).transpose())
     }
@@ -114,13 +115,14 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         crate::hash::hash_key(&self.head.hasher, key)
     }
 
-    /// Bytes of a member: its record, and its bits in whole words.
+    /// The length of a member in bytes: its record, and its bits in whole words.
     pub fn member_bytes(&self) -> usize {
         record_words(&self.head.scheme).saturating_mul(8)
     }
 
-    /// Writes a filter as a member to the beginning of these bytes, for a pack whose members stand
-    /// apart: each in the file of its table, say, with what they share in one place.
+    /// Writes a filter as a member to the beginning of these bytes, for a pack whose members are
+    /// stored separately: for example, each in the file of its table, and what they share in one
+    /// place.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Pack};
@@ -134,8 +136,8 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
     /// ```
     ///
     /// # Errors
-    /// The filter differs from those of the pack in bits, probes, scheme, hasher or seed; there are
-    /// fewer bytes than [`member_bytes`](Self::member_bytes).
+    /// The filter differs from those of the pack in bits, probes, scheme, hasher or seed; `bytes`
+    /// is shorter than [`member_bytes`](Self::member_bytes).
     pub fn write_member<V: Counted>(&self, filter: &FilterOf<S, PortableHasher, V>, bytes: &mut [u8]) -> Result<(), MergeError> {
         self.check_alike(filter)?;
         let (needed, found) = (self.member_bytes(), bytes.len());
@@ -144,11 +146,12 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         Ok(())
     }
 
-    /// The member at the beginning of these bytes, which stand apart from the pack:
-    /// [`write_member`](Self::write_member) wrote them.
+    /// The member at the beginning of these bytes, which [`write_member`](Self::write_member)
+    /// wrote.
     ///
     /// # Errors
-    /// There are too few, or they are damaged, or of a pack of another plan or seed.
+    /// There are too few bytes, or they are damaged, or they belong to a pack with another plan or
+    /// seed.
     pub fn view_member<'a>(&'a self, bytes: &'a [u8]) -> Result<Member<'a, S>, FormatError> {
         let (expected, found) = (self.member_bytes() as u64, bytes.len() as u64);
         let words = bytes.as_chunks().0.get(..record_words(&self.head.scheme)).ok_or(FormatError::Truncated { expected, found })?;
@@ -161,7 +164,7 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
 }
 
 impl<S: Scheme, K: Backing> fmt::Debug for Pack<S, K> {
-    /// What the members share, and their number.
+    /// Shows what the members share, and their number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = &self.head.scheme;
         let (bits, probes) = (scheme.bits(), scheme.probes());
@@ -179,7 +182,7 @@ where
 }
 
 impl<S: Scheme, K: Backing> PartialEq for Pack<S, K> {
-    /// The same members in the same order.
+    /// Whether both have the same members in the same order.
     fn eq(&self, other: &Pack<S, K>) -> bool {
         self.family == other.family && self.words[..] == other.words[..]
     }

@@ -1,4 +1,4 @@
-//! What each filter of a pack keeps, and its bits after it.
+//! The record of a member of a pack, which is followed by its bits.
 
 use crate::FilterOf;
 use crate::backing::{CheckedMember, Counted, KEPT_WORDS, Packed, Record};
@@ -13,7 +13,7 @@ use crate::word::Lies as _;
 use crate::word::Word;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64_with_seed};
 
-/// Where the words of a record are; docs/FORMAT.md says what they mean.
+/// The indices of a record's words; docs/FORMAT.md explains them.
 mod at {
     pub(super) const OFFERED: usize = 0;
     pub(super) const CHANGED: usize = 1;
@@ -24,12 +24,13 @@ mod at {
     pub(super) const CHECKSUM: usize = 7;
 }
 
-/// Words of a record with its bits. More than can be addressed where there are no such filters.
+/// The number of words of a record and its bits. If it would overflow, this returns a number that
+/// is too large to be addressed.
 pub(super) fn record_words<S: Scheme>(scheme: &S) -> usize {
     usize::try_from(words_for(scheme.bits())).unwrap_or(usize::MAX).saturating_add(KEPT_WORDS)
 }
 
-/// Writes the record of a filter to as many words.
+/// Writes the record of a filter to exactly as many words.
 pub(super) fn write<S: Scheme, K: Counted, W: Word>(filter: &FilterOf<S, PortableHasher, K>, family: u64, words: &mut [W]) {
     let (flags, excluded) = filter.counts.flags();
     let mut kept = [0; KEPT_WORDS];
@@ -41,7 +42,7 @@ pub(super) fn write<S: Scheme, K: Counted, W: Word>(filter: &FilterOf<S, Portabl
     words.iter_mut().zip(numbers).for_each(|(word, number)| *word = W::of(number));
 }
 
-/// The filter of a record, of which the bits are not looked at.
+/// The filter of a record, without reading its bits.
 pub(super) fn member<'a, S: Scheme, W: Word>(
     head: &'a Head<S, PortableHasher>,
     family: u64,
@@ -63,11 +64,12 @@ pub(super) fn member<'a, S: Scheme, W: Word>(
 }
 
 impl<'a, S: Scheme, W: Word> FilterOf<S, PortableHasher, Packed<'a, W>> {
-    /// The same member with all its bits read: held to their checksum, the set bits counted and
-    /// held to the counts. So it has a rate of its own. Linear in the bits.
+    /// The same member after reading all its bits: the checksum is verified, and the set bits are
+    /// counted and checked against the counts. Such a filter can report its own rate. Linear in the
+    /// bits.
     ///
     /// # Errors
-    /// The bytes are damaged, or do not fit what the member keeps.
+    /// The bytes are damaged, or do not match the member's record.
     pub fn verify_bytes(self) -> Result<FilterOf<S, PortableHasher, CheckedMember<'a, W>>, FormatError> {
         let FilterOf { head, storage, counts } = self;
         let record: Record<'a, W> = storage.into_words();
@@ -86,7 +88,7 @@ fn kept_checksum(kept: &[u64; KEPT_WORDS], family: u64) -> u64 {
     xxh3_64_with_seed(bytes[..at::CHECKSUM].as_flattened(), family)
 }
 
-/// XXH3-64 of the bits as they lie in a file.
+/// XXH3-64 of the bits in the form they have in a file.
 fn bits_checksum<W: Word>(words: &[W]) -> u64 {
     let mut checksum = Xxh3Default::new();
     for words in words.chunks(CHUNK) {
@@ -97,5 +99,5 @@ fn bits_checksum<W: Word>(words: &[W]) -> u64 {
     checksum.digest()
 }
 
-/// Words that are hashed at a time.
+/// How many words are hashed at a time.
 const CHUNK: usize = 64;

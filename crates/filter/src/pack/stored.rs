@@ -12,26 +12,26 @@ use crate::scheme::Scheme;
 use crate::word::Lies;
 use alloc::vec::Vec;
 
-/// Where the number of members is.
+/// Where the number of members is stored.
 const MEMBERS: usize = at::PARAMETERS + 8;
 
-/// More bytes than any machine has.
+/// A limit in bytes that is beyond the memory of any machine.
 const MOST_BYTES: u64 = 1 << 60;
 
-/// What a header of this kind says.
+/// The contents of a header of this kind.
 pub(crate) struct Header<S> {
     head: Head<S, PortableHasher>,
     members: u64,
 }
 
-/// The fields of what members share.
+/// The header fields that all members share.
 fn shared<S: Scheme>(head: &Head<S, PortableHasher>) -> Fields {
     let mut fields = Fields::new(FileKind::Pack);
     head.put(&mut fields);
     fields
 }
 
-/// What stands for the plan and the seed of a pack.
+/// A fingerprint of the plan and the seed of a pack.
 pub(super) fn family<S: Scheme>(head: &Head<S, PortableHasher>) -> u64 {
     let header = shared(head).sealed(0, 0);
     u64::from_le_bytes(*header.last_chunk().unwrap_or(&[0; 8]))
@@ -57,7 +57,7 @@ impl<S: Scheme> Stored for Pack<S> {
         header.members * 8 * record_words(&header.head.scheme) as u64
     }
 
-    /// Every member is held to its checksums and counts.
+    /// Checks every member against its checksums and counts.
     fn assemble(header: Header<S>, words: Vec<u64>) -> Result<Pack<S>, FormatError> {
         let pack: Pack<S> = Pack::with_words(header.head, words);
         pack.check_members().map(|()| pack)
@@ -96,18 +96,19 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Viewed<B> for Pack<S> {
 }
 
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Pack<S, View<B>> {
-    /// The same view with all its bytes read: held to their checksum, and each member as by its own
-    /// `verify_bytes`. Linear in the bits of all members.
+    /// The same view after reading all its bytes: the checksum is verified, and each member is
+    /// checked as by its own `verify_bytes`. Linear in the bits of all members.
     ///
     /// # Errors
-    /// The bytes are damaged, or do not fit what the members keep.
+    /// The bytes are damaged, or do not match the counts of the members.
     pub fn verify_bytes(self) -> Result<Pack<S, Checked<B>>, FormatError> {
         check_payload(self.words.whole().0)?;
         self.check_members()?;
         Ok(Pack { head: self.head, family: self.family, words: self.words })
     }
 
-    /// The number of bytes of its file: where it ends in what it was viewed in.
+    /// The number of bytes of its file, after which other data may follow in the bytes that are
+    /// viewed.
     pub fn encoded_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + 8 * self.words.len() as u64
     }
@@ -117,12 +118,12 @@ writes_files!([S: Scheme, K: Counted] Pack<S, K>);
 
 reads_files! {
     ///
-    /// Every member is held to its checksums.
+    /// Every member is checked against its checksums.
     [S: Scheme] Pack<S>
 }
 
 views_files! {
     ///
-    /// The members are checked one by one as they are asked for.
+    /// Each member is checked when it is accessed.
     [S: Scheme] Pack<S>, [AsRef<[u8]> + Send + Sync] Pack<S, View<B>>, Pack<S, View<crate::disk::Mapped>>
 }

@@ -1,4 +1,4 @@
-//! What a filter reports about its stream.
+//! What a recycling filter reports about its stream.
 
 use super::memory::{Layout, Memory};
 use super::{Phases, RecyclingFilter, Seeds};
@@ -11,34 +11,37 @@ use truebloom_math::freedman::wrong_drops_at_most;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Items offered, repeats included; of a filter that threads share, those that have set a bit.
+    /// How many items were offered, repeats included; for a filter that threads share, how many of
+    /// them set a bit.
     pub offered: u64,
-    /// Items that were new.
+    /// How many items were new.
     pub new: u64,
-    /// Items that only the frozen phase knew.
+    /// How many items were contained only in the frozen phase.
     pub refreshed: u64,
-    /// Recycles so far.
+    /// The number of recycles so far.
     pub cycles: u64,
-    /// Those of them that were because of [`sigma`](super::Policy::sigma).
+    /// How many of them happened because of [`sigma`](super::Policy::sigma).
     pub by_fill: u64,
-    /// Items that have entered the active phase since the last recycle, a retained one included.
+    /// How many items have entered the active phase since the last recycle, including a retained
+    /// one.
     pub items: u64,
 }
 
-/// How many new items were reported as seen, by a filter that cannot tell them from repeats.
+/// How many new items were reported as seen because the filter cannot distinguish them from
+/// repeats.
 ///
-/// An item counts once per cycle (two phases: once while it is remembered), at its first offer; all
-/// its later offers there are reported as seen as well.
+/// An item counts once per cycle, at its first offer (with two phases: once while it is
+/// remembered); all its later offers there are reported as seen as well.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WrongDrops {
-    /// An estimate of their number: it has the same mean over seeds.
+    /// An estimate of their number, with the same mean over seeds.
     pub expected: f64,
-    /// Upper bound on their number, with the confidence asked for.
+    /// An upper bound on their number, which holds with the confidence asked for.
     pub at_most: u64,
 }
 
-/// The counts, and the sum of the odds of the items kept.
+/// The counts, and the sum of the odds for the items that were kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Counts {
     pub(super) offered: u64,
@@ -47,12 +50,12 @@ pub(super) struct Counts {
     pub(super) cycles: u64,
     pub(super) by_fill: u64,
     pub(super) items: u64,
-    /// Of earlier cycles, and of this one: a single sum would stop growing once it is 2^53 times
-    /// its terms.
+    /// The odds of earlier cycles, and those of this one, are summed separately: a single sum would
+    /// stop growing at 2^53 times its terms.
     pub(super) odds: f64,
     pub(super) odds_of_cycle: f64,
-    /// For a filter shared by threads: the most bits that they have set in a phase beyond its
-    /// limit.
+    /// For a filter shared by threads: by how many bits they have exceeded the limit of a phase at
+    /// most.
     pub(super) overfill: Option<u64>,
 }
 
@@ -62,7 +65,8 @@ impl Counts {
         Stats { offered, new, refreshed, cycles, by_fill, items }
     }
 
-    /// Records an item that was kept, with its pass probability before it was inserted.
+    /// Records an item that was kept, with the probability that it would have passed before it was
+    /// inserted.
     #[inline]
     pub(super) fn keep(&mut self, rate: f64) {
         self.new = self.new.saturating_add(1);
@@ -88,15 +92,16 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     }
 
     /// A rate that [`fpr`](Self::fpr) never exceeds when an item is offered, whatever the stream;
-    /// of a filter that threads have shared, from now on.
+    /// for a filter that threads have shared, from now on.
     pub fn worst_fpr(&self) -> f64 {
         (self.memory.worst_rate(&self.policy, self.counts.overfill.unwrap_or(0)) * (1.0 + self.rounding())).min(1.0)
     }
 
-    /// The sum of `rho / (1 - rho)` over the items that were new, with rho the pass probability
-    /// before each was inserted. Its mean is that of the number of new items that were reported as
-    /// seen, under the conditions of [`wrong_drops`](Self::wrong_drops). It has no items that
-    /// threads offered to an [`AtomicRecyclingFilter`](super::AtomicRecyclingFilter).
+    /// The sum of `rho / (1 - rho)` over the items that were new, where rho is the probability that
+    /// the item would have passed before it was inserted. Its mean equals that of the number of new
+    /// items that were reported as seen, under the conditions of
+    /// [`wrong_drops`](Self::wrong_drops). It does not include items that threads offered to an
+    /// [`AtomicRecyclingFilter`](super::AtomicRecyclingFilter).
     pub fn compensator(&self) -> f64 {
         self.counts.odds + self.counts.odds_of_cycle
     }
@@ -106,14 +111,14 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     ///
     /// Proven ([`truebloom_math::freedman`]) for every stream that was chosen independently of the
     /// seed. With [`Seeds::Kept`] an item that was forgotten and comes again is not fresh, and a
-    /// stream that repeats repeats its errors; so `None` from the first time that something is
-    /// forgotten. `None` also for sizes so small that a fresh key may be certain to pass, and for
-    /// filters that threads have shared, as what their items met is not known. Equal 128-bit hashes
-    /// come on top: at most `new^2 / 2^129` expected.
+    /// stream that repeats also repeats its errors, so the result is `None` as soon as something
+    /// has been forgotten. It is also `None` for sizes so small that a fresh key may be certain to
+    /// pass, and for filters that threads have shared, because the rates that their items met are
+    /// not known. Equal 128-bit hashes add at most `new^2 / 2^129` on average.
     ///
     /// # Errors
-    /// A confidence that is not strictly between 0 and 1; a stream of more than 2^53 expected wrong
-    /// drops.
+    /// The confidence is not strictly between 0 and 1; more than 2^53 wrong drops are expected for
+    /// the stream.
     pub fn wrong_drops(&self, confidence: f64) -> Result<Option<WrongDrops>, Error> {
         let worst = self.worst_fpr();
         let odds = worst / (1.0 - worst);
@@ -128,36 +133,37 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         Ok(Some(WrongDrops { expected, at_most: wrong_drops_at_most(safe, odds, confidence)? }))
     }
 
-    /// The average rate of this stream so far: expected wrong drops over the new items, those
-    /// wrongly dropped included. `None` before the first, and for filters that threads have shared.
+    /// The average rate of this stream so far: expected wrong drops divided by the number of new
+    /// items, including those that were wrongly dropped. `None` before the first new item, and for
+    /// filters that threads have shared.
     ///
-    /// For a stream whose new items come independently of the fill it tends to the long-run average
-    /// of the design; popular items that return after each recycle raise it.
+    /// For a stream whose new items come independently of the fill, it tends to the long-run
+    /// average of the design; popular items that return after each recycle raise it.
     pub fn average_fpr(&self) -> Option<f64> {
         let expected = self.compensator();
         (self.counts.new > 0 && self.counts.overfill.is_none()).then(|| expected / (self.counts.new as f64 + expected))
     }
 
-    /// Whether something has been forgotten that may come again under the seed it had.
+    /// Whether something has been forgotten and may come again under the same seed.
     fn has_stale_seeds(&self) -> bool {
         let kept_until = if self.policy.phases == Phases::One { 0 } else { 1 };
         self.policy.seeds == Seeds::Kept && self.counts.cycles > kept_until
     }
 
-    /// Relative error of a rate: three terms of `2 (k + 1)` half units, none more than the result,
-    /// and some operations.
+    /// The relative error of a rate: three terms with `2 (k + 1)` rounding errors each, none larger
+    /// than the result, and some operations.
     fn rounding(&self) -> f64 {
         (3.0 * f64::from(self.probes()) + 8.0) * f64::EPSILON
     }
 }
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
-    /// The rate right now: the probability that a key that was never offered, chosen independently
-    /// of the seed, is reported as seen. Determined by the bits.
+    /// The present rate: the probability that a key is reported as seen although it was never
+    /// offered and was chosen without knowing the seed. It is determined by the bits.
     pub fn fpr(&self) -> f64 {
         self.memory.rate()
     }
 }
 
-/// Odds up to which the bound is given.
+/// The largest sum of odds for which the bound is given.
 const MOST_ODDS_BOUNDED: f64 = 1e6;

@@ -18,20 +18,20 @@ use core::fmt;
 use std::sync::PoisonError;
 
 /// A [`RecyclingFilter`] to which many threads offer items at the same time; they wait for each
-/// other only while it recycles.
+/// other only during a recycle.
 ///
 /// # What holds
-/// * No false negatives: once [`check_and_insert`](Self::check_and_insert) of an item has returned,
-///   every later call recognises the item, until the recycle that forgets it.
-/// * Of several threads that offer one new item at the same time, *at least one* gets
-///   [`Seen::New`], unless the item passes by chance; more than one may, as each may set some of
-///   its bits. If exactly one is needed, put a lock around a [`RecyclingFilter`].
-/// * A fill beyond sigma recycles once, however many threads see it. They may go on inserting until
-///   the first of them has the lock, so that sigma is exceeded by up to k bits for every other
-///   thread: the worst rate is that of `sigma + k (threads - 1)` bits. An item whose offer sees the
-///   overflow counts to the phase that it overfilled.
-/// * Nothing is said of [wrong drops](RecyclingFilter::wrong_drops): the fill that an item meets
-///   depends on how the threads run.
+/// * There are no false negatives: after [`check_and_insert`](Self::check_and_insert) of an item
+///   has returned, every later call recognises the item, until a recycle forgets it.
+/// * When several threads offer the same new item at the same time, *at least one* gets
+///   [`Seen::New`], unless the item passes by chance; more than one may, because each may set some
+///   of its bits. If exactly one must get it, put a lock around a [`RecyclingFilter`].
+/// * When the fill exceeds sigma, the filter recycles once, however many threads notice it. Other
+///   threads may continue to insert until the first of them has the lock, so sigma is exceeded by
+///   up to k bits for every other thread: the worst rate is that of `sigma + k (threads - 1)` bits.
+///   An item whose offer notices the overflow belongs to the phase that it overfilled.
+/// * There is no bound on [wrong drops](RecyclingFilter::wrong_drops), because the fill that an
+///   item meets depends on the order in which the threads run.
 ///
 /// ```
 /// use truebloom::recycling::{AtomicRecyclingFilter, Policy};
@@ -47,8 +47,8 @@ use std::sync::PoisonError;
 /// ```
 ///
 /// # Saving it
-/// [`snapshot`](Self::snapshot) is a [`RecyclingFilter`] of this moment, which can be saved, while
-/// the threads go on. One that is opened again is shared again by [`TryFrom`].
+/// [`snapshot`](Self::snapshot) is a [`RecyclingFilter`] of this moment, which can be saved while
+/// the threads go on. After it is opened again, [`TryFrom`] makes a shared filter of it.
 ///
 /// ```
 /// use truebloom::recycling::{AtomicRecyclingFilter, Policy, RecyclingFilter};
@@ -65,24 +65,24 @@ pub struct AtomicRecyclingFilter<H: KeyHasher = PortableHasher, S: FillScheme = 
     scheme: S,
     policy: Policy,
     label: Label,
-    /// Read-locked by insertions, write-locked by a recycle.
+    /// Insertions lock it for reading, a recycle locks it for writing.
     phases: RwLock<State>,
 }
 
 struct State {
     active: Shared,
     frozen: Option<Shared>,
-    /// Up to the beginning of this cycle, without the items it began with.
+    /// The counts up to the beginning of this cycle, without the items it began with.
     counts: Counts,
     clock: Clock,
 }
 
-/// A phase whose bits are set by many.
+/// A phase whose bits are set by several threads.
 struct Shared {
     bits: AtomicBits,
     ones: AtomicU64,
     items: AtomicU64,
-    /// The number of items that only the frozen phase knew.
+    /// How many items were contained only in the frozen phase.
     refreshed: AtomicU64,
     salt: Salt,
 }
@@ -91,8 +91,8 @@ impl AtomicRecyclingFilter {
     /// As for [`RecyclingFilter::new`].
     ///
     /// # Errors
-    /// A policy with an age (call [`recycle`](Self::recycle) by your clock) or with triggers
-    /// excluded, whose bits could not be distinguished from other threads'.
+    /// The policy has an age (call [`recycle`](Self::recycle) by your own clock), or excludes the
+    /// triggers, whose bits could not be distinguished from those of other threads.
     #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<AtomicRecyclingFilter, BuildError> {
         AtomicRecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
@@ -100,8 +100,8 @@ impl AtomicRecyclingFilter {
 }
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
-    /// [`new`](AtomicRecyclingFilter::new) with a given hasher. The type says the scheme, so it has
-    /// to be written:
+    /// [`new`](AtomicRecyclingFilter::new) with a given hasher. The scheme is part of the type,
+    /// which has to be written:
     ///
     /// ```
     /// use truebloom::PortableHasher;
@@ -112,7 +112,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// ```
     ///
     /// # Errors
-    /// As for [`new`](Self::new), but no random numbers are needed.
+    /// As for [`new`](Self::new), except that no random numbers are needed.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy, hasher: H) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let scheme = S::new(bits, probes)?;
         policy.check(bits, probes)?;
@@ -131,8 +131,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.phases.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether an item is new to what is remembered; it is remembered from now on. Recycles if that
-    /// filled the active phase.
+    /// Checks whether an item is new, that is, not among the remembered ones, and remembers it. If
+    /// it fills the active phase, the filter recycles.
     pub fn check_and_insert<K: Key + ?Sized>(&self, key: &K) -> Seen {
         self.check_and_insert_hash(self.hash(key))
     }
@@ -157,7 +157,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         seen
     }
 
-    /// Whether what is remembered contains the key.
+    /// Whether the remembered items contain the key.
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.contains_hash(self.hash(key))
     }
@@ -174,19 +174,19 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         hash_key(&self.hasher, key)
     }
 
-    /// Recycles now. Waits for the inserts under way.
+    /// Recycles now. Waits until insertions in progress have finished.
     pub fn recycle(&self) {
         let cycle = self.cycles();
         self.recycle_once(cycle, None);
     }
 
-    /// Whether a phase with this many bits set, by this many items, is full.
+    /// Whether a phase is full with this many set bits and items.
     fn is_full(&self, ones: u64, items: u64) -> bool {
         ones > self.policy.sigma || self.policy.insertions.is_some_and(|most| items >= most)
     }
 
-    /// Ends this cycle, unless another thread has: a second recycle would forget a phase that is to
-    /// be remembered.
+    /// Ends this cycle, unless another thread already has: a second recycle would forget a phase
+    /// that must be remembered.
     fn recycle_once(&self, cycle: u64, trigger: Option<KeyHash>) {
         let mut state = self.phases.write().unwrap_or_else(PoisonError::into_inner);
         if state.counts.cycles != cycle {
@@ -210,19 +210,19 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     }
 }
 
-/// What it says of itself.
+/// What the filter reports about itself.
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
-    /// Number of bits m of a phase.
+    /// The number of bits per phase, m.
     pub fn bits(&self) -> u64 {
         self.scheme.bits()
     }
 
-    /// Probes k per key.
+    /// The number of probes per key, k.
     pub fn probes(&self) -> u32 {
         self.scheme.probes()
     }
 
-    /// When it forgets, and what it keeps then.
+    /// When the filter forgets, and what it keeps then.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
@@ -237,32 +237,32 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.hasher.seed()
     }
 
-    /// Recycles so far.
+    /// The number of recycles so far.
     pub fn cycles(&self) -> u64 {
         self.state().counts.cycles
     }
 
-    /// Set bits of the active phase.
+    /// The number of set bits in the active phase.
     pub fn ones(&self) -> u64 {
         self.state().active.ones.load(Relaxed)
     }
 
-    /// Set bits of the frozen phase; 0 if there is none.
+    /// The number of set bits in the frozen phase; 0 if there is none.
     pub fn frozen_ones(&self) -> u64 {
         let state = self.state();
         state.frozen.as_ref().map_or(0, |frozen| frozen.ones.load(Relaxed))
     }
 
-    /// The counts so far. [`offered`](Stats::offered) counts items that set a bit: counting repeats
-    /// would make all threads wait for one number.
+    /// The counts so far. [`offered`](Stats::offered) counts only items that set a bit: counting
+    /// repeats would make all threads wait for one number.
     pub fn stats(&self) -> Stats {
         let state = self.state();
         state.active.counted(state.counts).stats()
     }
 
-    /// The rate right now: the probability that a key that was never offered, chosen independently
-    /// of the seed, is reported as seen. Takes no time but with two phases of [one
-    /// seed](super::Seeds::Kept), where it is linear in the bits.
+    /// The present rate: the probability that a key is reported as seen although it was never
+    /// offered and was chosen without knowing the seed. Constant time, except with two phases of
+    /// [one seed](super::Seeds::Kept), where it is linear in the bits.
     pub fn fpr(&self) -> f64 {
         let state = self.state();
         let (active, frozen) = (&state.active, state.frozen.as_ref());
@@ -273,26 +273,27 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     }
 }
 
-/// From filters of one thread, and to them.
+/// Conversions from and to filters of one thread.
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
-    /// The filter as it is now, while threads go on offering items: to save or inspect it. Linear
-    /// in the bits. Offers and questions go on meanwhile; but a recycle waits for it, and once one
-    /// waits, all others wait for that recycle.
+    /// A copy of the filter as it is now, to save or inspect it while threads go on offering items.
+    /// Linear in the bits. Offers and queries continue meanwhile; but a recycle waits for the copy,
+    /// and then all other calls wait for that recycle.
     ///
     /// # What it remembers
-    /// * Every item whose offer this thread knows to have returned (by a join, a channel, a lock),
-    ///   unless a recycle has forgotten it.
-    /// * Of items that are offered meanwhile all bits, some or none. So it may answer "new" to a
-    ///   later offer of one of them, as before its first.
-    /// * If the active phase is full and the recycle has not happened yet, it has happened in the
-    ///   snapshot: with one phase nothing is remembered then, with two the phase that was full.
+    /// * The snapshot has every item whose offer is known to this thread to have returned (by a
+    ///   join, a channel or a lock), unless a recycle has forgotten it.
+    /// * Of an item that is being offered meanwhile it has all bits, some or none. So it may answer
+    ///   "new" to a later offer of such an item, as before the first offer.
+    /// * If the active phase is full and its recycle is still to come, the snapshot is of the state
+    ///   after the recycle: with one phase nothing is remembered then, with two phases the full
+    ///   one.
     ///
-    /// It goes on as any [`RecyclingFilter`] does, except for what depends on the history:
-    /// [`Stats::offered`] counts what set a bit, and there is no bound on [wrong
-    /// drops](RecyclingFilter::wrong_drops).
+    /// The snapshot behaves like any other [`RecyclingFilter`], except for what depends on its
+    /// history: [`Stats::offered`] counts only offers that set a bit, and there is no bound on
+    /// [wrong drops](RecyclingFilter::wrong_drops).
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// The memory cannot be allocated.
     pub fn snapshot(&self) -> Result<RecyclingFilter<H, S>, BuildError>
     where
         H: Clone,
@@ -313,8 +314,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         Ok(plain(filter))
     }
 
-    /// The filter of one thread, with all that is remembered: a [`snapshot`](Self::snapshot) once
-    /// it is no longer shared.
+    /// The filter for one thread, with everything that is remembered: a
+    /// [`snapshot`](Self::snapshot), when it is no longer shared.
     ///
     /// # Errors
     /// The memory for a second filter cannot be allocated.
@@ -332,7 +333,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyclingFilter<H, S> {
     type Error = BuildError;
 
-    /// The same filter for many threads. An error for policies that threads cannot share, as of
+    /// The same filter for many threads. An error for policies that threads cannot share, as for
     /// [`with_hasher`](AtomicRecyclingFilter::with_hasher).
     fn try_from(filter: RecyclingFilter<H, S>) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let RecyclingFilter { hasher, policy, memory, clock, counts, label } = filter;
@@ -348,7 +349,7 @@ impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyc
 }
 
 impl<H: KeyHasher, S: FillScheme> fmt::Debug for AtomicRecyclingFilter<H, S> {
-    /// The parameters and counts, not the bits.
+    /// Shows the parameters and counts, not the bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AtomicRecyclingFilter")
             .field("bits", &self.bits())
@@ -361,7 +362,7 @@ impl<H: KeyHasher, S: FillScheme> fmt::Debug for AtomicRecyclingFilter<H, S> {
     }
 }
 
-/// Refuses what threads cannot share.
+/// Refuses policies that threads cannot share.
 fn check_shared(policy: &Policy) -> Result<(), BuildError> {
     let what = match (policy.age, policy.phases) {
         (Some(_), _) => "an age",
@@ -371,14 +372,14 @@ fn check_shared(policy: &Policy) -> Result<(), BuildError> {
     Err(BuildError::NotShared { what })
 }
 
-/// A phase of these words.
+/// A phase made of these words.
 fn half(words: Option<AlignedWords>, salt: Salt, scheme: &impl Scheme) -> Result<Half, BuildError> {
     let words = words.ok_or_else(|| BuildError::Memory { bytes: words_for(scheme.bits()).saturating_mul(8) })?;
     Ok(Half::of(Bits::unread(words), salt))
 }
 
-/// The filter of one thread, whose counts are of about the same moment as its bits: an item sets
-/// its bits before it is counted, and other threads see both in any order.
+/// The filter for one thread. Its counts are only approximately of the same moment as its bits: an
+/// item sets its bits before it is counted, and other threads may see both in any order.
 fn plain<H: KeyHasher, S: FillScheme>(mut filter: RecyclingFilter<H, S>) -> RecyclingFilter<H, S> {
     let (policy, memory, counts) = (filter.policy, &filter.memory, filter.counts);
     // Every item has set at least one bit, and at most k.
@@ -394,7 +395,7 @@ fn plain<H: KeyHasher, S: FillScheme>(mut filter: RecyclingFilter<H, S>) -> Recy
 }
 
 impl Counts {
-    /// A phase ends in which threads had set this many bits.
+    /// Records the end of a phase in which threads had set this many bits.
     fn end_overfilled(&mut self, ones: u64, policy: &Policy, probes: u32) {
         self.by_fill = self.by_fill.saturating_add((ones > policy.sigma).into());
         self.overfill = self.overfill.max(Some(ones.saturating_sub(policy.most_frozen(probes))));
@@ -412,12 +413,12 @@ impl Shared {
         })
     }
 
-    /// With these words, of which `ones` bits are set.
+    /// A phase made of these words, of which `ones` bits are set.
     fn of(words: AlignedWords, ones: u64, salt: Salt) -> Shared {
         Shared { bits: AtomicBits::of(words), ones: AtomicU64::new(ones), items: AtomicU64::new(0), refreshed: AtomicU64::new(0), salt }
     }
 
-    /// The counts with those of this phase, whose cycle they lead up to.
+    /// The counts including those of this phase.
     fn counted(&self, before: Counts) -> Counts {
         let entered = self.items.load(Relaxed);
         let refreshed = self.refreshed.load(Relaxed).min(entered);
@@ -430,10 +431,11 @@ impl Shared {
         }
     }
 
-    /// Sets the positions of a key: how many this call set, and the set bits and items after it.
+    /// Sets the positions of a key; returns how many this call set, and the number of set bits and
+    /// of items afterwards.
     ///
-    /// Relaxed throughout: what is asked of a word is asked of one atomic, whose changes have one
-    /// order, and the phases change hands under the lock.
+    /// Relaxed ordering is enough: whatever is asked about a word is asked of one atomic, whose
+    /// changes have one order, and phases are exchanged under the lock.
     fn insert(&self, scheme: &impl Scheme, hash: KeyHash) -> (u64, u64, u64) {
         let newly_set = u64::from(self.bits.insert(scheme, self.salt.apply(hash)));
         if newly_set == 0 {
@@ -453,8 +455,8 @@ impl Shared {
     }
 }
 
-/// Every interleaving of two threads, by `RUSTFLAGS='--cfg truebloom_loom' cargo test --release -p
-/// truebloom --lib atomic`.
+/// Checks every interleaving of two threads: `RUSTFLAGS='--cfg truebloom_loom' cargo test --release
+/// -p truebloom --lib atomic`.
 #[cfg(all(truebloom_loom, test))]
 mod models {
     use super::*;
@@ -463,14 +465,14 @@ mod models {
     use loom::sync::Arc;
     use loom::thread;
 
-    /// 128 bits in two words, two probes per key, one seed for ever: key 0 of the test has a bit in
+    /// 128 bits in two words, two probes per key and a fixed seed: key 0 of the test has a bit in
     /// each word.
     fn filter(policy: Policy) -> Arc<AtomicRecyclingFilter> {
         let policy = Policy { seeds: Seeds::Kept, ..policy };
         Arc::new(AtomicRecyclingFilter::with_hasher(128, 2, policy, PortableHasher::xxh3(Seed::from(1))).expect("small"))
     }
 
-    /// Hashes whose keys share no bit, the first with its two bits in different words.
+    /// Hashes whose keys share no bit; the first has its two bits in different words.
     fn hashes() -> [KeyHash; 3] {
         let scheme = Standard::new(128, 2).expect("small");
         let positions = |hash: &KeyHash| scheme.positions(*hash).collect::<Vec<_>>();
@@ -483,7 +485,7 @@ mod models {
         [first, second, third]
     }
 
-    /// Both offer in parallel; what they were told.
+    /// Both threads offer a key in parallel; returns the two answers.
     fn offer_both(filter: &Arc<AtomicRecyclingFilter>, one: KeyHash, other: KeyHash) -> [Seen; 2] {
         let there = Arc::clone(filter);
         let thread = thread::spawn(move || {
@@ -507,8 +509,8 @@ mod models {
         });
     }
 
-    /// Both threads' items overfill the phase: one recycle, and with two phases nothing that was
-    /// offered is forgotten by it.
+    /// Both threads' items overfill the phase: there is one recycle, and with two phases it forgets
+    /// nothing that was offered.
     #[test]
     fn an_overfilled_phase_is_recycled_once_and_stays_remembered() {
         let [first, second, third] = hashes();
@@ -522,7 +524,7 @@ mod models {
         });
     }
 
-    /// A snapshot taken while another thread fills the phase and recycles it: it has what was
+    /// A snapshot taken while another thread fills and recycles the phase has everything that was
     /// offered before, and is a state that a file can have.
     #[test]
     fn a_snapshot_has_what_was_offered_before_and_can_be_saved() {
@@ -554,7 +556,7 @@ mod tests {
     use crate::scheme::Classic;
     use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-    /// By one thread, it is the filter that is not shared, key by key.
+    /// With one thread, it behaves like the filter that is not shared, key by key.
     #[test]
     fn alone_it_is_the_plain_filter() {
         for policy in [
@@ -589,8 +591,8 @@ mod tests {
         ]
     }
 
-    /// Through a file and back to threads in the middle of any cycle, it goes on as if nothing had
-    /// happened, and says nothing that depends on what its items met.
+    /// Saved to a file and shared again in the middle of any cycle, the filter continues as if
+    /// nothing had happened, and reports nothing that depends on the history of its items.
     #[test]
     fn a_snapshot_that_is_saved_and_shared_again_goes_on() {
         for policy in policies() {
@@ -613,9 +615,9 @@ mod tests {
         }
     }
 
-    /// Snapshots of small filters that recycle all the time, while threads offer items: all that
-    /// was known to be offered is in them, and each is a state that a file can have, with
-    /// overfilled phases, too.
+    /// Snapshots of small filters that recycle all the time while threads offer items: everything
+    /// that was known to be offered is in them, and each is a state that a file can have, including
+    /// overfilled phases.
     #[test]
     fn snapshots_while_threads_offer_have_what_was_offered_before() {
         for policy in policies() {
@@ -656,7 +658,7 @@ mod tests {
         }
     }
 
-    /// Raises the flag when it is dropped.
+    /// Sets the flag when it is dropped.
     struct Raised<'a>(&'a AtomicBool);
 
     impl Drop for Raised<'_> {

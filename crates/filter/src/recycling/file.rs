@@ -1,4 +1,4 @@
-//! Bytes, streams and files: the whole state, in the middle of a cycle.
+//! Bytes, streams and files: they hold the whole state, even in the middle of a cycle.
 
 use super::RecyclingFilter;
 use super::memory::Layout;
@@ -23,14 +23,14 @@ writes_files! {
 reads_files! {
     ///
     /// The scheme or layout is that of the type: `let seen: RecyclingFilter =
-    /// RecyclingFilter::from_bytes(&bytes)?` is one of the standard scheme. An error if the file
-    /// has another.
+    /// RecyclingFilter::from_bytes(&bytes)?` has the standard scheme. A file with another scheme is
+    /// an error.
     [S: Layout] RecyclingFilter<PortableHasher, S>
 }
 
 views_files! {
     ///
-    /// `B` is cloned for the second phase: give a slice or an `Arc` where cloning would copy the
+    /// `B` is cloned for the second phase: pass a slice or an `Arc` if cloning would copy the
     /// bytes.
     ///
     /// ```

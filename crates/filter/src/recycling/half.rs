@@ -1,4 +1,4 @@
-//! One phase whose bits lie anywhere: how many are set, and its seed.
+//! One phase whose positions can be anywhere: its bits, how many are set, and its salt.
 
 use crate::arch::{AlignedWords, prefetch};
 use crate::backing::{Backing, Counted, Owned, Writable};
@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 /// The bits of a phase.
 pub(super) struct Half<K: Backing = Owned> {
     pub(super) bits: Bits<K>,
-    /// Number of set bits, kept exact.
+    /// The number of set bits, kept exact.
     pub(super) ones: K::Known<u64>,
     pub(super) salt: Salt,
 }
@@ -53,12 +53,12 @@ impl<K: Backing> Half<K> {
 }
 
 impl<K: Counted> Half<K> {
-    /// With these bits, which are counted.
+    /// A phase made of these bits, which are counted.
     pub(super) fn of(bits: Bits<K>, salt: Salt) -> Half<K> {
         Half { ones: K::keep(bits.count_ones()), bits, salt }
     }
 
-    /// Number of set bits.
+    /// The number of set bits.
     #[inline]
     pub(super) fn ones(&self) -> u64 {
         *K::kept(&self.ones)
@@ -71,20 +71,17 @@ impl<K: Writable> Half<K> {
         *K::kept_mut(&mut self.ones) += newly_set;
     }
 
-    /// Sets the positions of a key and says how many were not.
+    /// Sets the positions of a key and returns how many were not set before.
     #[inline]
     pub(super) fn insert(&mut self, scheme: &impl Scheme, hash: KeyHash) -> u64 {
         let (mut newly_set, mut set) = (0, self.bits.setter());
-        scheme.all(self.salt.apply(hash), |position| {
-            newly_set += u64::from(set(position));
-            true
-        });
+        scheme.each(self.salt.apply(hash), |position| newly_set += u64::from(set(position)));
         drop(set);
         self.add_ones(newly_set);
         newly_set
     }
 
-    /// Takes bits out again that are set.
+    /// Unsets these positions, all of which must be set.
     pub(super) fn remove(&mut self, positions: &[u64]) {
         positions.iter().for_each(|position| self.bits.unset(*position));
         let ones = K::kept_mut(&mut self.ones);

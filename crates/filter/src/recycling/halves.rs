@@ -1,4 +1,4 @@
-//! Memory whose bits lie anywhere: one phase or two.
+//! The memory of a recycling filter whose positions can be anywhere: one phase or two.
 
 use super::half::Half;
 use super::memory::{Entered, Memory, Phased, Recorded};
@@ -17,15 +17,15 @@ use crate::word::Lies;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-/// The active phase, and the one before it if there are to be two.
+/// The active phase, and the previous one if two are kept.
 pub struct Halves<S, K: Backing = Owned> {
     scheme: S,
     seeds: Seeds,
     active: Half<K>,
     frozen: Option<Half<K>>,
-    /// Bits that are set in both phases, kept exact where they share their positions.
+    /// The number of bits that are set in both phases, kept exact if they share their positions.
     both: K::Known<u64>,
-    /// The rate of the frozen phase alone.
+    /// The rate of the frozen phase by itself.
     frozen_rate: K::Known<f64>,
 }
 
@@ -91,9 +91,9 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
         self.rate_at(self.active.ones(), *K::kept(&self.both))
     }
 
-    /// The active phase has at most sigma set bits, and the frozen one sigma and a trigger's, or
-    /// what threads have set beyond; if they share their positions, they have no fewer bits in
-    /// common than must be.
+    /// The active phase has at most sigma set bits. The frozen one may also have those of a
+    /// trigger, or those that threads have set beyond. If the phases share their positions, the
+    /// bits that they have in common are as few as possible.
     fn worst_rate(&self, policy: &Policy, overfill: u64) -> f64 {
         let frozen = policy.most_frozen(self.scheme.probes()).saturating_add(overfill).min(self.scheme.bits());
         let active = policy.sigma;
@@ -264,8 +264,8 @@ fn half<K: Counted>(words: K::Words, bits: u64, salt: Salt) -> Result<Half<K>, F
 }
 
 impl<S: FillScheme, K: Writable> Halves<S, K> {
-    /// Sets the bits of an item in the active phase: how many were not set there, and whether the
-    /// frozen phase knows it (asked only if that matters).
+    /// Sets the bits of an item in the active phase; returns how many were not set there, and
+    /// whether the frozen phase contains it (which is checked only if it matters).
     #[inline]
     fn set(&mut self, hash: KeyHash) -> (u64, bool) {
         let Some(frozen) = &self.frozen else { return (self.active.insert(&self.scheme, hash), false) };
@@ -288,7 +288,7 @@ impl<S: FillScheme, K: Writable> Halves<S, K> {
 }
 
 impl<S: FillScheme, K: Counted> Halves<S, K> {
-    /// Of these phases.
+    /// The memory with these phases.
     pub(super) fn of(scheme: S, seeds: Seeds, active: Half<K>, frozen: Option<Half<K>>) -> Halves<S, K> {
         let shared = frozen.as_ref().filter(|_| seeds == Seeds::Kept);
         let both = shared.map_or(0, |frozen| active.bits.count_common(&frozen.bits));
@@ -296,7 +296,7 @@ impl<S: FillScheme, K: Counted> Halves<S, K> {
         Halves { scheme, seeds, active, frozen, both: K::keep(both), frozen_rate: K::keep(frozen_rate) }
     }
 
-    /// [`pass_rate`] if this many bits are set in the active phase and in both.
+    /// [`pass_rate`] for these numbers of bits that are set in the active phase and in both.
     #[inline]
     fn rate_at(&self, active: u64, both: u64) -> f64 {
         let frozen_rate = self.frozen.as_ref().map(|_| *K::kept(&self.frozen_rate));
@@ -304,11 +304,11 @@ impl<S: FillScheme, K: Counted> Halves<S, K> {
     }
 }
 
-/// The pass probability of a fresh key if this many bits are set in the active phase and in both,
-/// and `frozen_rate` is the rate of the frozen phase alone, if there is one.
+/// The probability that a fresh key passes, given the number of bits set in the active phase and in
+/// both, and `frozen_rate`, the rate of the frozen phase by itself, if there is one.
 ///
-/// Phases of one seed share the key's positions: all of them lie among the active phase's bits, or
-/// the frozen one's, or in what they have in common. Phases of two seeds are independent.
+/// Phases with one seed share the key's positions: it passes if all of them are among the active
+/// phase's bits, or all among the frozen one's. Phases with different seeds are independent.
 #[inline]
 pub(super) fn pass_rate(scheme: &impl FillScheme, seeds: Seeds, active: u64, frozen_rate: Option<f64>, both: impl FnOnce() -> u64) -> f64 {
     let rate = scheme.rate_at(active);

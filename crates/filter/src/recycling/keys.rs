@@ -7,21 +7,21 @@ use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 use core::time::Duration;
 
-/// What was known of an item when it was offered.
+/// What the filter remembered of an item when it was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Seen {
-    /// Nothing: it is certainly not remembered.
+    /// Nothing: the item is certainly not remembered.
     New,
-    /// Only the frozen phase knew it: a repeat or a false positive. It has entered the active phase
-    /// now.
+    /// Only the frozen phase contained it: a repeat or a false positive. Now it has entered the
+    /// active phase.
     Frozen,
-    /// The active phase knew it: a repeat or a false positive.
+    /// The active phase contained it: a repeat or a false positive.
     Active,
 }
 
 impl Seen {
-    /// Whether it was new, and so is a first occurrence to keep.
+    /// Whether the item was new, and so is a first occurrence to keep.
     #[inline]
     #[must_use]
     pub fn is_new(self) -> bool {
@@ -30,18 +30,18 @@ impl Seen {
 }
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
-    /// Whether an item is new to what is remembered; it is remembered from now on. Recycles if that
-    /// filled the active phase.
+    /// Checks whether an item is new, that is, not among the remembered ones, and remembers it. If
+    /// it fills the active phase, the filter recycles.
     ///
-    /// Time: one hash and k probes, with two phases at most twice as many; at a recycle linear in
-    /// the bits, which the items of a cycle share.
+    /// Time: one hash and k probes, at most twice as many with two phases; a recycle is linear in
+    /// the bits, which is shared among the items of a cycle.
     #[inline]
     pub fn check_and_insert<Q: Key + ?Sized>(&mut self, key: &Q) -> Seen {
         self.check_and_insert_hash(self.hash(key))
     }
 
-    /// [`check_and_insert`](Self::check_and_insert) at this time of the caller's clock:
-    /// [`advance`](Self::advance) comes first.
+    /// [`check_and_insert`](Self::check_and_insert) at this time of the caller's clock, after
+    /// [`advance`](Self::advance) to it.
     #[inline]
     pub fn check_and_insert_at<Q: Key + ?Sized>(&mut self, key: &Q, now: Duration) -> Seen {
         self.advance(now);
@@ -71,9 +71,9 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         seen
     }
 
-    /// Whether this key, offered next, would make the active phase fuller than
+    /// Whether this key, if it were offered next, would make the active phase fuller than
     /// [`sigma`](super::Policy::sigma) allows, and so end it: for programs that stop before
-    /// anything is forgotten. Recycles by insertions and by age come on top.
+    /// anything is forgotten. It does not predict recycles by insertions or by age.
     ///
     /// ```
     /// use truebloom::recycling::RecyclingFilter;
@@ -93,15 +93,16 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
-    /// Prefetches the bits of a key that will be offered soon, about ten keys later. In a filter
-    /// larger than the caches the waits then overlap. Changes nothing.
+    /// Prefetches the bits of a key that will be offered soon; about ten keys ahead is best. In a
+    /// filter larger than the caches, the memory accesses then overlap. It changes nothing in the
+    /// filter.
     #[inline]
     pub fn prefetch(&self, hash: KeyHash) {
         self.memory.prefetch(hash);
     }
 
-    /// Whether what is remembered contains the key: always true of items that were offered since
-    /// the last recycle (two phases: the last but one), and of others at the rate
+    /// Whether the remembered items contain the key: always true for items that were offered since
+    /// the last recycle (with two phases: since the one before it), and true for others at the rate
     /// [`fpr`](Self::fpr).
     #[inline]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {

@@ -1,4 +1,4 @@
-//! Memory of which a key takes one cache line: one phase.
+//! The memory of a blocked recycling filter: one phase, in which each key takes one cache line.
 
 use super::Policy;
 use super::memory::{Entered, Layout, Memory, Phased, Recorded};
@@ -19,17 +19,17 @@ use alloc::string::ToString;
 use truebloom_math::recycling::{BlockedDesign, Weights};
 use truebloom_math::{Law, MAX_BLOCKED_PROBES};
 
-/// All probes of a key in one block of 512 bits, a cache line, as in a
-/// [`BlockedBloomFilter`](crate::BlockedBloomFilter): one access to memory a key, for a few more
+/// All probes of a key are in one block of 512 bits, a cache line, as in a
+/// [`BlockedBloomFilter`](crate::BlockedBloomFilter): one access to memory per key, for a few more
 /// bits.
 ///
-/// The number of set bits does not tell the rate of such a filter, as some lines get more items
-/// than others. The filter's own rate is the mean over its lines of `(ones / 512)^probes`; it is
-/// updated with every item, in whole numbers ([`Weights`]), and decides when to recycle: as soon as
-/// it exceeds [`sigma`](Policy::sigma), from 1e-15 to 0.999.
+/// The number of set bits does not determine the rate of such a filter, because some lines get more
+/// items than others. The filter's own rate is the mean over its lines of `(ones / 512)^probes`. It
+/// is updated with every item, in whole numbers ([`Weights`]), and decides when to recycle: as soon
+/// as it exceeds [`sigma`](Policy::sigma), which is from 1e-15 to 0.999.
 ///
-/// Up to 32 probes, and one phase only, which retains nothing: of anything else no law is known.
-/// [`BlockedDesign`] has the law.
+/// It has up to 32 probes, and one phase, which retains nothing: no law is known for anything else.
+/// [`BlockedDesign`] is its law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocked {}
 
@@ -42,20 +42,20 @@ impl Layout for Blocked {
 /// The lines, and the sum of their weights.
 pub struct Lines<K: Backing = Owned> {
     scheme: InLines,
-    /// Eight a line.
+    /// The words, eight per line.
     words: K::Words,
     level: Level,
     salt: Salt,
     sum: K::Known<Sum>,
 }
 
-/// What the lines weigh.
+/// The sum of the lines' weights, and its limit.
 #[derive(Clone, PartialEq)]
 pub(super) struct Sum {
     weights: Weights,
-    /// Of all lines together.
+    /// The sum over all lines.
     weight: u128,
-    /// With more than this a cycle ends.
+    /// The limit: a cycle ends when the sum exceeds it.
     most_weight: u128,
 }
 
@@ -66,7 +66,8 @@ impl<K: Backing> Lines<K> {
 }
 
 impl<K: Counted> Lines<K> {
-    /// With words that are all 0: looking would have the system hand out every page.
+    /// A phase whose words are all 0; they are not read, because the system would then allocate
+    /// every page.
     fn empty(scheme: InLines, words: K::Words, policy: &Policy<f64>, salt: Salt) -> Result<Lines<K>, BuildError> {
         let design = design(&scheme, policy)?;
         let (weights, most_weight) = (design.weights(), design.most_weight());
@@ -110,7 +111,7 @@ impl<K: Backing> Memory<K> for Lines<K> {
         "blocked"
     }
 
-    /// Linear in the bits: only the weights of lines are kept.
+    /// Linear in the bits, because only the weights of lines are kept.
     fn ones(&self) -> u64
     where
         K: Counted,

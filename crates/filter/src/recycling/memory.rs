@@ -1,4 +1,5 @@
-//! What a filter remembers with, apart from when it forgets and what it says of the stream.
+//! The interface to a filter's memory, apart from when it forgets and what it reports about the
+//! stream.
 
 use super::Policy;
 use crate::arch::AlignedWords;
@@ -12,14 +13,15 @@ use crate::scheme::FillScheme;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-/// How the bits of a recycling filter are laid out: anywhere, for the [schemes whose fill tells
-/// their rate](FillScheme), or in one cache line per key, for [`Blocked`](super::Blocked).
+/// The layout of a recycling filter's bits: positions can be anywhere, for the [schemes whose fill
+/// determines their rate](FillScheme), or each key takes one cache line, for
+/// [`Blocked`](super::Blocked).
 pub trait Layout {
     /// The recycle threshold: [`sigma`](Policy::sigma).
     type Limit: Limit;
     /// The phases.
     type Memory<K: Backing>: Memory<K, Limit = Self::Limit, Scheme = Self::Scheme>;
-    /// How a hash becomes positions; known before there is memory for them.
+    /// The scheme: how a hash becomes positions. It is known before memory is allocated.
     type Scheme: 'static;
 }
 
@@ -31,7 +33,7 @@ impl<S: FillScheme> Layout for S {
 
 /// The recycle threshold, and its number in files.
 pub trait Limit: Copy + PartialEq + Debug {
-    /// The limit of this number.
+    /// The limit with this number.
     fn from_number(number: u64) -> Self;
     /// Its number.
     fn number(self) -> u64;
@@ -60,65 +62,66 @@ impl Limit for f64 {
 /// Outcome of an insertion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Entered {
-    /// Nothing: all its bits were set in the active phase.
+    /// Nothing changed: all its bits were already set in the active phase.
     Known,
-    /// It is in the active phase now; the frozen one knew it.
+    /// It entered the active phase; the frozen one contained it.
     Refreshed,
-    /// It is in the active phase now.
+    /// It entered the active phase, and was in neither.
     New {
         /// The probability with which it would have been reported as seen.
         rate: f64,
     },
 }
 
-/// Phases of bits: sets of keys, of which the chance that a fresh key passes is known exactly at
-/// any moment.
+/// Phases of bits: sets of keys for which the probability that a fresh key passes is known exactly
+/// at any moment.
 pub trait Memory<K: Backing>: Sized + PartialEq {
     /// The type of the recycle threshold.
     type Limit: Limit;
-    /// How a hash becomes positions; known before there is memory for them.
+    /// The scheme: how a hash becomes positions. It is known before memory is allocated.
     type Scheme;
 
     /// The kinds of its files.
     const KINDS: &'static [FileKind];
 
-    /// The scheme, for bits and probes that it can have.
+    /// Makes the scheme, if it can have these bits and probes.
     fn scheme(bits: u64, probes: u32) -> Result<Self::Scheme, BuildError>;
 
     /// Refuses a policy that cannot work.
     fn check(scheme: &Self::Scheme, policy: &Policy<Self::Limit>) -> Result<(), BuildError>;
 
-    /// Empty phases, for a policy that was checked.
+    /// Makes empty phases, for a policy that was checked.
     fn new(scheme: Self::Scheme, policy: &Policy<Self::Limit>, salt: Salt) -> Result<Self, BuildError>
     where
         K: Backing<Words = AlignedWords> + Counted;
 
-    /// Number of bits m of a phase.
+    /// The number of bits per phase, m.
     fn bits(&self) -> u64;
 
-    /// Probes k per key.
+    /// The number of probes per key, k.
     fn probes(&self) -> u32;
 
     /// The name of its scheme.
     fn name(&self) -> &'static str;
 
-    /// Set bits of the active phase.
+    /// The number of set bits in the active phase.
     fn ones(&self) -> u64
     where
         K: Counted;
 
-    /// Set bits of the frozen phase.
+    /// The number of set bits in the frozen phase.
     fn frozen_ones(&self) -> u64
     where
         K: Counted;
 
-    /// The chance that a fresh key passes. Determined by the bits, and known without counting them.
+    /// The probability that a fresh key passes. It is determined by the bits, and known without
+    /// counting them.
     fn rate(&self) -> f64
     where
         K: Counted;
 
-    /// What [`rate`](Self::rate) is at most when an item is offered, before rounding, if threads
-    /// have set this many more bits in a phase than it may have.
+    /// The largest value of [`rate`](Self::rate) when an item is offered, before rounding, if
+    /// threads have exceeded the limit of a phase by this many bits.
     fn worst_rate(&self, policy: &Policy<Self::Limit>, overfill: u64) -> f64;
 
     /// Whether the active phase is fuller than [`sigma`](Policy::sigma).
@@ -126,24 +129,24 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Counted;
 
-    /// Whether the active phase would be fuller than [`sigma`](Policy::sigma) with this item in it.
+    /// Whether this item would make the active phase fuller than [`sigma`](Policy::sigma).
     fn would_exceed(&self, hash: KeyHash, policy: &Policy<Self::Limit>) -> bool
     where
         K: Writable;
 
-    /// Enters an item into the active phase, unless that knows it.
+    /// Inserts an item into the active phase, unless that contains it.
     fn enter(&mut self, hash: KeyHash) -> Entered
     where
         K: Writable;
 
-    /// Whether any phase knows the key.
+    /// Whether any phase contains the key.
     fn contains(&self, hash: KeyHash) -> bool;
 
-    /// Asks for the memory of a key's bits.
+    /// Prefetches the memory of a key's bits.
     fn prefetch(&self, hash: KeyHash);
 
-    /// The positions that an item would set and that are to be unset again if it ends the phase,
-    /// which it does if it `is_last`; none where such items stay, or cannot end it.
+    /// The positions that an item would set, and that are to be unset again if it ends the phase,
+    /// as it does if it `is_last`; empty if such items stay, or cannot end it.
     fn trigger_bits(&self, _hash: KeyHash, _policy: &Policy<Self::Limit>, _is_last: bool) -> Vec<u64>
     where
         K: Counted,
@@ -158,23 +161,22 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     {
     }
 
-    /// The active phase becomes the frozen one, if there is one, and an empty one with this salt
-    /// the active one.
+    /// Freezes the active phase, if there are two phases, and starts an empty one with this salt.
     fn turn(&mut self, salt: Salt)
     where
         K: Writable;
 
-    /// The scheme that a header says.
+    /// Reads the scheme from a header.
     fn read_scheme(fields: &Fields) -> Result<Self::Scheme, FormatError>;
 
-    /// A header of its kind, with its scheme.
+    /// A header of this kind, with the scheme.
     fn header(&self) -> Fields;
 
-    /// Words of a phase in a file.
+    /// The number of words per phase in a file.
     fn phase_words(scheme: &Self::Scheme) -> u64;
 
-    /// The phases of a file, held to what its header says of them. `words` are the active one's,
-    /// and the frozen one's if there are two phases.
+    /// Reads the phases of a file and checks them against its header. `words` are those of the
+    /// active phase, followed by those of the frozen one if there are two.
     fn from_words(
         scheme: Self::Scheme,
         words: Phased<K::Words>,
@@ -184,7 +186,7 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Counted;
 
-    /// The phases of a file, of which none is looked at; `words` as above.
+    /// The phases of a file without reading them; `words` as above.
     fn unread(scheme: Self::Scheme, words: Phased<K::Words>, policy: &Policy<Self::Limit>, recorded: Recorded) -> Self
     where
         K: Uncounted;
@@ -200,22 +202,22 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     /// The words of all phases.
     fn words(&self) -> impl Iterator<Item = u64>;
 
-    /// Their number.
+    /// The number of those words.
     fn word_count(&self) -> u64;
 }
 
-/// Something of the active phase, and of the frozen one where there are two.
+/// A value for the active phase, and one for the frozen phase if there are two.
 pub(super) type Phased<T> = (T, Option<T>);
 
-/// What a file records about the phases beside their words.
+/// What a file stores about the phases beside their words.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded {
-    /// The active phase's.
+    /// The salt of the active phase.
     pub salt: Salt,
-    /// Items that have entered the active phase.
+    /// How many items have entered the active phase.
     pub items: u64,
-    /// That of the phase before, if there was one.
+    /// The salt of the previous phase, if there was one.
     pub frozen: Option<Salt>,
-    /// Bits that threads have set in the frozen phase beyond what it can have.
+    /// By how many bits threads have exceeded the limit of the frozen phase.
     pub overfill: u64,
 }

@@ -1,11 +1,11 @@
-//! Filters that forget: streams without end, in fixed memory, at a proven rate.
+//! Filters that forget: for streams without end, in fixed memory, at a proven rate.
 //!
-//! A [`RecyclingFilter`] is emptied when it is full enough, so its rate never exceeds a worst one,
-//! however long the stream. A recycle starts a new *cycle*; *new* means new to what is remembered,
-//! and a forgotten item that comes again is new again. With two [phases](Phases) the previous cycle
-//! is still looked up. [`BlockedRecyclingFilter`] takes one cache line per key;
-//! [`AtomicRecyclingFilter`] is shared by threads. The average rate of a design and the items per
-//! cycle come from [`truebloom_math::recycling`].
+//! A [`RecyclingFilter`] is emptied when its fill reaches a threshold, so its rate never exceeds a
+//! known worst rate, however long the stream is. Each recycle starts a new *cycle*. An item is
+//! *new* if it is not remembered; a forgotten item that comes again is new again. With two
+//! [phases](Phases), the previous cycle is still remembered. [`BlockedRecyclingFilter`] needs one
+//! cache line per key; [`AtomicRecyclingFilter`] can be shared by threads. The average rate of a
+//! design and its items per cycle are computed in [`truebloom_math::recycling`].
 //!
 //! ```
 //! use truebloom::recycling::{Policy, RecyclingFilter, Seen};
@@ -56,32 +56,35 @@ use recycle::Clock;
 use truebloom_math::recycling::{Design, Mode, min_bits};
 use truebloom_math::{Error, Rate};
 
-/// A filter that is emptied when it is full enough, and so can take a stream without end.
+/// A filter that is emptied when its fill reaches a threshold, and so can process a stream without
+/// end.
 ///
-/// [`check_and_insert`](Self::check_and_insert) says whether an item is new to what is remembered,
-/// and remembers it. A repeat is reported wrongly at a rate that starts at 0 with each cycle and
-/// never exceeds [`worst_fpr`](Self::worst_fpr); a remembered item is never reported as new.
+/// [`check_and_insert`](Self::check_and_insert) reports whether an item is new, that is, not
+/// remembered, and remembers it. A new item is wrongly reported as seen at a rate that starts at 0
+/// in each cycle and never exceeds [`worst_fpr`](Self::worst_fpr); a remembered item is never
+/// reported as new.
 ///
 /// # What is remembered
-/// * One phase: everything since the last recycle.
-/// * Two phases: everything since the last recycle but one. An item that only the frozen phase
-///   knows enters the active one when it comes again, which refreshes it.
+/// * With one phase, it remembers everything since the last recycle.
+/// * With two phases, it remembers everything since the recycle before the last. An item that is
+///   only in the frozen phase enters the active one when it comes again, so it is remembered for
+///   longer.
 ///
-/// With [`age`](Policy::age) T and two phases an item is remembered for at least T, unless the fill
-/// forces recycles before ([`Stats::by_fill`] counts them), and less than 2T.
+/// With [`age`](Policy::age) T and two phases, an item is remembered for less than 2T, and for at
+/// least T unless the fill forces earlier recycles ([`Stats::by_fill`] counts them).
 ///
 /// # Which items go wrong
-/// Each item that is not remembered is reported as seen with the pass probability that the bits
-/// have at that moment. All later offers of such an item are reported as seen too, until the
+/// Each item that is not remembered is wrongly reported as seen with the probability that the bits
+/// give at that moment. All later offers of such an item are also reported as seen, until the next
 /// recycle. [`wrong_drops`](Self::wrong_drops) bounds the number of such items in the stream so
 /// far.
 ///
 /// `S` is the [scheme](crate::scheme): [`Standard`], or [`Classic`](crate::scheme::Classic) for
-/// distinct probes; or [`Blocked`], for one cache line per key ([`BlockedRecyclingFilter`]). `H` as
-/// for [`BloomFilter`](crate::BloomFilter).
+/// distinct probes; or [`Blocked`], for one cache line per key ([`BlockedRecyclingFilter`]). `H` is
+/// the hasher, as for [`BloomFilter`](crate::BloomFilter).
 ///
-/// `K` is where the bits are, as for [`FilterOf`](crate::FilterOf): [`view`](RecyclingFilter::view)
-/// makes one of bytes, which answers what it remembers.
+/// `K` says where the bits are, as for [`FilterOf`](crate::FilterOf):
+/// [`view`](RecyclingFilter::view) makes a filter over bytes that answers queries.
 pub struct RecyclingFilter<H: KeyHasher = PortableHasher, S: Layout = Standard, K: Backing = Owned> {
     hasher: H,
     policy: Policy<S::Limit>,
@@ -92,11 +95,12 @@ pub struct RecyclingFilter<H: KeyHasher = PortableHasher, S: Layout = Standard, 
 }
 
 impl RecyclingFilter {
-    /// A filter of `bits` bits *a phase*, 1 to 2^62, and 1 to [`MAX_PROBES`](crate::MAX_PROBES)
+    /// A filter with `bits` bits *per phase*, 1 to 2^62, and 1 to [`MAX_PROBES`](crate::MAX_PROBES)
     /// probes, with a random seed.
     ///
     /// # Errors
-    /// Bits, probes or a field of the policy out of range; not enough memory; no random numbers.
+    /// Bits, probes or a field of the policy are out of range; the memory cannot be allocated;
+    /// there are no random numbers.
     #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<RecyclingFilter, BuildError> {
         RecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
@@ -104,12 +108,13 @@ impl RecyclingFilter {
 }
 
 impl RecyclingFilter {
-    /// A filter that is emptied after `items` new items on average, or some more, and reports a new
-    /// item as seen at an average rate of at most `rate`, the decimal as written: the smallest one
-    /// that [`min_bits`] finds, with one phase and a random seed.
+    /// A filter that is emptied after `items` new items on average, or slightly more, and wrongly
+    /// reports a new item as seen at an average rate of at most `rate`. It is the smallest such
+    /// filter that [`min_bits`] finds, with one phase and a random seed.
     ///
-    /// The average is proven for the long run of every stream that is chosen independently of the
-    /// seed. [`worst_fpr`](Self::worst_fpr), several times as high, holds for each new item.
+    /// The average is proven for the long run of every stream that is chosen without knowing the
+    /// seed. [`worst_fpr`](Self::worst_fpr), which is several times as high, holds for each new
+    /// item.
     ///
     /// ```
     /// use truebloom::recycling::RecyclingFilter;
@@ -119,8 +124,8 @@ impl RecyclingFilter {
     /// ```
     ///
     /// # Errors
-    /// No items, or above 10^18; an invalid rate, or one below 1e-300; more than 2^62 bits, or more
-    /// than the memory; no random numbers.
+    /// `items` is 0 or above 10^18; the rate is invalid or below 1e-300; the filter would need more
+    /// than 2^62 bits, or more than the memory; there are no random numbers.
     #[cfg(feature = "random")]
     pub fn for_items<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<RecyclingFilter, BuildError>
     where
@@ -132,7 +137,7 @@ impl RecyclingFilter {
     /// [`for_items`](Self::for_items) with a known seed, or for untrusted keys.
     ///
     /// # Errors
-    /// As for `for_items`, but no random numbers are needed.
+    /// As for `for_items`, except that no random numbers are needed.
     pub fn for_items_with_hasher<R: TryInto<Rate>>(
         items: impl ItemCount,
         rate: R,
@@ -151,9 +156,9 @@ impl RecyclingFilter {
 }
 
 impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
-    /// The model of this filter, with the laws of its long run: what follows from its bits, probes
-    /// and [`Policy`], leaving out recycles by insertions or age, which come earlier. `None` for
-    /// two phases that retain, of which no law is known.
+    /// The model of this filter, with its long-run laws. It follows from bits, probes and
+    /// [`Policy`], and ignores recycles by insertions or age, which happen earlier. `None` for two
+    /// phases that retain, for which no law is known.
     pub fn design(&self) -> Option<Design> {
         let Policy { phases, sigma, retaining, seeds, .. } = self.policy;
         let colliding = S::new(self.bits(), self.probes()).ok()?.id() != SchemeId::Classic;
@@ -162,8 +167,8 @@ impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
-    /// [`new`](RecyclingFilter::new) with a given hasher. The type says the scheme or layout, so it
-    /// has to be written:
+    /// [`new`](RecyclingFilter::new) with a given hasher. The scheme or layout is part of the type,
+    /// which has to be written:
     ///
     /// ```
     /// use truebloom::recycling::{Policy, RecyclingFilter};
@@ -175,7 +180,7 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// ```
     ///
     /// # Errors
-    /// As for [`new`](Self::new), but no random numbers are needed.
+    /// As for [`new`](Self::new), except that no random numbers are needed.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy<S::Limit>, hasher: H) -> Result<RecyclingFilter<H, S>, BuildError> {
         let scheme = S::Memory::<Owned>::scheme(bits, probes)?;
         S::Memory::<Owned>::check(&scheme, &policy)?;
@@ -185,17 +190,17 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
 }
 
 impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
-    /// Number of bits m of a phase.
+    /// The number of bits per phase, m.
     pub fn bits(&self) -> u64 {
         self.memory.bits()
     }
 
-    /// Probes k per key.
+    /// The number of probes per key, k.
     pub fn probes(&self) -> u32 {
         self.memory.probes()
     }
 
-    /// When it forgets, and what it keeps then.
+    /// When the filter forgets, and what it keeps then.
     pub fn policy(&self) -> &Policy<S::Limit> {
         &self.policy
     }
@@ -210,12 +215,12 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.hasher.seed()
     }
 
-    /// When the active phase began, by the same clock. 0 until a time was passed in.
+    /// When the active phase began, by the caller's clock. It is 0 before the first time is given.
     pub fn phase_start(&self) -> Duration {
         Duration::from_nanos(self.clock.start)
     }
 
-    /// The latest time that was passed in.
+    /// The latest time that was given.
     pub fn now(&self) -> Duration {
         Duration::from_nanos(self.clock.now)
     }
@@ -225,9 +230,9 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.label.text()
     }
 
-    /// Keeps a text with the filter, in its file too, as
-    /// [`FilterOf::set_label`](crate::FilterOf::set_label) does: at most 104 bytes without NUL;
-    /// false, and nothing changes, for others. An empty text is no label.
+    /// Attaches a text to the filter and its file, as
+    /// [`FilterOf::set_label`](crate::FilterOf::set_label) does: at most 104 bytes without NUL. For
+    /// any other text this returns false and changes nothing. An empty text removes the label.
     ///
     /// ```
     /// use truebloom::RecyclingFilter;
@@ -244,13 +249,13 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
-    /// Set bits of the active phase; at most [`sigma`](Policy::sigma). Linear in the bits of a
-    /// [`Blocked`] filter, which does not count them along.
+    /// The number of set bits in the active phase; at most [`sigma`](Policy::sigma). Linear in the
+    /// bits of a [`Blocked`] filter, which keeps no running count.
     pub fn ones(&self) -> u64 {
         self.memory.ones()
     }
 
-    /// Set bits of the frozen phase; 0 if there is none.
+    /// The number of set bits in the frozen phase; 0 if there is none.
     pub fn frozen_ones(&self) -> u64 {
         self.memory.frozen_ones()
     }
@@ -272,7 +277,7 @@ impl<H: KeyHasher + PartialEq, S: Layout, K: Backing> PartialEq for RecyclingFil
     }
 }
 
-/// A view of a recycling filter, in bytes that `B` holds.
+/// A view of a recycling filter, over bytes that `B` holds.
 pub type RecyclingView<B, S = Standard> = RecyclingFilter<PortableHasher, S, View<B>>;
 
 /// A recycling filter that touches one cache line per key: see [`Blocked`].
@@ -295,7 +300,7 @@ fn salt(hasher: &impl KeyHasher, seeds: Seeds, cycle: u64) -> Salt {
 }
 
 impl<H: KeyHasher, S: Layout, K: Backing> fmt::Debug for RecyclingFilter<H, S, K> {
-    /// The parameters and counts, not the bits.
+    /// Shows the parameters and counts, not the bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RecyclingFilter")
             .field("bits", &self.bits())

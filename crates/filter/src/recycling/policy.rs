@@ -9,8 +9,8 @@ use truebloom_math::{Rate, try_bisect};
 
 /// When a recycling filter forgets, and what it keeps then.
 ///
-/// Always when it is full enough ([`sigma`](Self::sigma)), which is what keeps its rate; earlier by
-/// insertions or by age, if asked.
+/// It always forgets when its fill exceeds [`sigma`](Self::sigma), which bounds its rate; on
+/// request it also forgets after a number of insertions or at an age.
 ///
 /// ```
 /// use std::time::Duration;
@@ -21,38 +21,38 @@ use truebloom_math::{Rate, try_bisect};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Policy<L = u64> {
-    /// How many phases are remembered, and whether the item that ends one of two stays in it.
+    /// How many phases are remembered, and whether the item that ends a phase stays in it.
     pub phases: Phases,
-    /// Recycle as soon as *more* bits than this are set in the active phase. At most `bits - 1`;
-    /// with the trigger kept in a frozen phase, `bits - 1 - probes`, so that not even that phase
-    /// can pass every key.
+    /// The recycle threshold: recycle as soon as *more* bits than this are set in the active phase.
+    /// At most `bits - 1`. If the trigger stays in a frozen phase, at most `bits - 1 - probes`, so
+    /// that even the frozen phase cannot pass every key.
     ///
-    /// For [`Blocked`](super::Blocked), where the set bits do not determine the rate: recycle as
-    /// soon as the rate itself exceeds this.
+    /// For [`Blocked`](super::Blocked), where the number of set bits does not determine the rate,
+    /// it is a rate: recycle as soon as the filter's rate exceeds it.
     pub sigma: L,
-    /// Recycle after this many items have entered the active phase, if that is earlier; at least 1.
-    /// The average rate of such filters is not that of the sigma-bounded one, but its worst rate
-    /// still holds.
+    /// Recycle after this many items have entered the active phase, if that happens earlier; at
+    /// least 1. The average rate of such a filter differs from that of a filter bounded only by
+    /// sigma, but the worst rate still holds.
     pub insertions: Option<u64>,
-    /// Recycle when the active phase is this old, if that is earlier. The clock is the caller's:
-    /// see [`RecyclingFilter::advance`](super::RecyclingFilter::advance).
+    /// Recycle when the active phase is this old, if that happens earlier. The caller provides the
+    /// clock: see [`RecyclingFilter::advance`](super::RecyclingFilter::advance).
     pub age: Option<Duration>,
-    /// Whether the item that triggers a recycle opens the next phase. Needs a sigma of at least the
-    /// probes.
+    /// Whether the item that triggers a recycle is the first one in the next phase. This needs a
+    /// sigma of at least the number of probes.
     pub retaining: bool,
-    /// Whether every phase has a seed of its own, derived from the hasher's seed and the number of
-    /// recycles, or keeps the hasher's own.
+    /// Whether every phase has its own seed, derived from the hasher's seed and the number of
+    /// recycles, or all use the hasher's seed.
     pub seeds: Seeds,
 }
 
 impl<L> Policy<L> {
-    /// One phase with seeds renewed, recycled when it is fuller than `sigma`.
+    /// One phase with renewed seeds, which is recycled when it is fuller than `sigma`.
     pub fn one_phase(sigma: L) -> Policy<L> {
         Policy { phases: Phases::One, sigma, insertions: None, age: None, retaining: false, seeds: Seeds::Renewed }
     }
 
-    /// Two phases with seeds renewed and triggers included, each frozen when it is fuller than
-    /// `sigma`.
+    /// Two phases with renewed seeds, each of which is frozen, together with its trigger, when it
+    /// is fuller than `sigma`.
     pub fn two_phases(sigma: L) -> Policy<L> {
         Policy { phases: Phases::Two(Trigger::Included), ..Policy::one_phase(sigma) }
     }
@@ -98,7 +98,7 @@ impl From<BlockedDesign> for Policy<f64> {
 }
 
 impl Policy<f64> {
-    /// Refuses what has no law for blocks; the limit is checked elsewhere.
+    /// Refuses policies for which blocks have no law; the limit is checked elsewhere.
     pub(super) fn check_blocked(&self) -> Result<(), BuildError> {
         if self.phases != Phases::One {
             return Err(BuildError::NotBlocked { what: "two phases" });
@@ -108,7 +108,7 @@ impl Policy<f64> {
 }
 
 impl Policy {
-    /// The most bits that can be set in a frozen phase.
+    /// The largest number of bits that can be set in a frozen phase.
     pub(crate) fn most_frozen(&self, probes: u32) -> u64 {
         match self.phases {
             Phases::One => 0,
@@ -117,7 +117,7 @@ impl Policy {
         }
     }
 
-    /// Refuses what cannot work: see the fields.
+    /// Refuses policies that cannot work: see the fields.
     pub(crate) fn check(&self, bits: u64, probes: u32) -> Result<(), BuildError> {
         let probes = u64::from(probes);
         let over = if self.phases == Phases::Two(Trigger::Included) { probes } else { 0 };
@@ -136,17 +136,17 @@ fn within(field: &'static str, found: u64, lowest: u64, highest: u64, why: &'sta
     if fits { Ok(()) } else { Err(BuildError::Policy { field, found, expected: Expected::Within(lowest, highest), why }) }
 }
 
-/// Saturating, after 584 years.
+/// The duration in nanoseconds, which saturates after 584 years.
 pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// The largest sigma at which a phase of this scheme passes a fresh key at a rate of at most
-/// `rate`: what "recycle when the observed rate exceeds it" comes to, since the set bits determine
+/// `rate`. It answers "recycle when the observed rate exceeds this", because the set bits determine
 /// the rate. Proven. Logarithmic in the bits.
 ///
 /// # Errors
-/// A rate of the scheme takes too much work to compute.
+/// Computing a rate of the scheme takes too much work.
 pub fn sigma_at_rate<S: FillScheme>(scheme: &S, rate: &Rate) -> Result<u64, BuildError> {
     let law = scheme.law();
     let asked = rate.to_f64().next_down();

@@ -1,4 +1,4 @@
-//! Forgetting: when, and how.
+//! Forgetting: when and how a filter recycles.
 
 use super::memory::{Layout, Memory};
 use super::policy::nanoseconds;
@@ -7,24 +7,24 @@ use crate::backing::Writable;
 use crate::hash::{KeyHash, KeyHasher};
 use core::time::Duration;
 
-/// The caller's clock, in nanoseconds.
+/// A time of the caller's clock, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Clock {
     pub(super) now: u64,
     /// When the active phase began.
     pub(super) start: u64,
-    /// Whether a time has been given yet; until then there is no start.
+    /// Whether a time has been given yet; before that there is no start.
     pub(super) runs: bool,
 }
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
-    /// Sets the time, and recycles if the active phase is too old by now; twice after a pause of
-    /// two ages or more, because then both phases are too old.
+    /// Sets the time, and recycles if the active phase is too old by then; it recycles twice after
+    /// a pause of at least twice the age, because then both phases are too old.
     ///
-    /// The clock is the caller's: the time since any moment that stays the same, also for a filter
-    /// that is saved and opened again (the Unix epoch, for example). A clock that is set back
-    /// stands still for the filter until it has caught up, or is [set back](Self::set_back) here,
-    /// too. The first phase begins with the first time given.
+    /// The caller's clock counts from any fixed moment (the Unix epoch, for example), which must
+    /// stay the same for a filter that is saved and opened again. If the clock goes back, time
+    /// stands still for the filter until the clock has caught up, or until
+    /// [`set_back`](Self::set_back) is called. The first phase begins with the first time given.
     pub fn advance(&mut self, now: Duration) {
         let now = nanoseconds(now);
         if !self.clock.runs {
@@ -41,9 +41,9 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         }
     }
 
-    /// Sets the clock back, and the beginning of the active phase with it, which stays as old as it
-    /// was: for a filter that was saved by the clock of another machine, or by one that was wrong.
-    /// Nothing if its clock is not ahead.
+    /// Sets the clock back, together with the beginning of the active phase, whose age does not
+    /// change: for a filter that was saved by the clock of another machine, or by a clock that was
+    /// wrong. It does nothing if the filter's clock is not ahead.
     pub fn set_back(&mut self, now: Duration) {
         let (now, age) = (nanoseconds(now), self.clock.now - self.clock.start);
         if self.clock.runs && self.clock.now > now {
@@ -51,8 +51,8 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         }
     }
 
-    /// Recycles now: the active phase is frozen if there are two, forgotten otherwise. Linear in
-    /// the bits.
+    /// Recycles now: the active phase is frozen if there are two phases, and forgotten otherwise.
+    /// Linear in the bits.
     pub fn recycle(&mut self) {
         self.turn();
     }
@@ -77,7 +77,7 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         }
     }
 
-    /// The next phase begins, empty.
+    /// Starts the next phase, which is empty.
     fn turn(&mut self) {
         self.counts.next_cycle();
         self.memory.turn(salt(&self.hasher, self.policy.seeds, self.counts.cycles));

@@ -20,7 +20,7 @@ const TRIGGER_EXCLUDED: u32 = 8;
 const CLOCK_RUNS: u32 = 16;
 const SHARED: u32 = 32;
 
-/// Where the parameters start.
+/// Where the parameters are stored.
 pub(super) mod parameter {
     pub(super) const SIGMA: usize = 120;
     pub(super) const INSERTIONS: usize = 128;
@@ -33,20 +33,20 @@ pub(super) mod parameter {
     pub(super) const START: usize = 184;
     pub(super) const ODDS: usize = 192;
     pub(super) const ODDS_OF_CYCLE: usize = 200;
-    /// Of kinds 3 and 4 only.
+    /// In kinds 3 and 4 only.
     pub(in super::super) const OVERFILL: usize = 208;
-    /// Of kind 8 only.
+    /// In kind 8 only.
     pub(in super::super) const BLOCK_BITS: usize = 208;
 }
 
-/// What a header of these kinds says.
+/// The contents of a header of these kinds.
 pub(crate) struct Header<S: Layout> {
     hasher: PortableHasher,
     scheme: S::Scheme,
     policy: Policy<S::Limit>,
     clock: Clock,
     counts: Counts,
-    /// Those of the file: whether a label ends its payload.
+    /// The flags of the file, which say whether the payload ends with a label.
     flags: u32,
 }
 
@@ -65,7 +65,7 @@ impl<S: Layout> Header<S> {
         self.policy.phases != Phases::One
     }
 
-    /// The filter with all its words, held to each other.
+    /// The filter with all its words, after checking that they agree with each other.
     fn counted<K: Counted>(self, label: Label, words: Phased<K::Words>) -> Result<RecyclingFilter<PortableHasher, S, K>, FormatError> {
         let recorded = self.recorded();
         let Header { hasher, scheme, policy, clock, counts, .. } = self;
@@ -154,11 +154,12 @@ impl<S: Layout, B: AsRef<[u8]> + Send + Sync + Clone> Viewed<B> for RecyclingFil
 }
 
 impl<S: Layout, B: AsRef<[u8]> + Send + Sync> RecyclingFilter<PortableHasher, S, View<B>> {
-    /// The same view with all its bytes read: held to their checksum, the set bits counted and held
-    /// to the counts. So it has a rate of its own. Linear in the bits.
+    /// The same view after reading all its bytes: the checksum is verified, and the set bits are
+    /// counted and checked against the counts. Such a view can report its own rate. Linear in the
+    /// bits.
     ///
     /// # Errors
-    /// The bytes are damaged, or do not fit the header.
+    /// The bytes are damaged, or do not match the header.
     pub fn verify_bytes(self) -> Result<RecyclingFilter<PortableHasher, S, Checked<B>>, FormatError> {
         let RecyclingFilter { hasher, policy, memory, clock, counts, label } = self;
         let (scheme, words) = memory.into_parts();
@@ -166,7 +167,8 @@ impl<S: Layout, B: AsRef<[u8]> + Send + Sync> RecyclingFilter<PortableHasher, S,
         Header::<S> { hasher, scheme, policy, clock, counts, flags: label.flag() }.counted(label, words)
     }
 
-    /// The number of bytes of its file: where it ends in what it was viewed in.
+    /// The number of bytes of its file, after which other data may follow in the bytes that are
+    /// viewed.
     pub fn encoded_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + 8 * (self.memory.word_count() + self.label.word_count())
     }
@@ -205,8 +207,8 @@ fn read_policy<L: Limit>(fields: &Fields, kind: FileKind) -> Result<(Policy<L>, 
     Ok((policy, Clock { now, start, runs }))
 }
 
-/// What threads have overfilled, of a filter that they have shared. Where the field is another one,
-/// in kind 8, the flag is refused.
+/// By how many bits threads have exceeded the limit, for a filter that they have shared. In kind 8,
+/// where this field has another meaning, the flag is refused.
 fn read_overfill(fields: &Fields, kind: FileKind) -> Result<Option<u64>, FormatError> {
     if fields.flags(u32::MAX)? & SHARED != 0 {
         return fields.u64_within("overfill", parameter::OVERFILL, 0, fields.u64(at::BITS)).map(Some);

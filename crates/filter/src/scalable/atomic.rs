@@ -18,14 +18,14 @@ use alloc::vec::Vec;
 use std::sync::{OnceLock, PoisonError};
 use truebloom_math::Growth;
 
-/// A [`ScalableFilter`] that threads fill and ask at the same time. Made from one, and made one
-/// again at the end.
+/// A [`ScalableFilter`] that threads fill and query at the same time. It is made from a
+/// [`ScalableFilter`], and turned back into one at the end.
 ///
-/// Insertions and queries take no lock; opening a layer does, and a thread that needs the new layer
+/// Insertions and queries take no lock. Opening a layer does, and a thread that needs the new layer
 /// waits for it. The rate never exceeds the one asked for: an insertion reserves room for all its
-/// bits before it sets any, so a layer stays within its limit whatever the threads do. What threads
-/// see of each other's keys, and which of them a new key is reported to, is as with
-/// [`AtomicFilterOf`](crate::AtomicFilterOf).
+/// bits before it sets any, so a layer stays within its limit however the threads run. Which keys
+/// of other threads a thread sees, and to which threads a key is reported as new, is the same as
+/// for [`AtomicFilterOf`](crate::AtomicFilterOf).
 ///
 /// ```
 /// use truebloom::{AtomicScalableFilter, ScalableFilter};
@@ -45,32 +45,32 @@ pub struct AtomicScalableFilter {
     growth: Growth,
     label: Label,
     layers: Box<[OnceLock<Box<SharedLayer>>]>,
-    /// Layers that are there. Stored after the layer.
+    /// The number of layers that exist. It is stored after the layer.
     count: AtomicUsize,
     /// Held by the thread that opens a layer.
     opening: Mutex<()>,
     offered: Tally,
-    /// Distinct keys, at least, of the filter that it was made of.
+    /// A lower bound on the distinct keys of the filter that it was made from.
     changed: u64,
 }
 
 struct SharedLayer {
     part: Part<Owned>,
     bits: AtomicBits,
-    /// Set bits, and those that insertions under way may set.
+    /// The number of set bits, plus those that insertions in progress may set.
     taken: AtomicU64,
 }
 
-/// Places for layers to come: more than a growth has before memory ends.
+/// Slots for later layers: more than can be used before memory runs out.
 const MORE_LAYERS: usize = Growth::MOST_LAYERS as usize;
 
 impl AtomicScalableFilter {
-    /// Inserts a key; true if it was new to this call.
+    /// Inserts a key; returns true if it was new to this call.
     ///
     /// # Panics
-    /// Never; but where the memory for a new layer cannot be allocated the process ends, as with
-    /// the collections of the standard library. [`try_insert_hash`](Self::try_insert_hash) returns
-    /// an error instead.
+    /// Never; but if the memory for a new layer cannot be allocated, the process ends, as with the
+    /// collections of the standard library. [`try_insert_hash`](Self::try_insert_hash) returns an
+    /// error instead.
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> bool {
         super::keys::or_abort(self.try_insert_hash(self.hash(key)))
     }
@@ -85,7 +85,7 @@ impl AtomicScalableFilter {
         hash_key(&self.hasher, key)
     }
 
-    /// How it grows.
+    /// How the filter grows.
     pub fn growth(&self) -> &Growth {
         &self.growth
     }
@@ -95,17 +95,17 @@ impl AtomicScalableFilter {
         &self.hasher
     }
 
-    /// The text that a program keeps with it: [`FilterOf::set_label`](crate::FilterOf::set_label).
+    /// The text that a program attached to it: [`FilterOf::set_label`](crate::FilterOf::set_label).
     pub fn label(&self) -> Option<&str> {
         self.label.text()
     }
 
-    /// Offers of keys so far, repeats included.
+    /// How often keys were offered so far, repeats included.
     pub fn offered(&self) -> u64 {
         self.offered.get()
     }
 
-    /// Layers so far.
+    /// The number of layers so far.
     pub fn layers(&self) -> usize {
         self.count.load(Ordering::Acquire)
     }
@@ -113,7 +113,7 @@ impl AtomicScalableFilter {
     /// [`insert`](Self::insert) of a key that is already hashed.
     ///
     /// # Errors
-    /// There is no memory for a new layer; the key is not inserted then.
+    /// The memory for a new layer cannot be allocated; then the key is not inserted.
     pub fn try_insert_hash(&self, hash: KeyHash) -> Result<bool, BuildError> {
         self.offered.add(1);
         loop {
@@ -137,7 +137,7 @@ impl AtomicScalableFilter {
         self.layers.get(number).and_then(OnceLock::get).map(Box::as_ref)
     }
 
-    /// The newest, and so largest, first.
+    /// Looks first in the newest layer, which is the largest.
     fn is_in(&self, count: usize, hash: KeyHash) -> bool {
         (0..count).rev().filter_map(|number| self.layer(number)).any(|layer| layer.contains(hash))
     }
@@ -158,8 +158,8 @@ impl AtomicScalableFilter {
         Ok(())
     }
 
-    /// The filter, with all that was inserted. It counts as merged: several calls may have been
-    /// told that one key is new. Linear in the bits.
+    /// The filter, with all keys that were inserted. It is marked as merged, because several calls
+    /// may have reported one key as new. Linear in the bits.
     ///
     /// # Errors
     /// The memory for a second filter cannot be allocated.
@@ -167,11 +167,11 @@ impl AtomicScalableFilter {
         self.snapshot()
     }
 
-    /// The filter as it is now, while threads go on inserting: with every key whose insertion this
-    /// thread knows to have returned. Linear in the bits.
+    /// A copy of the filter as it is now, while threads go on inserting: it has every key whose
+    /// insertion is known to this thread to have returned. Linear in the bits.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// The memory cannot be allocated.
     pub fn snapshot(&self) -> Result<ScalableFilter, BuildError> {
         let AtomicScalableFilter { hasher, growth, label, offered, changed, .. } = self;
         let (mut parts, mut words) = (Vec::new(), Vec::new());
@@ -197,8 +197,8 @@ impl SharedLayer {
         self.bits.contains(&self.part.head.scheme, self.part.hash(hash))
     }
 
-    /// Whether any of its bits was 0; `None`, and nothing is set, where there is no room for all of
-    /// them.
+    /// Sets the bits of a key and returns whether any of them was 0; `None`, and nothing is set, if
+    /// there is no room for all of them.
     fn insert(&self, hash: KeyHash) -> Option<bool> {
         let (probes, limit) = (u64::from(self.part.layer.probes()), self.part.layer.limit());
         self.taken.fetch_update(Relaxed, Relaxed, |taken| Some(taken + probes).filter(|taken| *taken <= limit)).ok()?;
@@ -208,7 +208,8 @@ impl SharedLayer {
     }
 }
 
-/// The words at a line of their own. Out of memory, as every clone, it aborts.
+/// A copy of the words, aligned to a cache line. If the memory cannot be allocated it aborts, like
+/// every clone.
 fn copied(words: &[u64]) -> AlignedWords {
     let mut copy = AlignedWords::zeroed(words.len()).unwrap_or_else(|| handle_alloc_error(Layout::for_value(words)));
     copy.copy_from_slice(words);
@@ -232,15 +233,15 @@ impl From<ScalableFilter> for AtomicScalableFilter {
 }
 
 impl core::fmt::Debug for AtomicScalableFilter {
-    /// The parameters and counts, not the bits.
+    /// Shows the parameters and counts, not the bits.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("AtomicScalableFilter").field("growth", &self.growth).field("layers", &self.layers()).finish_non_exhaustive()
     }
 }
 
-/// Every interleaving of two threads, by `RUSTFLAGS='--cfg truebloom_loom' cargo test --release -p
-/// truebloom --lib atomic`. That a layer is there before it is counted is left to `OnceLock`, which
-/// the model does not have.
+/// Checks every interleaving of two threads: `RUSTFLAGS='--cfg truebloom_loom' cargo test --release
+/// -p truebloom --lib atomic`. `OnceLock` ensures that a layer exists before it is counted, and the
+/// model does not include `OnceLock`.
 #[cfg(all(truebloom_loom, test))]
 mod models {
     use super::*;
@@ -249,7 +250,7 @@ mod models {
     use loom::thread;
     use truebloom_math::law::Layer;
 
-    /// A filter whose open layer has room for one key more.
+    /// A filter whose open layer has room for one more key.
     fn nearly_full() -> (ScalableFilter, Vec<KeyHash>) {
         let growth = Growth::new("50%".parse().expect("a rate"), 64).expect("in range");
         let mut filter = ScalableFilter::with_growth(growth, PortableHasher::xxh3(Seed::from(5))).expect("small");

@@ -20,7 +20,6 @@ reads_files!([] ScalableFilter);
 
 views_files! {
     ///
-    /// Besides the header, the record of each layer is read, 64 bytes, which has a checksum of its
-    /// own.
+    /// Besides the header, the record of each layer is read: 64 bytes with a checksum of their own.
     [] ScalableFilter, [AsRef<[u8]> + Send + Sync] ScalableFilter<View<B>>, ScalableFilter<View<crate::disk::Mapped>>
 }

@@ -1,4 +1,4 @@
-//! Putting keys in and asking for them, one by one and many at a time.
+//! Inserting keys and looking them up, one by one and in batches.
 
 use super::ScalableFilter;
 use super::part::{Part, next_number};
@@ -16,22 +16,22 @@ use crate::scheme::Storage;
 use alloc::alloc::{Layout, handle_alloc_error};
 use alloc::vec::Vec;
 
-/// Keys that are asked for in all layers before the next ones: their lines of the open layer stay
-/// in the second cache until they are inserted.
+/// How many keys are looked up in all layers before the next ones: their lines of the open layer
+/// stay in the second cache until they are inserted.
 const TOGETHER: usize = 2 * BATCH;
 
-/// A layer with its bits.
+/// A layer together with its bits.
 type Whole<'a, K> = FilterOf<Standard, PortableHasher, Packed<'a, <K as Backing>::Word>>;
 
 impl<K: Backing> ScalableFilter<K> {
-    /// Whether the filter contains a key: always true for keys that were inserted; for others true
-    /// at the rate [`fpr`](Self::fpr).
+    /// Whether the filter contains a key: always true for keys that were inserted; true for other
+    /// keys at the rate [`fpr`](Self::fpr).
     #[inline]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))
     }
 
-    /// The key's hash, as that of every filter with the same hasher and seed.
+    /// The key's hash, which is the same for every filter with this hasher and seed.
     #[inline]
     pub fn hash<Q: Key + ?Sized>(&self, key: &Q) -> KeyHash {
         hash_key(&self.hasher, key)
@@ -43,9 +43,9 @@ impl<K: Backing> ScalableFilter<K> {
         self.in_layers(0, hash)
     }
 
-    /// Which of the keys are contained: what [`contains`](Self::contains) says of each, at the
-    /// speed of memory. The newest layer, which holds most keys, is asked first, and the others
-    /// about what is left.
+    /// Which of the keys are contained: the same answers as from calling
+    /// [`contains`](Self::contains) for each, but faster. The newest layer, which has most keys, is
+    /// queried first; the others are queried only for keys that are not in it.
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         let mut found = Answers::default();
         hash_batches(&self.hasher, keys, |hashes| found.extend(self.contained(hashes)));
@@ -59,7 +59,8 @@ impl<K: Backing> ScalableFilter<K> {
         found
     }
 
-    /// Whether a layer from this one on has the key: the newest, and so largest, first.
+    /// Whether a layer from this one on has the key; the newest layer, which is the largest, is
+    /// queried first.
     #[inline]
     fn in_layers(&self, first: usize, hash: KeyHash) -> bool {
         (first..self.parts.len()).rev().any(|number| self.parts.get(number).is_some_and(|part| self.is_in(number, part, hash)))
@@ -78,7 +79,7 @@ impl<K: Backing> ScalableFilter<K> {
         FilterOf { head: &part.head, storage, counts: Counts::default() }
     }
 
-    /// Whether any layer has each of these keys.
+    /// For each of these keys, whether any layer has it.
     fn contained(&self, hashes: &[KeyHash]) -> Vec<bool> {
         if self.bits() <= IN_CACHE {
             return hashes.iter().map(|hash| self.contains_hash(*hash)).collect();
@@ -99,7 +100,7 @@ impl<K: Backing> ScalableFilter<K> {
     }
 }
 
-/// The hashes of keys, some at a time.
+/// Hashes keys in batches.
 fn hash_batches<I: IntoIterator<Item: Key>>(hasher: &PortableHasher, keys: I, mut take: impl FnMut(&[KeyHash])) {
     let (mut keys, mut hashes) = (keys.into_iter(), Vec::with_capacity(TOGETHER));
     loop {
@@ -113,13 +114,13 @@ fn hash_batches<I: IntoIterator<Item: Key>>(hasher: &PortableHasher, keys: I, mu
 }
 
 impl ScalableFilter {
-    /// Inserts a key; true if it was certainly new. False means that some layer had all its bits: a
-    /// repeat, or a new key that passes.
+    /// Inserts a key; returns true if it was certainly new. False means that some layer had all its
+    /// bits: the key is a repeat, or it is new and passes by chance.
     ///
     /// # Panics
-    /// Never; but where the memory for a new layer cannot be allocated the process ends, as with
-    /// the collections of the standard library. [`try_insert_hash`](Self::try_insert_hash) returns
-    /// an error instead.
+    /// Never; but if the memory for a new layer cannot be allocated, the process ends, as with the
+    /// collections of the standard library. [`try_insert_hash`](Self::try_insert_hash) returns an
+    /// error instead.
     #[inline]
     pub fn insert<Q: Key + ?Sized>(&mut self, key: &Q) -> bool {
         self.insert_hash(self.hash(key))
@@ -131,11 +132,11 @@ impl ScalableFilter {
         or_abort(self.try_insert_hash(hash))
     }
 
-    /// [`insert_hash`](Self::insert_hash), with an error where the memory for a new layer cannot be
-    /// allocated: the key is not inserted then, and nothing has changed.
+    /// Like [`insert_hash`](Self::insert_hash), but returns an error if the memory for a new layer
+    /// cannot be allocated; then the key is not inserted, and nothing has changed.
     ///
     /// # Errors
-    /// There is no memory for a new layer.
+    /// The memory for a new layer cannot be allocated.
     #[inline]
     pub fn try_insert_hash(&mut self, hash: KeyHash) -> Result<bool, BuildError> {
         let new = !self.contains_hash(hash);
@@ -146,8 +147,8 @@ impl ScalableFilter {
         Ok(new)
     }
 
-    /// Inserts keys and says which were certainly new: what [`insert`](Self::insert) of one after
-    /// the other gives, at the speed of memory.
+    /// Inserts keys and reports which of them were certainly new: the same answers as from calling
+    /// [`insert`](Self::insert) for each, but faster.
     ///
     /// ```
     /// use truebloom::ScalableFilter;
@@ -166,11 +167,11 @@ impl ScalableFilter {
         or_abort(self.try_insert_all_hashes(hashes))
     }
 
-    /// [`insert_all_hashes`](Self::insert_all_hashes), with an error where the memory for a new
-    /// layer cannot be allocated: some of the first keys are inserted then, and the others are not.
+    /// Like [`insert_all_hashes`](Self::insert_all_hashes), but returns an error if the memory for
+    /// a new layer cannot be allocated; then only some of the first keys are inserted.
     ///
     /// # Errors
-    /// There is no memory for a new layer.
+    /// The memory for a new layer cannot be allocated.
     pub fn try_insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Result<Answers, BuildError> {
         let mut new = Answers::default();
         for hashes in hashes.chunks(TOGETHER) {
@@ -179,8 +180,8 @@ impl ScalableFilter {
         Ok(new)
     }
 
-    /// All layers are asked about all keys, in one pass; then those that none had are inserted in
-    /// order, each after a look at the layers that the ones before it may have changed.
+    /// Looks up all keys in all layers in one pass; then the keys that are in no layer are inserted
+    /// in order, each after another look at the layers that the ones before it may have changed.
     fn insert_together(&mut self, hashes: &[KeyHash]) -> Result<Vec<bool>, BuildError> {
         if self.bits() <= IN_CACHE {
             return hashes.iter().map(|hash| self.try_insert_hash(*hash)).collect();
@@ -200,7 +201,8 @@ impl ScalableFilter {
         Ok(new)
     }
 
-    /// Puts a key that no layer has into the last one, or into a new one if that has no room.
+    /// Inserts a key that is in no layer into the last layer, or into a new one if the last has no
+    /// room.
     #[inline]
     fn put(&mut self, hash: KeyHash) -> Result<(), BuildError> {
         if !self.parts.last().is_some_and(Part::has_room) {
@@ -218,7 +220,7 @@ impl ScalableFilter {
         Ok(())
     }
 
-    /// Opens the next layer of its growth.
+    /// Opens the next layer.
     pub(super) fn open_layer(&mut self) -> Result<(), BuildError> {
         let part = Part::planned(&self.growth, self.hasher, next_number(&self.parts))?;
         let bits = part.layer.bits();
@@ -231,7 +233,7 @@ impl ScalableFilter {
     }
 }
 
-/// Sets a bit, and says whether it was 0.
+/// Sets a bit; returns 1 if it was 0.
 #[inline(always)]
 fn set(bits: &mut [u64], position: u64) -> u64 {
     let Some(word) = bits.get_mut((position >> 6) as usize) else { return 0 };
@@ -241,7 +243,7 @@ fn set(bits: &mut [u64], position: u64) -> u64 {
     new
 }
 
-/// Without memory, as every collection, it aborts.
+/// Aborts if the memory cannot be allocated, like every collection.
 pub(super) fn or_abort<T>(result: Result<T, BuildError>) -> T {
     result.unwrap_or_else(|error| {
         let bytes = if let BuildError::Memory { bytes } = error {

@@ -1,4 +1,4 @@
-//! The union of two filters that grew.
+//! The union of two filters that grow.
 
 use super::{Part, ScalableFilter};
 use crate::arch::AlignedWords;
@@ -11,13 +11,14 @@ use crate::word::{Lies, Word};
 use alloc::vec::Vec;
 
 impl ScalableFilter {
-    /// Adds all keys of `other`, which must have the same seed and grow in the same way: a clone,
-    /// or a copy that was emptied.
+    /// Adds all keys of `other`, which must have the same seed and grow in the same way: for
+    /// example, a clone, or an emptied copy.
     ///
-    /// A layer of each with the same number becomes one if their bits together stay within its
-    /// limit; so filters with a common base, or few keys, keep their number of layers. Otherwise
-    /// both are kept, and the rate is at most the sum of both filters' ([`bound`](Self::bound)): up
-    /// to twice the rate asked for. Later keys go into the newest layer. Linear in the bits.
+    /// Two layers with the same number become one if their bits together stay within the limit. So
+    /// filters that have a common base, or few keys, keep their number of layers. Otherwise both
+    /// layers are kept, and the rate is at most the sum of both filters' rates
+    /// ([`bound`](Self::bound)): up to twice the rate asked for. Later keys go into the newest
+    /// layer. Linear in the bits.
     ///
     /// ```
     /// use truebloom::ScalableFilter;
@@ -31,9 +32,9 @@ impl ScalableFilter {
     /// ```
     ///
     /// # Errors
-    /// The filters differ in seed, hasher or growth; the other is a view of damaged bytes, and a
-    /// layer of it has more set bits than it may. The memory for a layer cannot be allocated; then
-    /// some of the other's keys have been added already.
+    /// The filters differ in seed, hasher or growth; or `other` is a view of damaged bytes, in
+    /// which a layer has more set bits than its limit. The memory for a layer cannot be allocated;
+    /// then some keys of `other` have already been added.
     pub fn union_with<V: Backing>(&mut self, other: &ScalableFilter<V>) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
         other.check_limits()?;
@@ -52,7 +53,7 @@ impl ScalableFilter {
         added
     }
 
-    /// Merges a layer of another filter into the layer with its number, if that has room.
+    /// Merges a layer of another filter into the layer with the same number, if there is room.
     fn add_layer<V: Backing>(&mut self, other: &ScalableFilter<V>, theirs: usize) -> Result<(), MergeError> {
         let Some(part) = other.parts.get(theirs) else { return Ok(()) };
         let twin = |(_, ours): &(usize, &Part<_>)| (ours.number, ours.layer) == (part.number, part.layer);
@@ -82,7 +83,7 @@ impl ScalableFilter {
         Ok(())
     }
 
-    /// Always an error: a key may be in different layers of the two. Ask both.
+    /// Always an error: a key may be in different layers of the two. Query both filters instead.
     ///
     /// # Errors
     /// Always.
@@ -98,8 +99,8 @@ impl<K: Backing> ScalableFilter<K> {
         if self.growth == other.growth { Ok(()) } else { Err(MergeError::Growth) }
     }
 
-    /// No layer has more set bits than its limit, on which the rate of the whole depends. Those of
-    /// a view may not have been counted.
+    /// Checks that no layer has more set bits than its limit, because the rate of the whole filter
+    /// depends on that. The set bits of a view may not have been counted.
     fn check_limits(&self) -> Result<(), MergeError> {
         for (number, part) in self.parts.iter().enumerate() {
             let (ones, limit) = (ones_of(self.bits_of(number)), part.layer.limit());
@@ -110,7 +111,7 @@ impl<K: Backing> ScalableFilter<K> {
         Ok(())
     }
 
-    /// An empty filter that grows in the same way, with the seed and label of this one.
+    /// An empty filter that grows in the same way, with the same seed and label.
     ///
     /// # Errors
     /// The memory cannot be allocated.

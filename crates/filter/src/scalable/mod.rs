@@ -25,7 +25,7 @@ use part::Part;
 use truebloom_math::law::{Layer, Layered};
 use truebloom_math::{Growth, Law, Rate};
 
-/// A Bloom filter for an unknown number of keys: it grows by layers, and its rate never exceeds the
+/// A Bloom filter for an unknown number of keys: it grows in layers, and its rate never exceeds the
 /// one asked for.
 ///
 /// ```
@@ -38,26 +38,26 @@ use truebloom_math::{Growth, Law, Rate};
 /// ```
 ///
 /// # What is promised
-/// The rate of this filter, at any number of keys, is at most the rate asked for: not on average or
-/// with a probability, but certainly, for keys chosen independently of the seed. A layer is a
-/// [standard filter](crate::BloomFilter) that is closed when its set bits reach a limit, and a
-/// fresh key passes it with probability `(ones / bits)^probes`; the limits' rates add up to at most
-/// the rate asked for, however many layers there are ([`Growth`]). Only the number of keys that a
-/// layer takes varies.
+/// The rate of this filter is at most the rate asked for, at any number of keys. This is certain,
+/// not only true on average or with some probability, for keys chosen without knowing the seed. A
+/// layer is a [standard filter](crate::BloomFilter) that is closed when the number of its set bits
+/// reaches a limit, and a fresh key passes it with probability `(ones / bits)^probes`. The rates at
+/// these limits add up to at most the rate asked for, however many layers there are ([`Growth`]).
+/// What varies is the number of keys that a layer holds.
 ///
 /// # What it costs
 /// Memory: once the first layer is full, at most [`Growth::ratio`] times that of a filter planned
-/// for the right number (3.2 at a rate of 0.1%, 3.7 at 1%): that much just after a layer was
-/// opened, about half of it when the layer is full, 0.7 of it on average. Time: a key that is not
-/// contained is looked up in every layer, two probes each; 20 layers hold a million times as many
-/// keys as the first. If you know the number of keys, even roughly,
+/// for the right number of keys (3.2 at a rate of 0.1%, 3.7 at 1%). The factor is reached just
+/// after a layer is opened, and is about half of that when the layer is full, 0.7 of it on average.
+/// Time: a key that is not contained is looked up in every layer, with two probes each; 20 layers
+/// hold a million times as many keys as the first. If you know the number of keys, even roughly,
 /// [`BloomFilter`](crate::BloomFilter) is smaller and faster.
 ///
 /// # Repeats
-/// A key that is contained in any layer is not inserted again, so repeats take no room.
+/// A key that is contained in any layer is not inserted again, so repeats need no room.
 ///
-/// With the feature `std`, `AtomicScalableFilter` is shared by threads. `K` is where the bits are,
-/// as for [`FilterOf`](crate::FilterOf).
+/// With the feature `std`, `AtomicScalableFilter` can be shared by threads. `K` says where the bits
+/// are, as for [`FilterOf`](crate::FilterOf).
 pub struct ScalableFilter<K: Backing = Owned> {
     hasher: PortableHasher,
     growth: Growth,
@@ -67,11 +67,11 @@ pub struct ScalableFilter<K: Backing = Owned> {
     counts: Counts,
 }
 
-/// A view of a [`ScalableFilter`], in bytes that `B` holds.
+/// A view of a [`ScalableFilter`], over bytes that `B` holds.
 pub type ScalableView<B> = ScalableFilter<View<B>>;
 
-/// The approximate number of keys in the first layer, unless a [`Growth`] says otherwise: a few
-/// kilobytes.
+/// The approximate number of keys in the first layer, unless a [`Growth`] says otherwise; the layer
+/// takes a few kilobytes.
 pub const FIRST_ITEMS: u64 = 1_000;
 
 impl ScalableFilter {
@@ -79,7 +79,7 @@ impl ScalableFilter {
     /// text like `"0.1%"`, or a [`Rate`]; at least 1e-13.
     ///
     /// # Errors
-    /// A rate out of range; not enough memory; no random numbers.
+    /// The rate is out of range; the memory cannot be allocated; there are no random numbers.
     #[cfg(feature = "random")]
     pub fn new<R: TryInto<Rate>>(rate: R) -> Result<ScalableFilter, BuildError>
     where
@@ -100,7 +100,7 @@ impl ScalableFilter {
     /// ```
     ///
     /// # Errors
-    /// Not enough memory for the first layer.
+    /// The memory for the first layer cannot be allocated.
     pub fn with_growth(growth: Growth, hasher: PortableHasher) -> Result<ScalableFilter, BuildError> {
         let mut filter =
             ScalableFilter { hasher, growth, label: Label::default(), parts: Vec::new(), words: Vec::new(), counts: Counts::default() };
@@ -108,14 +108,14 @@ impl ScalableFilter {
         Ok(filter)
     }
 
-    /// Keeps a text with the filter: [`FilterOf::set_label`](crate::FilterOf::set_label).
+    /// Attaches a text to the filter: [`FilterOf::set_label`](crate::FilterOf::set_label).
     #[must_use]
     pub fn set_label(&mut self, text: &str) -> bool {
         self.label.set(text)
     }
 
-    /// Forgets all keys but keeps the growth and the seed. Keeps the memory of the first layer
-    /// only.
+    /// Forgets all keys, but keeps the growth and the seed. It frees the memory of all layers
+    /// except the first.
     pub fn clear(&mut self) {
         self.parts.retain(|part| part.number == 0);
         self.parts.truncate(1);
@@ -127,27 +127,27 @@ impl ScalableFilter {
 }
 
 impl<K: Backing> ScalableFilter<K> {
-    /// How it grows.
+    /// How the filter grows.
     pub fn growth(&self) -> &Growth {
         &self.growth
     }
 
-    /// Its layers, the newest last: bits, probes and limit of each.
+    /// Its layers, from the oldest to the newest: bits, probes and limit of each.
     pub fn layers(&self) -> Vec<Layer> {
         self.parts.iter().map(|part| part.layer).collect()
     }
 
-    /// How a hash becomes positions in each layer: the standard scheme.
+    /// The scheme of each layer: the standard one.
     pub fn scheme_id(&self) -> SchemeId {
         SchemeId::Standard
     }
 
-    /// Number of bits of all layers.
+    /// The number of bits in all layers.
     pub fn bits(&self) -> u64 {
         self.parts.iter().map(|part| part.layer.bits()).sum()
     }
 
-    /// Probes per key in all layers together, the most that a query takes.
+    /// The number of probes per key in all layers together, which is the most that a query takes.
     pub fn probes(&self) -> u32 {
         self.parts.iter().fold(0, |probes, part| probes.saturating_add(part.layer.probes()))
     }
@@ -162,7 +162,7 @@ impl<K: Backing> ScalableFilter<K> {
         self.hasher.seed()
     }
 
-    /// `None`: it grows.
+    /// `None`, because the filter grows.
     pub fn capacity(&self) -> Option<u64> {
         None
     }
@@ -174,25 +174,25 @@ impl<K: Backing> ScalableFilter<K> {
 
     count_methods!();
 
-    /// The text that a program keeps with it.
+    /// The text that a program attached to it.
     pub fn label(&self) -> Option<&str> {
         self.label.text()
     }
 
-    /// Keys that were inserted into each layer.
+    /// How many keys were inserted into each layer.
     pub fn inserted(&self) -> Vec<u64> {
         self.parts.iter().map(|part| part.inserted).collect()
     }
 
-    /// The law of its layers: what the rate never exceeds, and the rate at any fill. After a merge
-    /// that kept layers of both filters, whose positions depend on each other, the rate at a fill
-    /// is only bounded.
+    /// The law of its layers: the bound on the rate, and the rate at any fill. After a merge that
+    /// kept layers of both filters, their positions depend on each other, so the rate at a fill is
+    /// only bounded.
     pub fn law(&self) -> Box<dyn Law> {
         Box::new(self.layered())
     }
 
-    /// Layers that stand in a filter can stand in a law: there is one, and their bits are in
-    /// memory.
+    /// The layers as a law. It always exists, because there is at least one layer, and the bits of
+    /// all layers fit in memory.
     fn layered(&self) -> Layered {
         Layered::numbered(self.layers(), self.parts.iter().map(|part| part.number).collect())
     }
@@ -204,17 +204,17 @@ impl<K: Backing> ScalableFilter<K> {
 }
 
 impl<K: Counted> ScalableFilter<K> {
-    /// Number of set bits of all layers.
+    /// The number of set bits in all layers.
     pub fn ones(&self) -> u64 {
         self.parts.iter().map(Part::ones).sum()
     }
 
-    /// Number of set bits of each layer.
+    /// The number of set bits in each layer.
     pub fn layer_ones(&self) -> Vec<u64> {
         self.parts.iter().map(Part::ones).collect()
     }
 
-    /// Share of set bits, of all layers.
+    /// The share of set bits in all layers.
     pub fn fill(&self) -> f64 {
         self.ones() as f64 / self.bits() as f64
     }
@@ -236,7 +236,8 @@ where
 }
 
 impl<K: Backing> PartialEq for ScalableFilter<K> {
-    /// Equal answers, made for the same: layers with equal bits, hasher and growth.
+    /// Whether both give the same answers and were made in the same way: layers with equal bits,
+    /// hasher and growth.
     fn eq(&self, other: &ScalableFilter<K>) -> bool {
         let alike = self.hasher == other.hasher && self.growth == other.growth && self.parts.len() == other.parts.len();
         let numbers = self.parts.iter().zip(&other.parts).all(|(ours, theirs)| (ours.number, ours.layer) == (theirs.number, theirs.layer));
@@ -245,7 +246,7 @@ impl<K: Backing> PartialEq for ScalableFilter<K> {
 }
 
 impl<K: Backing> fmt::Debug for ScalableFilter<K> {
-    /// The parameters and counts, not the bits.
+    /// Shows the parameters and counts, not the bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ScalableFilter")
             .field("growth", &self.growth)

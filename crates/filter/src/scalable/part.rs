@@ -1,4 +1,4 @@
-//! What a layer is, apart from its bits.
+//! A layer apart from its bits.
 
 use crate::backing::{Backing, Counted, Owned};
 use crate::bloom::Head;
@@ -11,20 +11,20 @@ use truebloom_math::law::Layer;
 
 /// A layer without its bits.
 pub(super) struct Part<K: Backing> {
-    /// As a filter has it.
+    /// The head, as in a filter.
     pub(super) head: Head<Standard, PortableHasher>,
     pub(super) layer: Layer,
-    /// The layer's number in its growth, which salts its positions.
+    /// The layer's number in its growth, from which its salt is derived.
     pub(super) number: u64,
     pub(super) salt: Salt,
-    /// Keys that were inserted.
+    /// How many keys were inserted.
     pub(super) inserted: u64,
-    /// Set bits.
+    /// The number of set bits.
     pub(super) ones: K::Known<u64>,
 }
 
 impl<K: Backing> Part<K> {
-    /// The layer of this number, with what is known of it.
+    /// The layer with this number, and what is known about it.
     pub(super) fn new(
         hasher: PortableHasher,
         number: u64,
@@ -50,19 +50,19 @@ impl<K: Counted> Part<K> {
         *K::kept(&self.ones)
     }
 
-    /// Whether there is room for any key.
+    /// Whether there is room for any other key.
     pub(super) fn has_room(&self) -> bool {
         self.room() > 0
     }
 
-    /// Keys that there is room for, whatever they set.
+    /// How many keys there is certainly room for, even if each sets all its bits.
     pub(super) fn room(&self) -> u64 {
         self.layer.limit().saturating_sub(self.ones()) / u64::from(self.layer.probes())
     }
 }
 
 impl Part<Owned> {
-    /// The empty layer of this number in a growth.
+    /// The empty layer with this number in a growth.
     pub(super) fn planned(growth: &Growth, hasher: PortableHasher, number: u64) -> Result<Part<Owned>, BuildError> {
         let layer = growth.layer(u32::try_from(number).unwrap_or(u32::MAX))?.layer;
         Part::new(hasher, number, layer, 0, 0)
@@ -73,7 +73,7 @@ impl Part<Owned> {
     }
 }
 
-/// The number of the layer after these.
+/// The number of the layer that follows these.
 pub(super) fn next_number<'a, K: Backing + 'a>(parts: impl IntoIterator<Item = &'a Part<K>>) -> u64 {
     parts.into_iter().map(|part| part.number + 1).max().unwrap_or(0)
 }

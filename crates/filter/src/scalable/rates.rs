@@ -1,4 +1,4 @@
-//! What the filter says of itself: rates, and whether it keeps its promise.
+//! What the filter reports about itself: its rates, and whether they are within the bounds.
 
 use super::ScalableFilter;
 use super::part::{Part, next_number};
@@ -10,13 +10,13 @@ use alloc::vec::Vec;
 use truebloom_math::law::{Layer, hash_floor};
 use truebloom_math::{Error, Fpr, Growth, Law, Method, items_from_ones};
 
-/// Layers of one number of which every pair is looked at.
+/// The largest number of layers with one number for which all pairs are examined.
 const MOST_TWINS: usize = 8;
 
 impl<K: Backing> ScalableFilter<K> {
-    /// A certain upper bound on its rate: that of all its layers at their limits. At most the rate
-    /// asked for; after a merge that kept layers of both, at most the sum of the two filters'
-    /// bounds.
+    /// A certain upper bound on its rate: the rate with all its layers at their limits. It is at
+    /// most the rate asked for, or, after a merge that kept layers of both filters, the sum of the
+    /// two filters' bounds.
     pub fn bound(&self) -> Fpr {
         let mut bound = self.layered().bound().unwrap_or(Fpr::ONE);
         bound.add_above(hash_floor(self.offered(), PortableHasher::HASH_BITS));
@@ -31,8 +31,8 @@ impl<K: Backing> ScalableFilter<K> {
         Ok(None)
     }
 
-    /// The expected rate of a filter that grew to `items` distinct items: between 0 and what its
-    /// layers and all that may follow allow.
+    /// The expected rate of a filter that grew to `items` distinct items: between 0 and the bound
+    /// for its layers and all that may follow.
     ///
     /// # Errors
     /// Never.
@@ -47,7 +47,7 @@ impl<K: Backing> ScalableFilter<K> {
         Ok(rate)
     }
 
-    /// Whether two layers have one number, and so positions in common.
+    /// Whether two layers have the same number, and so the same positions.
     pub(super) fn has_twins(&self) -> bool {
         // Without a merge the numbers rise.
         self.parts.windows(2).any(|pair| pair[0].number >= pair[1].number)
@@ -55,11 +55,11 @@ impl<K: Backing> ScalableFilter<K> {
 }
 
 impl<K: Counted> ScalableFilter<K> {
-    /// This filter's rate right now: the probability that a key which was not inserted, chosen
-    /// independently of the seed, passes. That is `1 - prod (1 - (ones / bits)^probes)` over the
-    /// layers, exactly, as the positions of a key in different layers are independent; only bounded
-    /// after a merge that kept layers of both. The upper end counts equal hashes, at most
-    /// `offered / 2^128`.
+    /// This filter's present rate: the probability that a key passes that was not inserted and was
+    /// chosen without knowing the seed. It is exactly `1 - prod (1 - (ones / bits)^probes)` over
+    /// the layers, because the positions of a key in different layers are independent. After a
+    /// merge that kept layers of both filters it is only bounded. The upper end includes the chance
+    /// of equal hashes, at most `offered / 2^128`.
     pub fn fpr(&self) -> Fpr {
         let mut rate = self.layered().fpr_at_fill(&self.layer_ones()).ok().flatten().unwrap_or(Fpr::ONE);
         rate.add_above(hash_floor(self.offered(), PortableHasher::HASH_BITS));
@@ -71,16 +71,16 @@ impl<K: Counted> ScalableFilter<K> {
         !self.has_twins()
     }
 
-    /// Distinct items by the fill of each layer. `None` after a merge that kept layers of both
-    /// filters, which may have keys in common.
+    /// The number of distinct items, estimated from the fill of each layer. `None` after a merge
+    /// that kept layers of both filters, which may have keys in common.
     pub fn estimated_items(&self) -> Option<f64> {
         let items = |part: &Part<K>| items_from_ones(part.layer.bits(), part.layer.probes(), part.ones());
         if self.has_twins() { None } else { self.parts.iter().map(items).sum() }
     }
 
-    /// Whether its rate is certainly above the one asked for. It was planned for any number of
-    /// keys, so only a merge that kept layers of both filters can cause that. Linear in the bits of
-    /// those layers after such a merge, constant time otherwise.
+    /// Whether its rate is certainly above the one asked for. It is planned for any number of keys,
+    /// so only a merge that kept layers of both filters can cause that. Linear in the bits of those
+    /// layers after such a merge; constant time otherwise.
     pub fn is_over_capacity(&self) -> bool {
         let asked = self.growth.rate().to_f64();
         self.fpr().upper > asked && self.least_rate() > asked * (1.0 + f64::EPSILON)
@@ -100,7 +100,7 @@ impl<K: Counted> ScalableFilter<K> {
     }
 
     /// A lower bound on the rate of the layers with one number, the first of which is at `start`:
-    /// each adds its own rate, less what it shares with those before it.
+    /// each adds its own rate, minus what it shares with the layers before it.
     fn least_of(&self, start: usize, twins: &[Part<K>]) -> f64 {
         let mut fullest: Vec<usize> = (start..start + twins.len()).collect();
         fullest.sort_by_key(|at| core::cmp::Reverse(self.parts.get(*at).map_or(0, Part::ones)));
@@ -116,7 +116,8 @@ impl<K: Counted> ScalableFilter<K> {
         least
     }
 
-    /// Upper bound on the probability that a new key passes both of these layers with one number.
+    /// An upper bound on the probability that a new key passes both of these layers, which have the
+    /// same number.
     fn shared(&self, one: usize, other: usize) -> f64 {
         let layer = |at: usize| self.parts.get(at).map(|part| part.layer);
         let alike = |one: &Layer, other: &Layer| (one.bits(), one.probes()) == (other.bits(), other.probes());
@@ -130,7 +131,7 @@ impl<K: Counted> ScalableFilter<K> {
     }
 }
 
-/// The value of a bound is its upper end, as for every filter.
+/// The bound as a rate: its value is its upper end, as for every filter.
 fn at_most(rate: Fpr) -> Fpr {
     if rate.method == Method::Bound { bracket(rate.lower, rate.upper) } else { rate }
 }

@@ -20,14 +20,14 @@ use truebloom_math::law::{Layer, Layered};
 use truebloom_math::{Growth, MAX_BITS};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Where the parameters start.
+/// Where the parameters are stored.
 mod parameter {
     pub(super) const FIRST: usize = 120;
     pub(super) const RATIO: usize = 128;
     pub(super) const LAYERS: usize = 136;
 }
 
-/// Where the words of a record are.
+/// The indices of a record's words.
 mod record {
     pub(super) const NUMBER: usize = 0;
     pub(super) const BITS: usize = 1;
@@ -38,19 +38,19 @@ mod record {
     pub(super) const CHECKSUM: usize = 7;
 }
 
-/// What a header of this kind says.
+/// The contents of a header of this kind.
 pub(crate) struct Header {
     hasher: PortableHasher,
     growth: Growth,
     label: Label,
     counts: Counts,
     layers: u64,
-    /// Of all layers.
+    /// The number of bits in all layers.
     bits: u64,
     probes: u32,
 }
 
-/// What a record says, and where its words are among those of all layers.
+/// The contents of a record, and where its words are among those of all layers.
 struct Recorded {
     number: u64,
     layer: Layer,
@@ -59,8 +59,8 @@ struct Recorded {
 }
 
 impl Header {
-    /// The records of these words, each of them held to its checksum and all of them to the header.
-    /// None of their bits is looked at.
+    /// The records in these words: each is checked against its checksum, and all of them against
+    /// the header. Their bits are not read.
     fn records<W: Word>(&self, words: &[W]) -> Result<Vec<Recorded>, FormatError> {
         let mut records = Vec::new();
         // There are at least nine words for each.
@@ -83,17 +83,17 @@ impl Header {
         Ok(records)
     }
 
-    /// The numbers count from 0; after a merge, one may stand several times.
+    /// Checks that the numbers count up from 0; after a merge, a number may occur several times.
     fn check_follows(&self, before: Option<&Recorded>, number: u64) -> Result<(), FormatError> {
         let next = before.map_or(0, |last| last.number + 1);
         let least = before.filter(|_| self.counts.is_merged()).map_or(next, |last| last.number);
         check_field("number of a layer", number, Expected::Within(least, next)).map(drop)
     }
 
-    /// What the growth promises is kept by layers of any planner: within their limits they pass at
-    /// no more than the rate, and the newest has about the size that was planned for it. The next
-    /// one is allocated by the plan alone, so that some bytes which promise a large filter would
-    /// become one with the first key.
+    /// Checks that layers of any origin keep the promise of the growth: at their limits they pass
+    /// keys at no more than the rate, and the newest has about the planned size. The next layer is
+    /// allocated by the plan alone; without this check, a few bytes that claim a large filter would
+    /// allocate one with the first key.
     fn check_growth(&self, records: &[Recorded]) -> Result<(), FormatError> {
         let wrong = |error: truebloom_math::Error| FormatError::Parameters { why: error.to_string() };
         // Of one number after a merge, each keeps the rate by itself.
@@ -122,7 +122,7 @@ impl Header {
         Ok(())
     }
 
-    /// The layer of a record, with its set bits counted and held to it.
+    /// The layer of a record, after counting its set bits and checking them against the record.
     fn counted<K: Counted, W: Word>(&self, found: &Recorded, is_last: bool, words: &[W]) -> Result<Part<K>, FormatError> {
         let ones = words.iter().skip(KEPT_WORDS).map(|word| u64::from(word.get().count_ones())).sum();
         let (least, most) = if self.counts.is_merged() {
@@ -148,7 +148,7 @@ impl Header {
     }
 }
 
-/// The record that starts there.
+/// Reads the record that starts there.
 fn read_record<W: Word>(words: &[W], start: usize) -> Result<Recorded, FormatError> {
     let kept = words.get(start..).and_then(|rest| rest.first_chunk::<KEPT_WORDS>());
     let truncated = FormatError::Truncated { expected: 8 * (start + KEPT_WORDS) as u64, found: 8 * words.len() as u64 };
@@ -281,11 +281,12 @@ impl<B: AsRef<[u8]> + Send + Sync> Viewed<B> for ScalableFilter {
 }
 
 impl<B: AsRef<[u8]> + Send + Sync> ScalableFilter<View<B>> {
-    /// The same view with all its bytes read: held to their checksum, the set bits counted and held
-    /// to the records. So it has a rate of its own. Linear in the bits.
+    /// The same view after reading all its bytes: the checksum is verified, and the set bits are
+    /// counted and checked against the records. Such a view can report its own rate. Linear in the
+    /// bits.
     ///
     /// # Errors
-    /// The bytes are damaged, or do not fit the header.
+    /// The bytes are damaged, or do not match the header.
     pub fn verify_bytes(self) -> Result<ScalableFilter<Checked<B>>, FormatError> {
         let (layers, bits, probes) = (self.parts.len() as u64, self.bits(), self.probes());
         let ScalableFilter { hasher, growth, label, words: InLayers { words, .. }, counts, .. } = self;
@@ -300,7 +301,8 @@ impl<B: AsRef<[u8]> + Send + Sync> ScalableFilter<View<B>> {
         Ok(header.filter(parts, in_layers(words, records)))
     }
 
-    /// The number of bytes of its file: where it ends in what it was viewed in.
+    /// The number of bytes of its file, after which other data may follow in the bytes that are
+    /// viewed.
     pub fn encoded_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + self.bits() / 8 + (8 * KEPT_WORDS * self.parts.len()) as u64
     }

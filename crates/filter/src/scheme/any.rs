@@ -1,4 +1,4 @@
-//! Any scheme, chosen at run time.
+//! A type for any scheme, which is chosen at run time.
 
 use super::{Scheme, SchemeId, spread_schemes};
 use crate::error::BuildError;
@@ -8,8 +8,8 @@ use truebloom_math::Law;
 
 macro_rules! any_scheme {
     ($($(#[$when:meta])* $scheme:ident by $batches:ident,)*) => {
-        /// One of the schemes, by its number or name: for files of any scheme. A choice a key and
-        /// one a position, so it is slower than the scheme's own type.
+        /// One of the schemes, selected by its number or name: for files of any scheme. It branches
+        /// once per key and once per position, so it is slower than the scheme's own type.
         ///
         /// ```
         /// use truebloom::scheme::{AnyScheme, Scheme, SchemeId};
@@ -28,10 +28,10 @@ macro_rules! any_scheme {
         }
 
         impl AnyScheme {
-            /// The scheme of this number.
+            /// The scheme with this number.
             ///
             /// # Errors
-            /// As those of the scheme's own type.
+            /// As for the scheme's own type.
             pub fn named(id: SchemeId, bits: u64, probes: u32) -> Result<AnyScheme, BuildError> {
                 Ok(match id {
                     $($(#[$when])* SchemeId::$scheme => AnyScheme::$scheme(Scheme::new(bits, probes)?),)*
@@ -45,7 +45,7 @@ macro_rules! any_scheme {
         impl Scheme for AnyScheme {
             const ID: SchemeId = SchemeId::Standard;
 
-            /// The standard scheme; [`AnyScheme::named`] makes the others.
+            /// Makes the standard scheme; [`AnyScheme::named`] makes the others.
             fn new(bits: u64, probes: u32) -> Result<AnyScheme, BuildError> {
                 AnyScheme::named(SchemeId::Standard, bits, probes)
             }
@@ -68,15 +68,21 @@ macro_rules! any_scheme {
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.probes(),)* }
             }
 
-            /// Boxed; [`all`](Scheme::all), or the scheme's own type, is faster.
+            /// The iterator is boxed; [`all`](Scheme::all), or the scheme's own type, is faster.
             fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => Box::new(Scheme::positions(scheme, hash)) as Box<dyn Iterator<Item = u64> + '_>,)* }
             }
 
-            /// Compiled once for each scheme, whatever is asked of the positions.
-            fn all(&self, hash: KeyHash, mut has: impl FnMut(u64) -> bool) -> bool {
-                let has: &mut dyn FnMut(u64) -> bool = &mut has;
+            /// Compiled once for each scheme.
+            fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
+                let has: &dyn Fn(u64) -> bool = &has;
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.all(hash, has),)* }
+            }
+
+            /// Compiled once for each scheme.
+            fn each(&self, hash: KeyHash, mut take: impl FnMut(u64)) {
+                let take: &mut dyn FnMut(u64) = &mut take;
+                match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.each(hash, take),)* }
             }
 
             fn slices(&self) -> u32 {

@@ -1,4 +1,4 @@
-//! Scheme 2: k distinct positions, every set of k as likely as any other.
+//! Scheme 2: k distinct positions, where every set of k positions is equally likely.
 
 use super::stream::WordStream;
 use super::{Scheme, SchemeId, check_probes};
@@ -9,16 +9,16 @@ use alloc::vec;
 use truebloom_math::law;
 
 /// k distinct positions, as Bloom proposed in 1970: exactly uniform over the sets of k bits if the
-/// words are.
+/// words of the stream are uniform.
 ///
-/// Drawn by Floyd's method (Bentley and Floyd, *A sample of brilliance*, 1987): position i is
-/// uniform below m - k + 1 + i, and if it was drawn before, the last number below that bound is
-/// taken, which cannot have been. So a key needs k draws whatever happens, where drawing again at
-/// each repeat would need more than any number of them when k is near m.
+/// Positions are drawn by Floyd's method (Bentley and Floyd, *A sample of brilliance*, 1987):
+/// position i is uniform below m - k + 1 + i; if it was drawn before, the last number below that
+/// bound is taken, which cannot have been drawn yet. So a key always needs k draws, whereas drawing
+/// again at each repeat could take arbitrarily many when k is near m.
 ///
-/// Slightly fewer false positives than [`Standard`](super::Standard) near the best k, for some more
-/// work: a position is compared with those before it, one by one up to 32 probes and through a
-/// table beyond.
+/// It has slightly fewer false positives than [`Standard`](super::Standard) near the best k, but
+/// needs more work: each position is compared with those before it, one by one up to 32 probes, and
+/// in a hash table beyond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classic {
     law: law::Classic,
@@ -29,7 +29,7 @@ pub struct Classic {
 impl Scheme for Classic {
     const ID: SchemeId = SchemeId::Classic;
 
-    /// As for every scheme, and an error also if there are more probes than bits.
+    /// As for every scheme; also an error if there are more probes than bits.
     fn new(bits: u64, probes: u32) -> Result<Classic, BuildError> {
         check_probes(probes)?;
         Ok(Classic { law: law::Classic::new(bits, probes)?, bits, probes })
@@ -44,8 +44,8 @@ impl Scheme for Classic {
 }
 
 impl Classic {
-    /// The k positions of a key, all distinct; in no particular order, and not one of the set's
-    /// orders as likely as any other.
+    /// The k positions of a key, all distinct. Their order is unspecified, and not every order is
+    /// equally likely.
     #[inline]
     #[must_use]
     pub fn positions(&self, hash: KeyHash) -> DistinctPositions {
@@ -58,7 +58,7 @@ impl Classic {
 #[derive(Clone, Debug)]
 pub struct DistinctPositions {
     words: WordStream,
-    /// The last draw was below this.
+    /// The exclusive upper bound of the last draw.
     bound: u64,
     bits: u64,
     drawn: Drawn,
@@ -91,10 +91,11 @@ impl Iterator for DistinctPositions {
 
 impl ExactSizeIterator for DistinctPositions {}
 
-/// Up to this many positions are compared one by one: faster than any table, and no allocation.
+/// Up to this many positions are compared one by one, which is faster than any table and allocates
+/// nothing.
 const FEW: usize = 32;
 
-/// No position: those are below 2^62.
+/// Marks an empty slot; positions are below 2^62.
 const EMPTY: u64 = u64::MAX;
 
 /// The positions drawn so far.
@@ -105,8 +106,8 @@ enum Drawn {
         positions: [u64; FEW],
         count: usize,
     },
-    /// A table of at least twice as many slots as probes, a power of two; a position starts at the
-    /// slot of its low bits, which are uniform, and moves on to the first empty one.
+    /// A hash table with at least twice as many slots as probes, a power of two; a position starts
+    /// at the slot of its low bits, which are uniform, and takes the first empty one from there on.
     Many(Box<[u64]>),
 }
 
@@ -116,7 +117,7 @@ impl Drawn {
         Drawn::Many(vec![EMPTY; (2 * probes as usize).next_power_of_two()].into_boxed_slice())
     }
 
-    /// Whether the position was not among them; now it is.
+    /// Inserts the position, and returns whether it was not there before.
     #[inline]
     fn insert(&mut self, position: u64) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! Scheme 12: a line, and k independent positions in it.
+//! Scheme 12, the blocked layout: a line, and k independent positions in it.
 
 use super::stream::draw;
 use super::{Scheme, SchemeId, WordStream, digit};
@@ -11,23 +11,24 @@ use truebloom_math::{BLOCK_PROBES, Law, law};
 
 /// All probes of a key in one block of 512 bits, a cache line.
 ///
-/// The first word of the stream (skips included) draws the block, the next words give seven
-/// positions each, from the low bits up: exactly uniform and independent if the words are, so that
-/// the only floor is that of equal hashes. Positions may repeat: distinct ones would save 0.3% of
-/// the bits at 1% and cost a check on every hit and every insertion.
+/// The first word of the stream that is not skipped selects the block; the next words give seven
+/// positions each, starting with the low bits. Positions are exactly uniform and independent if the
+/// words are, so only equal hashes bound the rate from below. Positions may repeat: distinct ones
+/// would save 0.3% of the bits at 1%, but cost a check for every hit and every insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InLines {
     pub(crate) law: law::Blocked,
     lines: u64,
     probes: u32,
-    /// 2^64 mod lines: words whose low half is below it are skipped.
+    /// 2^64 mod lines: words whose product with the number of lines has a low half below it are
+    /// skipped.
     threshold: u64,
 }
 
 impl Scheme for InLines {
     const ID: SchemeId = SchemeId::Blocked;
 
-    /// For a multiple of 512 bits up to 2^62 and 1 to 64 probes; an error outside of these.
+    /// Accepts a multiple of 512 bits up to 2^62, and 1 to 64 probes; anything else is an error.
     fn new(bits: u64, probes: u32) -> Result<InLines, BuildError> {
         if !(1..=BLOCK_PROBES).contains(&probes) {
             return Err(BuildError::BlockedProbes { found: probes });
@@ -77,7 +78,7 @@ impl InLines {
         self.threshold
     }
 
-    /// Words that the positions take.
+    /// The number of words that the positions take.
     #[inline(always)]
     pub(crate) fn words(&self) -> usize {
         self.probes.div_ceil(PROBES_A_WORD) as usize
@@ -90,8 +91,8 @@ impl InLines {
         (draw(&mut words, self.lines, self.threshold), words)
     }
 
-    /// The key's line, and the first word of its positions: what [`line`](Self::line) gives,
-    /// without a stream for what is there with the hash.
+    /// The key's line, and the first word of its positions: the same as from [`line`](Self::line),
+    /// but without making a stream for words that come with the hash.
     #[inline(always)]
     pub(crate) fn line_and_word(&self, hash: KeyHash) -> (u64, u64) {
         let (line, rest) = digit(hash.h1, self.lines);
@@ -104,15 +105,15 @@ impl InLines {
         (line, words.next())
     }
 
-    /// Whether all positions of a key are set in its line. Lines beyond the end contain nothing;
-    /// none is drawn.
+    /// Whether all positions of a key are set in its line. Lines beyond the end contain nothing; no
+    /// key has such a line.
     #[inline(always)]
     pub(crate) fn contains<W: Word>(&self, level: Level, lines: &[Line<W>], hash: KeyHash) -> bool {
         let (line, word) = self.line_and_word(hash);
         lines.get(line as usize).is_some_and(|line| self.is_in(level, line, word, hash))
     }
 
-    /// Whether all positions of a key are set in its line; with the first word of its positions.
+    /// Whether all positions of a key are set in its line, given the first word of its positions.
     #[inline(always)]
     pub(crate) fn is_in<W: Word>(&self, level: Level, line: &Line<W>, word: u64, hash: KeyHash) -> bool {
         // Most filters have no more probes than one word gives.
@@ -122,7 +123,7 @@ impl InLines {
         arch::contains(level, line, word, PROBES_A_WORD) && self.contains_later(level, line, hash)
     }
 
-    /// The words after the first that gives positions.
+    /// The words after the first word of positions.
     #[inline(always)]
     fn later_words(&self, hash: KeyHash) -> WordStream {
         if digit(hash.h1, self.lines).1 < self.threshold {
@@ -133,30 +134,30 @@ impl InLines {
         WordStream::new(hash)
     }
 
-    /// Whether all positions but those of the first word are set.
+    /// Whether all positions except those of the first word are set.
     #[inline(never)]
     fn contains_later<W: Word>(&self, level: Level, line: &Line<W>, hash: KeyHash) -> bool {
         let mut words = self.later_words(hash);
         arch::all_set(|word, probes| arch::contains(level, line, word, probes), || words.next(), self.probes - PROBES_A_WORD)
     }
 
-    /// Sets the positions of a key in its line, and says whether any was 0. Lines beyond the end
-    /// take nothing; none is drawn.
+    /// Sets the positions of a key in its line; returns whether any was 0. Lines beyond the end are
+    /// ignored; no key has such a line.
     #[inline(always)]
     pub(crate) fn set<W: Word>(&self, level: Level, lines: &mut [Line<W>], hash: KeyHash) -> bool {
         let (line, word) = self.line_and_word(hash);
         lines.get_mut(line as usize).is_some_and(|line| self.set_in(level, line, word, hash))
     }
 
-    /// Sets the positions of a key in its line, and says whether any was 0; with the first word of
-    /// its positions.
+    /// Sets the positions of a key in its line, given the first word of its positions; returns
+    /// whether any was 0.
     #[inline(always)]
     pub(crate) fn set_in<W: Word>(&self, level: Level, line: &mut Line<W>, word: u64, hash: KeyHash) -> bool {
         let new = arch::set(level, line, word, self.probes.min(PROBES_A_WORD));
         if self.probes <= PROBES_A_WORD { new } else { new | self.set_later(level, line, hash) }
     }
 
-    /// Sets all positions but those of the first word.
+    /// Sets all positions except those of the first word.
     #[inline(never)]
     fn set_later<W: Word>(&self, level: Level, line: &mut Line<W>, hash: KeyHash) -> bool {
         let mut words = self.later_words(hash);
@@ -181,9 +182,9 @@ mod tests {
         assert!(InLines::new(1 << 62, BLOCK_PROBES).is_ok());
     }
 
-    /// The fast path sets exactly the positions that the scheme lists, also of hashes whose first
-    /// word is skipped (the low half of its product with 3 lines is below the threshold), and finds
-    /// them.
+    /// The fast path sets and finds exactly the positions that the scheme lists, even for hashes
+    /// whose first word is skipped (the low half of its product with 3 lines is below the
+    /// threshold).
     #[test]
     fn lines_have_the_positions_of_the_stream() {
         for probes in [1, 6, 7, 8, 14, 15, 20, BLOCK_PROBES] {

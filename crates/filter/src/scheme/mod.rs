@@ -1,6 +1,6 @@
 //! Schemes: how a hash becomes positions.
 
-/// The accessors of every scheme for its fields `bits`, `probes` and `law`.
+/// The getters of every scheme for its fields `bits`, `probes` and `law`.
 macro_rules! of_fields {
     () => {
         #[inline]
@@ -38,15 +38,15 @@ pub use classic::{Classic, DistinctPositions};
 pub use fill::FillScheme;
 pub use in_lines::InLines;
 pub use partitioned::Partitioned;
-pub(crate) use placed::{Batches, Placed, Storage};
+pub(crate) use placed::{Batches, Doing, Placed, Storage};
 pub(crate) use standard::digit;
 pub use standard::{Positions, Standard};
 pub(crate) use stream::{WordStream, draw};
 #[cfg(feature = "two-hash")]
 pub use two_hash::{Cube, Double, DoubleNonzero, Enhanced, PartitionDouble, Progression, Square};
 
-/// The schemes whose positions lie anywhere, each with how batches of its keys go
-/// (`bits/spread.rs`): the one list, for macros that generate the same for all.
+/// A list of the schemes whose positions can be anywhere, each with its implementation of batches
+/// (`bits/spread.rs`), for macros that generate the same code for all.
 macro_rules! spread_schemes {
     ($say:ident) => {
         $say! {
@@ -70,16 +70,15 @@ macro_rules! spread_schemes {
 }
 pub(crate) use spread_schemes;
 
-/// The layouts, each by the scheme whose type stands for it, with the name that
-/// [`AnyFilter`](crate::AnyFilter) has for a filter of it: the one list, for macros that generate
-/// the same for all.
+/// A list of the layouts, for macros that generate the same code for all: each is represented by
+/// the type of a scheme, with the name of its variant in [`AnyFilter`](crate::AnyFilter).
 #[cfg(feature = "any")]
 macro_rules! layouts {
     ($say:ident $($more:tt)*) => {
         $say! { [
-            /// Of the standard scheme.
+            /// A filter of the standard scheme.
             Standard of crate::scheme::Standard,
-            /// Blocked.
+            /// A blocked filter.
             Blocked of crate::scheme::InLines,
         ] $($more)* }
     };
@@ -94,11 +93,12 @@ use core::fmt;
 use truebloom_math::Law;
 pub use truebloom_math::SchemeId;
 
-/// A map from hashes to positions, for given bits and probes, and the law it obeys.
+/// A function from hashes to positions, for a given number of bits and probes, and the law that it
+/// obeys.
 ///
-/// The law is the contract: a scheme without an exact law or a proven bound is not offered, and one
-/// test holds every scheme to its law. Only this crate can define schemes, because the number in a
-/// file must lead to the positions where its keys were put.
+/// The law is the contract: a scheme is offered only with an exact law or a proven bound, and one
+/// test checks every scheme against its law. Only this crate can define schemes, because the
+/// scheme's number in a file must lead to the same positions when the file is read.
 ///
 /// ```compile_fail
 /// use truebloom::scheme::{Scheme, SchemeId};
@@ -117,16 +117,16 @@ pub use truebloom_math::SchemeId;
 /// }
 /// ```
 pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
-    /// For `bits` positions, 1 to 2^62, and `probes` per key, 1 to [`MAX_PROBES`].
+    /// Makes the scheme for `bits` positions, 1 to 2^62, and `probes` per key, 1 to [`MAX_PROBES`].
     ///
     /// # Errors
-    /// Bits or probes out of range, or other requirements of the scheme.
+    /// Bits or probes are out of range, or violate other requirements of the scheme.
     fn new(bits: u64, probes: u32) -> Result<Self, BuildError>;
 
-    /// As [`new`](Self::new), of the scheme with this number.
+    /// Like [`new`](Self::new), for the scheme with this number.
     ///
     /// # Errors
-    /// The type is that of another scheme; otherwise as [`new`](Self::new).
+    /// The type is for another scheme; otherwise as for [`new`](Self::new).
     fn with_id(id: SchemeId, bits: u64, probes: u32) -> Result<Self, BuildError> {
         if id == Self::ID { Self::new(bits, probes) } else { Err(BuildError::Scheme { expected: Self::ID, found: id }) }
     }
@@ -139,20 +139,20 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
         Self::ID
     }
 
-    /// Number of bits m.
+    /// The number of bits, m.
     fn bits(&self) -> u64;
 
-    /// Probes k per key.
+    /// The number of probes per key, k.
     fn probes(&self) -> u32;
 
     /// The positions of a key, each below the number of bits; not necessarily distinct.
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 
-    /// Whether `has` is true for all positions of a key. For hot paths: positions may be queried
-    /// after a false, and some of them again from the first, where that is faster than deciding
-    /// after each.
+    /// Whether `has` is true for all positions of a key. For hot code, where this is faster than a
+    /// branch per position: `has` may be called after it was false, again from the first position,
+    /// and for positions that are not the key's, whose result is not used.
     #[inline(always)]
-    fn all(&self, hash: KeyHash, mut has: impl FnMut(u64) -> bool) -> bool {
+    fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         let mut positions = self.positions(hash);
         loop {
             let mut all = true;
@@ -166,8 +166,15 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
         }
     }
 
-    /// The slices whose fills the law asks for, of bits / slices bits each, the first
-    /// `bits mod slices` of one more; 1 for most schemes.
+    /// Passes on every position of a key, for code that writes. Positions may be passed on again
+    /// from the first.
+    #[inline(always)]
+    fn each(&self, hash: KeyHash, take: impl FnMut(u64)) {
+        self.positions(hash).for_each(take);
+    }
+
+    /// The number of slices whose fills the law distinguishes; 1 for most schemes. Each has
+    /// `bits / slices` bits, and the first `bits mod slices` of them have one more.
     fn slices(&self) -> u32 {
         1
     }
@@ -176,13 +183,12 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     fn law(&self) -> Box<dyn Law>;
 }
 
-/// Positions that are looked up before the first decision to go on: three. One by one, each
-/// decision is a coin toss and mispredicted every other time, which costs more than the two
-/// accesses that may be too many; those are made at the same time, and the processor goes on to the
-/// next key meanwhile.
+/// How many positions are looked up before the first branch. If each were followed by a branch,
+/// that branch would be mispredicted every other time, which costs more than up to two unneeded
+/// accesses; these run at the same time, while the processor continues with the next key.
 const TOGETHER: usize = 3;
 
-/// Probes in the range of the file format.
+/// Checks that the number of probes is allowed by the file format.
 pub(crate) fn check_probes(probes: u32) -> Result<(), BuildError> {
     if (1..=MAX_PROBES).contains(&probes) { Ok(()) } else { Err(BuildError::Probes { found: probes }) }
 }

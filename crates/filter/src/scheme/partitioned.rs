@@ -1,4 +1,4 @@
-//! Scheme 3: an independent position in each of k slices.
+//! Scheme 3, the partitioned one: an independent position in each of k slices.
 
 use super::stream::WordStream;
 use super::{Scheme, SchemeId, check_probes};
@@ -6,11 +6,11 @@ use crate::error::BuildError;
 use crate::hash::KeyHash;
 use truebloom_math::law;
 
-/// A position in each of k slices, independent and exactly uniform in it if the words are; the
-/// first `bits mod probes` slices are a bit longer.
+/// One position in each of k slices, independent and exactly uniform in it if the words are; the
+/// first `bits mod probes` slices are one bit longer.
 ///
-/// Slightly more false positives than [`Standard`](super::Standard) at the same size, but probes
-/// never meet each other, and slices can lie in memory of their own.
+/// It has slightly more false positives than [`Standard`](super::Standard) at the same size, but
+/// the probes of a key never coincide, and slices can be in separate memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partitioned {
     law: law::Partitioned,
@@ -21,7 +21,7 @@ pub struct Partitioned {
 impl Scheme for Partitioned {
     const ID: SchemeId = SchemeId::Partitioned;
 
-    /// As for every scheme, and an error also if there are more probes than bits.
+    /// As for every scheme; also an error if there are more probes than bits.
     fn new(bits: u64, probes: u32) -> Result<Partitioned, BuildError> {
         check_probes(probes)?;
         Ok(Partitioned { law: law::Partitioned::new(bits, probes)?, bits, probes })

@@ -1,4 +1,4 @@
-//! What a scheme's layout has to do: where the bits lie in memory, and how keys get at them.
+//! The layout of a scheme: where its bits are in memory, and how keys reach them.
 
 use crate::arch::{AlignedWords, Level};
 use crate::backing::{Backing, Counted, Uncounted, Writable};
@@ -10,52 +10,49 @@ use crate::ids::FileKind;
 use crate::word::{Reads, Word};
 use truebloom_math::{Error, Fpr};
 
-/// The layout of a scheme: where its positions lie in memory. In a private module, so that no other
-/// crate can make a scheme: a filter that says it is of a scheme and puts its keys elsewhere saves
-/// files that lose them.
+/// The layout of a scheme: where its positions are in memory. It is in a private module, so that no
+/// other crate can define a scheme: a filter that claimed one scheme and stored its keys by another
+/// would save files that lose them.
 pub trait Placed: Sized + 'static {
-    /// What a file of such a filter holds.
+    /// The kind of the filter's files.
     const KIND: FileKind;
     /// The bits.
     type Storage<K: Backing>: Storage<Self, K>;
-    /// How a batch of keys gets at them.
+    /// The implementation of batches.
     type Batches: Batches<Self>;
 
-    /// Hands over every word of the key, each with the bits in it that are the key's. Words may
-    /// come again.
-    fn for_each_word(&self, level: Level, hash: KeyHash, take: impl FnMut(usize, u64));
-
-    /// Hands over the words of the first probes of the key, to be asked for.
+    /// Passes on the words of the key's first probes, so that they can be prefetched.
     fn for_each_ahead(&self, hash: KeyHash, probes: usize, ask: impl FnMut(u64));
 
-    /// Whether all bits of the key are set in the words that `read` reads.
-    fn are_set(&self, level: Level, hash: KeyHash, read: impl Fn(usize) -> u64) -> bool;
+    /// Whether all bits of the key are set in these words, which other threads may change
+    /// meanwhile.
+    fn are_set<W: Reads>(&self, level: Level, hash: KeyHash, words: &[W]) -> bool;
 
-    /// The chance that a fresh key passes these words; `None` where the bits do not tell it. Linear
-    /// in the words.
+    /// The probability that a fresh key passes these words; `None` if the bits do not determine it.
+    /// Linear in the words.
     fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error>;
 
-    /// Holds the header's parameters, and what it says of bits and probes, to the layout.
-    /// `parameters` is where those of the layout begin.
+    /// Checks the header's parameters, bits and probes against the layout. `parameters` is where
+    /// the layout's parameters begin.
     fn check_fields(fields: &Fields, parameters: usize) -> Result<(), FormatError>;
 
     /// Writes the parameters of the layout.
     fn put_parameters(fields: &mut Fields, parameters: usize);
 }
 
-/// The bits of a filter of scheme `S`, in whole words.
+/// The bits of a filter with scheme `S`, in whole words.
 pub trait Storage<S, K: Backing>: Sized + Send + Sync {
-    /// All 0.
+    /// Bits that are all 0.
     fn zeroed(scheme: &S) -> Result<Self, BuildError>
     where
         K: Backing<Words = AlignedWords> + Counted;
 
-    /// These words; an error if they are not those of such a filter. Linear in the bits.
+    /// Takes these words; an error if they cannot be those of such a filter. Linear in the bits.
     fn from_words(scheme: &S, words: K::Words) -> Result<Self, FormatError>
     where
         K: Counted;
 
-    /// These words, of which none is looked at.
+    /// Takes these words without reading them.
     fn unread(words: K::Words) -> Self
     where
         K: Uncounted;
@@ -65,13 +62,13 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K::Words: Clone;
 
-    /// The words and what is known of them, for [`with_known`](Self::with_known) of another
+    /// The words and what is known about them, for [`with_known`](Self::with_known) of another
     /// backing.
     fn into_known(self) -> (K::Words, u64)
     where
         K: Counted;
 
-    /// These words, of which that is known.
+    /// Takes words and what is known about them.
     fn with_known(known: (K::Words, u64)) -> Self
     where
         K: Counted;
@@ -79,13 +76,13 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     /// The words.
     fn words(&self) -> &K::Words;
 
-    /// The words themselves.
+    /// Returns the words by value.
     fn into_words(self) -> K::Words;
 
-    /// The words, to be changed by what keeps their fill.
+    /// The words, mutably, for code that keeps their count up to date.
     fn words_mut(&mut self) -> &mut K::Words;
 
-    /// Number of set bits.
+    /// The number of set bits.
     fn ones(&self) -> u64
     where
         K: Counted;
@@ -100,13 +97,13 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K: Writable;
 
-    /// Each word becomes what `combine` makes of it and of the other's, of a filter of the same
-    /// scheme.
+    /// Replaces each word with what `combine` makes of it and of the other's, which must be those
+    /// of a filter with the same scheme.
     fn combine<W: Word>(&mut self, other: &[W], combine: impl Fn(u64, u64) -> u64)
     where
         K: Writable;
 
-    /// Sets the positions of a key, and says whether any was 0.
+    /// Sets the positions of a key; returns whether any was 0.
     fn insert(&mut self, scheme: &S, hash: KeyHash) -> bool
     where
         K: Writable;
@@ -114,21 +111,36 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     /// Whether all positions of a key are set.
     fn contains(&self, scheme: &S, hash: KeyHash) -> bool;
 
-    /// The chance that a fresh key passes; `None` where the bits do not tell it.
+    /// The probability that a fresh key passes; `None` if the bits do not determine it.
     fn fpr(&self, scheme: &S) -> Result<Option<Fpr>, Error>
     where
         K: Counted;
 }
 
-/// Many keys of scheme `S` at a time: with the results of one after the other, but asking for the
-/// memory of later ones ahead. Keeps what a batch leaves for the next one.
+/// What is done with the keys of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// They are looked up.
+    Asking,
+    /// They are inserted.
+    Inserting,
+}
+
+/// Batched operations for scheme `S`: the results are those of one key after the other, but the
+/// memory of later keys is prefetched. It keeps state from one batch to the next.
 pub trait Batches<S: Placed> {
-    /// Before the first batch.
+    /// The state before the first batch.
     fn new(scheme: &S) -> Self;
 
-    /// Which keys of a batch are contained, when the one after it is this.
+    /// The largest number of keys that is faster one by one: starting a batch takes as long as some
+    /// dozens of keys.
+    fn few(_: &S, _: Doing) -> usize {
+        0
+    }
+
+    /// Which keys of a batch are contained; the following batch is prefetched.
     fn contains<K: Backing>(&mut self, scheme: &S, storage: &S::Storage<K>, batch: Batch<'_>) -> BatchAnswers;
 
-    /// Inserts a batch of keys in order, and says which were new.
+    /// Inserts a batch of keys in order; returns which of them were new.
     fn insert<K: Writable>(&mut self, scheme: &S, storage: &mut S::Storage<K>, batch: Batch<'_>) -> BatchAnswers;
 }

@@ -1,23 +1,24 @@
 //! Scheme 11: k independent positions from a stream of words.
 
-use super::stream::{WordStream, skip};
+use super::stream::{Walk, WordStream, skip};
 use super::{Scheme, SchemeId, check_probes};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
-use truebloom_math::{law, mix};
+use core::ops::BitAnd;
+use truebloom_math::law;
 
 /// k independent positions, repeats allowed: exactly uniform over the bits if the words are
-/// uniform, whatever the number of bits.
+/// uniform, for every number of bits.
 ///
-/// A word of the stream is a number below 2^64, and so room for several positions: with `r` of
-/// them, those words are taken that leave the same number of words to each of the `m^r` tuples, and
-/// the positions are the digits to the base m (Brackett-Rozinsky and Lemire, "Batched ranged random
-/// integer generation", 2024). `r` is the largest with `m^r <= 2^52`, so that less than one word in
-/// 4,096 is skipped and many keys side by side are seldom held up.
+/// A word of the stream is a number below 2^64, so it has room for several positions. For `r`
+/// positions, words are skipped until the same number of words is left for each of the `m^r`
+/// tuples, and the positions are the digits to the base m (Brackett-Rozinsky and Lemire, "Batched
+/// ranged random integer generation", 2024). `r` is the largest number with `m^r <= 2^52`, so that
+/// less than one word in 4,096 is skipped and batches of keys are seldom delayed by a skip.
 ///
-/// Double hashing (`h1 + i h2 mod m`) would be a few instructions shorter, but puts a floor near
-/// 6n/m^2 under the rate that the law of the standard filter does not have;
-/// docs/design/positions.md has the schemes that were rejected.
+/// Double hashing (`h1 + i h2 mod m`) would save a few instructions, but its rate cannot fall below
+/// about 6n/m^2, a floor that the law of the standard filter does not have;
+/// docs/design/positions.md lists the schemes that were rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     law: law::Standard,
@@ -26,19 +27,37 @@ pub struct Standard {
     draws: Draws,
 }
 
-/// How positions are drawn from words.
+/// The result of looking up positions of words.
+#[derive(Clone, Copy)]
+struct Looked {
+    /// Whether all positions are set.
+    all: bool,
+    /// Whether a word should have been skipped, so that these are not the key's positions.
+    skips: bool,
+}
+
+impl BitAnd for Looked {
+    type Output = Looked;
+
+    #[inline(always)]
+    fn bitand(self, other: Looked) -> Looked {
+        Looked { all: self.all & other.all, skips: self.skips | other.skips }
+    }
+}
+
+/// The constants with which positions are drawn from words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Draws {
-    /// Positions that a word gives.
+    /// The number of positions per word.
     pub(crate) a_word: u32,
-    /// bits^a_word: the tuples of positions.
+    /// bits^a_word: the number of tuples of positions.
     pub(crate) tuples: u64,
     /// 2^64 mod tuples: words whose product with the tuples is below it, modulo 2^64, are skipped.
-    /// A division, so done once.
+    /// It is computed once, because it takes a division.
     pub(crate) threshold: u64,
 }
 
-/// More tuples would skip too many words.
+/// With more tuples, too many words would be skipped.
 const MOST_TUPLES: u64 = 1 << 52;
 
 impl Draws {
@@ -52,13 +71,13 @@ impl Draws {
         Draws { a_word, tuples, threshold: tuples.wrapping_neg() % tuples }
     }
 
-    /// Whether a word is passed over, because taking it would favour some tuples.
+    /// Whether a word is skipped, because accepting it would favour some tuples.
     #[inline(always)]
     pub(crate) fn skips(&self, word: u64) -> bool {
         word.wrapping_mul(self.tuples) < self.threshold
     }
 
-    /// The next word that is taken.
+    /// The next word that is not skipped.
     #[inline(always)]
     fn next(&self, words: &mut WordStream) -> u64 {
         let mut word = words.next();
@@ -69,7 +88,7 @@ impl Draws {
     }
 }
 
-/// The next digit of a word, and what is left of it.
+/// The next digit of a word, and the rest of the word.
 #[inline(always)]
 pub(crate) fn digit(word: u64, base: u64) -> (u64, u64) {
     let product = u128::from(word) * u128::from(base);
@@ -92,13 +111,20 @@ impl Scheme for Standard {
     }
 
     #[inline(always)]
-    fn all(&self, hash: KeyHash, has: impl FnMut(u64) -> bool) -> bool {
-        // Most sizes, each with loops of fixed length.
-        match self.draws.a_word {
+    fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
+        match self.fixed() {
             1 => self.all_by::<1>(hash, has),
             2 => self.all_by::<2>(hash, has),
-            3 => self.all_by::<3>(hash, has),
-            _ => self.all_by::<0>(hash, has),
+            _ => self.all_of_few(hash, has),
+        }
+    }
+
+    #[inline(always)]
+    fn each(&self, hash: KeyHash, take: impl FnMut(u64)) {
+        match self.fixed() {
+            1 => self.each_by::<1>(hash, take),
+            2 => self.each_by::<2>(hash, take),
+            _ => self.each_of_few(hash, take),
         }
     }
 
@@ -106,14 +132,14 @@ impl Scheme for Standard {
 }
 
 impl Standard {
-    /// Number of bits m.
+    /// The number of bits, m.
     #[inline]
     #[must_use]
     pub fn bits(&self) -> u64 {
         self.bits
     }
 
-    /// Probes k per key.
+    /// The number of probes per key, k.
     #[inline]
     #[must_use]
     pub fn probes(&self) -> u32 {
@@ -127,66 +153,118 @@ impl Standard {
         Positions { words: WordStream::from_halves(hash), bits: self.bits, draws: self.draws, word: 0, in_word: 0, left: self.probes }
     }
 
-    /// Whether all positions are there, with `A` of them a word, or any number for 0. What the two
-    /// halves of the hash give is looked at without a decision in between: one after each position
-    /// would be as good as a coin and wrong every other time, which costs more than accesses that
-    /// are too many. After that, a decision a word.
-    ///
-    /// The stream written out once more, so that it stays in registers; a key that skips a word
-    /// goes by the general one.
+    /// The number of positions per word if loops of that fixed length are used, as for most sizes;
+    /// otherwise 0.
     #[inline(always)]
-    fn all_by<const A: u32>(&self, hash: KeyHash, mut has: impl FnMut(u64) -> bool) -> bool {
-        // Copies: what `has` writes cannot change them.
-        let Standard { bits, probes, draws, .. } = *self;
-        if draws.skips(hash.h1) | draws.skips(hash.h2) {
-            return self.all_in_order(hash, has);
+    fn fixed(&self) -> u32 {
+        if self.probes < 2 * self.draws.a_word { 0 } else { self.draws.a_word }
+    }
+
+    /// Whether all positions are set, with `A` positions per word (0 means any number). The
+    /// positions from the two halves of the hash are all looked up before the first branch: a
+    /// branch after each position would be mispredicted every other time, which costs more than the
+    /// unneeded accesses. Keys that pass the halves mostly pass the rest, so the rest is looked up
+    /// without a branch, too.
+    ///
+    /// After the digits of a word, its remainder shows at no cost whether the word should have been
+    /// skipped. A key with such a word is looked up again, in order.
+    #[inline(always)]
+    fn all_by<const A: u32>(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
+        let a_word = if A == 0 { self.draws.a_word } else { A };
+        let of_second = self.probes.saturating_sub(a_word).min(a_word);
+        let Looked { mut all, mut skips } =
+            self.look::<A>(hash.h1, self.probes.min(a_word), &has) & self.look::<A>(hash.h2, of_second, &has);
+        let mut left = self.probes.saturating_sub(2 * a_word);
+        if all && left > 0 {
+            let mut walk = Walk::new(hash);
+            while left >= a_word {
+                let word;
+                (word, walk) = walk.next();
+                Looked { all, skips } = Looked { all, skips } & self.look::<A>(word, a_word, &has);
+                left -= a_word;
+            }
+            if left > 0 {
+                Looked { all, skips } = Looked { all, skips } & self.look::<0>(walk.next().0, left, &has);
+            }
         }
-        let a_word = if A == 0 { draws.a_word } else { A };
-        let mut look = |mut word: u64, probes: u32| {
-            let mut all = true;
-            let mut next = || {
-                let (position, rest) = digit(word, bits);
-                word = rest;
-                all &= has(position);
-            };
-            if A == 0 {
-                (0..probes.min(a_word)).for_each(|_| next())
-            } else {
-                // Of fixed length, where the compiler knows it.
-                (0..A).filter(|probe| *probe < probes).for_each(|_| next())
-            }
-            all
-        };
-        let all = look(hash.h1, probes) & look(hash.h2, probes.saturating_sub(a_word));
-        let mut left = probes.saturating_sub(2 * a_word);
-        if !all || left == 0 {
-            return all;
+        if skips { self.all_in_order(hash, has) } else { all }
+    }
+
+    /// Looks up the first `digits` positions of a word; if `A` is not 0, that must be all `A` of
+    /// them.
+    #[inline(always)]
+    fn look<const A: u32>(&self, word: u64, digits: u32, has: impl Fn(u64) -> bool) -> Looked {
+        let (mut all, mut rest) = (true, word);
+        for _ in 0..if A == 0 { digits } else { A } {
+            let position;
+            (position, rest) = digit(rest, self.bits);
+            all &= has(position);
         }
-        let (mut x, mut y, mut step) = (hash.h1, hash.h2, 0);
-        loop {
-            let word = mix(x ^ y.rotate_left(32));
-            if draws.skips(word) {
-                return self.all_in_order(hash, has);
-            }
-            if !look(word, left) {
-                return false;
-            }
-            if left <= a_word {
-                return true;
-            }
-            left -= a_word;
-            step += 1;
-            (x, y) = (x.wrapping_add(y), y.wrapping_add(step));
-        }
+        // After all digits the remainder is the product that `skips` computes.
+        Looked { all, skips: if A == 0 { self.draws.skips(word) } else { rest < self.draws.threshold } }
+    }
+
+    /// [`all_by`](Self::all_by) for small filters, not inlined: the code that is inlined into loops
+    /// over keys has to stay short.
+    #[inline(never)]
+    fn all_of_few(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
+        if self.fixed() == 3 { self.all_by::<3>(hash, has) } else { self.all_by::<0>(hash, has) }
     }
 
     #[cold]
-    fn all_in_order(&self, hash: KeyHash, has: impl FnMut(u64) -> bool) -> bool {
+    #[inline(never)]
+    fn all_in_order(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         self.positions(hash).all(has)
     }
 
-    /// The number in the stream of the word of this probe, as long as none is skipped, if the probe
-    /// is the first of its word.
+    /// Passes on the positions, word by word, with `A` positions per word (0 means any number). A
+    /// word is checked before its positions are passed on, because they will be written.
+    #[inline(always)]
+    fn each_by<const A: u32>(&self, hash: KeyHash, mut take: impl FnMut(u64)) {
+        let a_word = if A == 0 { self.draws.a_word } else { A };
+        let of_second = self.probes.saturating_sub(a_word).min(a_word);
+        let mut skips = self.give::<A>(hash.h1, self.probes.min(a_word), &mut take) || self.give::<A>(hash.h2, of_second, &mut take);
+        let (mut left, mut walk) = (self.probes.saturating_sub(2 * a_word), Walk::new(hash));
+        while !skips && left > 0 {
+            let word;
+            (word, walk) = walk.next();
+            skips = if left < a_word { self.give::<0>(word, left, &mut take) } else { self.give::<A>(word, a_word, &mut take) };
+            left = left.saturating_sub(a_word);
+        }
+        if skips {
+            self.each_in_order(hash, take);
+        }
+    }
+
+    /// Passes on the first `digits` positions of a word; if `A` is not 0, that must be all `A` of
+    /// them. If the word is to be skipped, passes on none and returns true.
+    #[inline(always)]
+    fn give<const A: u32>(&self, word: u64, digits: u32, take: &mut impl FnMut(u64)) -> bool {
+        let (skips, mut rest) = (self.draws.skips(word), word);
+        if !skips {
+            for _ in 0..if A == 0 { digits } else { A } {
+                let position;
+                (position, rest) = digit(rest, self.bits);
+                take(position);
+            }
+        }
+        skips
+    }
+
+    /// [`each_by`](Self::each_by) for small filters, not inlined.
+    #[inline(never)]
+    fn each_of_few(&self, hash: KeyHash, take: impl FnMut(u64)) {
+        if self.fixed() == 3 { self.each_by::<3>(hash, take) } else { self.each_by::<0>(hash, take) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn each_in_order(&self, hash: KeyHash, take: impl FnMut(u64)) {
+        self.positions(hash).for_each(take);
+    }
+
+    /// If the probe is the first of its word: the number of that word in the stream, as long as
+    /// none is skipped.
     #[inline(always)]
     pub(crate) fn new_word(&self, probe: u32) -> Option<u64> {
         (probe.is_multiple_of(self.draws.a_word)).then(|| u64::from(probe / self.draws.a_word))
@@ -204,7 +282,7 @@ pub struct Positions {
     words: WordStream,
     bits: u64,
     draws: Draws,
-    /// The rest of the present word, and the positions that it still gives.
+    /// The rest of the present word, and the number of positions left in it.
     word: u64,
     in_word: u32,
     left: u32,
@@ -236,9 +314,11 @@ impl ExactSizeIterator for Positions {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::cell::RefCell;
+    use truebloom_math::mix;
 
-    /// A hash whose first words are all skipped at a threshold of 2^64 - 1, so the bound must end
-    /// the loop: 64 skipped, the 65th taken.
+    /// With a threshold of 2^64 - 1, the first words of this hash are all skipped, so the limit
+    /// must end the loop: 64 words are skipped, and the 65th is used.
     #[test]
     fn the_word_after_64_skipped_ones_is_taken_as_it_is() {
         let hash = KeyHash::from_uniform_bits(0x0123_4567_89ab_cdef_u128);
@@ -267,8 +347,8 @@ mod tests {
         assert!(Standard::with_id(SchemeId::Classic, 10, 2).is_err());
     }
 
-    /// What is asked for, in order, is what the positions are, for sizes of which every fourth word
-    /// is skipped too; a no is a no, whichever position it is about.
+    /// The positions that `all` queries are the positions of the key, in order, also for sizes
+    /// where every fourth word is skipped; and if any one of them is unset, the answer is no.
     #[test]
     fn all_positions_are_asked_for() {
         for (bits, probes) in
@@ -278,21 +358,24 @@ mod tests {
             for i in 0..200 {
                 let hash = KeyHash { h1: mix(2 * i), h2: mix(2 * i + 1) };
                 let positions: Vec<u64> = scheme.positions(hash).collect();
-                let mut asked = Vec::new();
+                let asked = RefCell::new(Vec::new());
                 assert!(scheme.all(hash, |position| {
-                    asked.push(position);
+                    asked.borrow_mut().push(position);
                     true
                 }));
                 // After a skip it begins again.
-                assert!(asked.ends_with(&positions) && asked.iter().all(|asked| positions.contains(asked)), "{bits} {probes}");
+                assert!(asked.into_inner().ends_with(&positions), "{bits} {probes}");
+                let mut given = Vec::new();
+                scheme.each(hash, |position| given.push(position));
+                assert!(given.ends_with(&positions) && given.iter().all(|given| positions.contains(given)), "{bits} {probes}");
                 let missing = positions[i as usize % positions.len()];
                 assert!(!scheme.all(hash, |position| position != missing));
             }
         }
     }
 
-    /// Of all words of 16 bits, as many are left for each tuple of positions: what 64 bits do is
-    /// the same arithmetic.
+    /// Of all words of 16 bits, equally many are left for each tuple of positions; the arithmetic
+    /// is the same for 64 bits.
     #[test]
     fn every_tuple_of_digits_has_as_many_words() {
         const WORDS: u32 = 1 << 16;
@@ -311,8 +394,8 @@ mod tests {
         }
     }
 
-    /// The same digits as of the whole number, most significant first; two positions and a half of
-    /// a word.
+    /// The positions are the digits of the whole number, most significant first, for two and a half
+    /// words of positions.
     #[test]
     fn positions_are_the_digits_of_words() {
         let (bits, probes) = (1_000_003, 5);

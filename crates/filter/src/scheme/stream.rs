@@ -1,4 +1,4 @@
-//! The stream of words that a hash is expanded to, and uniform draws from it.
+//! The stream of words that a hash is expanded into, and uniform draws from it.
 
 use crate::hash::KeyHash;
 use truebloom_math::mix;
@@ -15,14 +15,14 @@ pub(crate) fn draw(words: &mut WordStream, range: u64, threshold: u64) -> u64 {
     (product >> 64) as u64
 }
 
-/// This many words in a row may be skipped. Each is with a probability below 1/4, so all of them
-/// with one below 2^-128.
+/// How many words in a row may be skipped. Each is skipped with a probability below 1/4, so all of
+/// them with a probability below 2^-128.
 const MAX_SKIPS: u32 = 64;
 
-/// The word to take after one was skipped. The bound makes the loop end whatever the hash: the word
-/// after [`MAX_SKIPS`] skipped ones is taken as it is.
+/// The word to use after one was skipped. The limit ends the loop for every hash: the word after
+/// [`MAX_SKIPS`] skipped ones is used without a check.
 ///
-/// The words come and go by value: a reference to them would keep the walk of the hot loop in
+/// The words are passed by value: a reference to them would keep the state of the hot loop in
 /// memory instead of registers.
 #[cold]
 pub(super) fn skip(mut words: WordStream, skips: impl Fn(u64) -> bool) -> (u64, WordStream) {
@@ -42,55 +42,77 @@ fn after_skip(words: WordStream, range: u64, threshold: u64) -> (u128, WordStrea
     (u128::from(word) * u128::from(range), words)
 }
 
-/// Words of the stream that are the halves of the hash.
-const HALVES: u64 = 2;
-
-/// The stream of words of a hash: its two halves, and then a walk from them. The cubic walk keeps
-/// two hashes from sharing shifted or reversed streams, and the rotation keeps pairs whose second
-/// halves differ only in high bits from sharing every other word.
+/// A walk that starts from the halves of a hash. It is cubic, which prevents two hashes from sharing
+/// shifted or reversed streams, and the rotation prevents pairs whose second halves differ only in
+/// high bits from sharing every other word.
 ///
-/// Most schemes begin with the walk. Its words are mixed, so that they do well even by hashes that
-/// are hardly random, at ten instructions per word. [`from_halves`](Self::from_halves) spares the
-/// first two for schemes that are made for speed: half of all keys that are not contained need no
-/// third.
+/// It is passed by value, as words are to [`skip`], so that hot loops keep it in registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct WordStream {
+pub(super) struct Walk {
     x: u64,
     y: u64,
-    /// Words drawn, the halves included.
+    /// How many words were drawn.
     drawn: u64,
 }
 
-impl WordStream {
-    /// The walk.
-    #[inline]
-    pub(crate) fn new(hash: KeyHash) -> WordStream {
-        WordStream { x: hash.h1, y: hash.h2, drawn: HALVES }
+impl Walk {
+    #[inline(always)]
+    pub(super) fn new(hash: KeyHash) -> Walk {
+        Walk { x: hash.h1, y: hash.h2, drawn: 0 }
     }
 
-    /// The halves, and then the walk.
+    /// The next word, and the walk after it.
+    #[inline(always)]
+    pub(super) fn next(self) -> (u64, Walk) {
+        let Walk { x, y, drawn } = self;
+        let drawn = drawn.wrapping_add(1);
+        (mix(x ^ y.rotate_left(32)), Walk { x: x.wrapping_add(y), y: y.wrapping_add(drawn), drawn })
+    }
+}
+
+/// The stream of words of a hash: its two halves, and then a [walk](Walk) from them.
+///
+/// Most schemes start with the walk. Its words are mixed, so that even hashes that are hardly
+/// random give good positions; this costs ten instructions per word.
+/// [`from_halves`](Self::from_halves) uses the halves directly, for schemes that are built for
+/// speed: half of all keys that are not contained need no third word.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct WordStream {
+    walk: Walk,
+    /// How many halves of the hash are still to come.
+    halves: u32,
+}
+
+impl WordStream {
+    /// A stream that starts with the walk.
+    #[inline]
+    pub(crate) fn new(hash: KeyHash) -> WordStream {
+        WordStream { walk: Walk::new(hash), halves: 0 }
+    }
+
+    /// A stream that starts with the halves, followed by the walk.
     #[inline]
     pub(crate) fn from_halves(hash: KeyHash) -> WordStream {
-        WordStream { x: hash.h1, y: hash.h2, drawn: 0 }
+        WordStream { walk: Walk::new(hash), halves: 2 }
     }
 
     #[inline(always)]
     pub(crate) fn next(&mut self) -> u64 {
-        self.drawn = self.drawn.wrapping_add(1);
-        match self.drawn {
-            1 => self.x,
-            2 => self.y,
-            drawn => {
-                let word = mix(self.x ^ self.y.rotate_left(32));
-                self.x = self.x.wrapping_add(self.y);
-                self.y = self.y.wrapping_add(drawn - HALVES);
-                word
+        let half = match self.halves {
+            0 => {
+                let word;
+                (word, self.walk) = self.walk.next();
+                return word;
             }
-        }
+            1 => self.walk.y,
+            _ => self.walk.x,
+        };
+        self.halves -= 1;
+        half
     }
 
-    /// A number below `bound` (1 to 2^62), exactly uniform if the words are. For bounds that change
-    /// from draw to draw; where the bound stays, its threshold can be kept.
+    /// A number below `bound` (1 to 2^62), exactly uniform if the words are. It is for bounds that
+    /// change from draw to draw; for a fixed bound, compute its threshold once.
     #[inline]
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         let mut product = u128::from(self.next()) * u128::from(bound);

@@ -1,4 +1,4 @@
-//! Filters that grow, examined layer by layer.
+//! Verifying filters that grow, layer by layer.
 
 use super::{ALPHA, ExpectedVerdict, FillVerdict, Keys, Measurement, Verification};
 use crate::ScalableFilter;
@@ -6,9 +6,9 @@ use crate::backing::Counted;
 use truebloom_math::{Error, Growth, Law, Variant, distinct, law};
 
 impl Verification {
-    /// Examines a filter that grows. Each layer's fill is held to the law of its keys, at its share
-    /// of the level. It was planned for any number of keys, so that its own rate is held to the one
-    /// asked for, which only a merge can exceed.
+    /// Examines a filter that grows. Each layer's fill is tested against the law for its keys, at
+    /// its share of the level. It is planned for any number of keys, so its own rate is compared
+    /// with the one asked for, which only a merge can exceed.
     pub(crate) fn of_layers<K: Counted>(filter: &ScalableFilter<K>) -> Result<Verification, Error> {
         truebloom_math::as_one_call(|| {
             let (own, bound, asked) = (filter.fpr(), filter.bound(), filter.growth().rate());
@@ -32,8 +32,8 @@ impl Verification {
 }
 
 impl<K: Counted> ScalableFilter<K> {
-    /// What its own counters and bits say: [`Verification`]. Each layer's fill is tested against
-    /// the law of its keys.
+    /// Checks its counters and bits against each other: [`Verification`]. Each layer's fill is
+    /// tested against the law for its keys.
     ///
     /// # Errors
     /// As for [`Verification::of`].
@@ -41,7 +41,7 @@ impl<K: Counted> ScalableFilter<K> {
         Verification::of_layers(self)
     }
 
-    /// A measurement by random keys: [`Measurement`].
+    /// A measurement with random keys: [`Measurement`].
     pub fn measured(&self, seed: u64) -> Measurement<'_> {
         let (own, tells) = (self.fpr(), self.fill_tells_rate());
         let rates = if tells { (own.value, own.value) } else { (self.least_rate().max(own.lower), own.upper) };
@@ -49,8 +49,8 @@ impl<K: Counted> ScalableFilter<K> {
     }
 }
 
-/// The fills of all layers against their laws. A layer that was closed after a insertions says that
-/// a - 1 left room for another key, and a did not: both are events of the fill.
+/// Tests the fills of all layers against their laws. If a layer was closed after a insertions, a -
+/// 1 insertions left room for another key and a did not: both are statements about the fill.
 fn layers_verdict<K: Counted>(filter: &ScalableFilter<K>) -> Result<FillVerdict, Error> {
     let (layers, inserted, ones) = (filter.layers(), filter.inserted(), filter.layer_ones());
     let (mut too_few, mut too_many) = (1.0f64, 1.0f64);

@@ -1,4 +1,4 @@
-//! What filters that were planned for a number of items say of themselves.
+//! What filters that were planned for a number of items report about themselves.
 
 use super::{Measurement, Verification, shows_more_than};
 use crate::FilterOf;
@@ -19,13 +19,14 @@ impl<S: Scheme, H: KeyHasher + Sync, K: Counted> FilterOf<S, H, K> {
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// Whether the filter holds more distinct items than it was planned for, so that its expected
-    /// rate is above the one proven for it. False without a capacity.
+    /// rate exceeds the one that was proven. False without a capacity.
     ///
-    /// If true, certain: more than `capacity` offers set a bit, or more bits are set than that many
-    /// items can set. For a merged filter, whose items cannot be counted, it is wrong with
-    /// probability at most [`ALPHA`](super::ALPHA): more bits are set than that many items set; a
-    /// filter that is just full is not reported. An intersection is judged by what was inserted
-    /// since. Always false while `offered() <= capacity`.
+    /// If it is true, it is certain: more than `capacity` offers set a bit, or there are more set
+    /// bits than that many items can set. For a merged filter, whose items cannot be counted, it is
+    /// wrong with probability at most [`ALPHA`](super::ALPHA): there are more set bits than that
+    /// many items set. A filter that is exactly full is not reported. For an intersection, only the
+    /// keys that were inserted since then are considered. Always false while
+    /// `offered() <= capacity`.
     pub fn is_over_capacity(&self) -> bool {
         let Some(capacity) = self.capacity() else { return false };
         if self.most_items() <= capacity || self.is_intersection() {

@@ -29,6 +29,27 @@ fn merging_is_adding() {
     merged_is_the_sketch_of_both::<TwoHashRows>();
 }
 
+/// So many times at once is as often one by one, up to the highest value of a counter and of the
+/// sum; never is nothing.
+#[test]
+fn merging_many_times_is_merging_often() {
+    let shape = Shape::new(Rows::Independent, 64, 3, 1).expect("small");
+    let empty = || Sketch::<FullRows, u32>::with_shape(shape, hasher(1)).expect("small");
+    let mut one = empty();
+    counts(Kind::Zipf, 500, 3).iter().for_each(|(key, count)| one.add(key, *count));
+    let (mut often, mut at_once) = (one.clone(), one.clone());
+    at_once.merge_times(&one, 0).expect("one seed");
+    assert_eq!(at_once, one);
+    (0..5).for_each(|_| often.merge(&one).expect("one seed"));
+    at_once.merge_times(&one, 5).expect("one seed");
+    assert_eq!(at_once, often);
+    at_once.merge_times(&one, u64::MAX).expect("one seed");
+    let (key, _) = counts(Kind::Zipf, 500, 3).into_iter().next().expect("some");
+    assert!(at_once.is_saturated() && at_once.estimate(&key).saturated && at_once.total() == u64::MAX);
+    let other = Sketch::with_shape(shape, hasher(2)).expect("small");
+    assert!(at_once.merge_times(&other, 0).is_err(), "another seed is an error also of none");
+}
+
 #[test]
 fn conservative_sketches_merge_and_stay_above_the_truth() {
     let part = |seed| {

@@ -1,5 +1,5 @@
-//! e in whole numbers: the least depth and the least width are decided here, so that no rounding of
-//! a logarithm can be off by one.
+//! e in whole numbers: the smallest depth and width are decided here, so that no rounding of a
+//! logarithm can make them wrong by one.
 
 use crate::exact::dyadic::Dyadic;
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -8,11 +8,11 @@ use crate::{Rate, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The sum of `sign^i / i!` over i from 2 on, as a fraction, and the units by which it may be off
-/// either way.
+/// The sum of `sign^i / i!` over i from 2 on, as a fraction, and the number of units by which it
+/// may be wrong in either direction.
 ///
-/// A term is the floor of the one before it over i, so it is off by less than two units; what
-/// follows the first term that vanishes is below four.
+/// A term is the floor of the previous one divided by i, so its error is below two units; what
+/// follows the first term that vanishes is below four units.
 fn series(limbs: usize, alternating: bool) -> (Vec<u64>, u128) {
     let (mut sum, mut term) = (vec![0; limbs], vec![0; limbs]);
     term[limbs - 1] = 1 << 63;
@@ -29,8 +29,8 @@ fn series(limbs: usize, alternating: bool) -> (Vec<u64>, u128) {
     (sum, 2 * u128::from(i) + 4)
 }
 
-/// `floor(e multiplier / divisor)` if it fits a word. The factors of the multiplier are words,
-/// their product any number.
+/// `floor(e multiplier / divisor)` if it fits a word. The multiplier is given by its factors, which
+/// are words; their product may be any number.
 pub(super) fn floor_of_multiple(factors: &[u64], divisor: u64) -> Option<u64> {
     // Irrational, so never whole: some precision separates the two ends. At the end the upper one
     // errs on the safe side.
@@ -56,8 +56,8 @@ pub(super) fn floor_of_multiple(factors: &[u64], divisor: u64) -> Option<u64> {
         .map(|whole| whole[0])
 }
 
-/// `e^-power`, or `e^-power / (1 - e^-2 / 2)`, the factor by which Theorem 9.1 needs more depth:
-/// with it a sketch of two hashes keeps room for the items that share both.
+/// `e^-power`, or `e^-power / (1 - e^-2 / 2)`. With this divisor, Theorem 9.1 needs more depth,
+/// because a sketch of two hashes must leave room for items that share both hashes.
 pub(super) struct Depth {
     pub(super) power: u32,
     pub(super) two_hash: bool,
@@ -107,7 +107,7 @@ impl Enclose for Depth {
     }
 }
 
-/// A rate as a number to calculate with.
+/// A rate as a number for computations.
 pub(super) struct Exactly(pub(super) Rate);
 
 impl Enclose for Exactly {
@@ -129,7 +129,7 @@ impl Enclose for Exactly {
     }
 }
 
-/// The product of some words over the product of others.
+/// The product of some words, divided by the product of others.
 pub(super) struct Fraction {
     pub(super) top: Vec<u64>,
     pub(super) bottom: Vec<u64>,
@@ -201,7 +201,8 @@ mod tests {
         words.iter().rev().fold(BigUint::ZERO, |sum, &word| (sum << 64) + word)
     }
 
-    /// Against the same series with two words more: within the error, and in need of a tenth of it.
+    /// Compares with the same series computed with two more words: the difference is within the
+    /// error, and exceeds a tenth of it.
     #[test]
     fn the_budget_of_the_series_is_kept_and_used() {
         let mut worst = 0.0f64;
@@ -234,7 +235,7 @@ mod tests {
         outer.lower.compare(&inner.lower).is_le() && inner.upper.compare(&outer.upper).is_le()
     }
 
-    /// More digits stay within the bracket of fewer, at both of its ends.
+    /// A bracket with more digits lies within the bracket with fewer, at both ends.
     #[test]
     fn brackets_contain_those_of_more_digits() {
         for power in [1, 2, 3, 10, 100] {
@@ -246,8 +247,8 @@ mod tests {
         }
     }
 
-    /// `2/3 + 6/7 = 32/21` and others, with more digits than the sum was made of: what both are cut
-    /// by adds up to more than a unit.
+    /// Examples such as `2/3 + 6/7 = 32/21`, with more digits than the sum was computed with: the
+    /// two truncations add up to more than a unit.
     #[test]
     fn sums_are_enclosed() {
         for ((top, a), (other, b)) in [((2u64, 3u64), (6u64, 7u64)), ((10, 11), (12, 13)), ((1, 3), (1, 7)), ((4, 5), (6, 7))] {

@@ -11,20 +11,20 @@ use alloc::boxed::Box;
 use alloc::vec;
 
 impl Shape {
-    /// The proven bound on the probability that an estimate is too high by `epsilon` N or more; the
+    /// The proven bound on the probability that an estimate is too high by `epsilon` N or more. The
     /// bracket is that of the bound, not of the probability.
     ///
     /// * independent rows of either family: `(1 / (epsilon w))^d`, Markov's inequality in every
     ///   row;
     /// * two hashes, ideal: `((2 / (epsilon w))^d + 2 / (epsilon w^2))^copies`, Theorem 9.1: half
-    ///   of the error for items that share both hashes, half for those that share one row, of which
-    ///   an item can share only one, so that the rows are negatively associated;
+    ///   of the error is for items that share both hashes, half for those that share one row. An
+    ///   item can share only one row, so the rows are negatively associated;
     /// * two hashes, pairwise: `(1 / (epsilon w))^copies`. Nothing is proven about two rows
-    ///   together (a counterexample: K14), but each of them alone obeys Markov, and copies are
-    ///   independent.
+    ///   together (K14 has a counterexample), but Markov's inequality holds for each of them, and
+    ///   copies are independent.
     ///
     /// # Errors
-    /// A shape or an error out of range.
+    /// The shape or the error is out of range.
     pub fn failure_bound(&self, epsilon: &Rate, family: Family) -> Result<Fpr> {
         let _work = work::begin();
         let Some(bound) = self.failure(epsilon, family) else { return Ok(Fpr::ONE) };
@@ -40,7 +40,7 @@ impl Shape {
         Ok(bound)
     }
 
-    /// The bound as a number to be decided on; `None` where it is not below 1.
+    /// The bound as a number for exact decisions; `None` if it is not below 1.
     pub(super) fn failure(&self, epsilon: &Rate, family: Family) -> Option<Box<dyn Enclose>> {
         let (factors, numerator) = inverse(epsilon);
         // share / (epsilon w^power)
@@ -66,9 +66,10 @@ impl Shape {
         })
     }
 
-    /// The least number that an estimate in a stream of sum `total` is proven to exceed the count
-    /// by with a probability of at most `delta`: whole counts, so that "by v + 1 or more" is what
-    /// must be unlikely. At most `total`, which is certain. Some microseconds.
+    /// The smallest v for which it is proven that an estimate in a stream of sum `total` exceeds
+    /// the count by more than v with a probability of at most `delta`. Counts are whole, so the
+    /// event that must be unlikely is "by v + 1 or more". It is at most `total`, which is always a
+    /// bound. Takes some microseconds.
     #[must_use]
     pub fn error_bound(&self, total: u64, family: Family, delta: &Rate) -> u64 {
         let _work = work::begin();
@@ -78,7 +79,7 @@ impl Shape {
         bisect(0..=total, unlikely)
     }
 
-    /// The logarithm of the bound, to some roundings.
+    /// The logarithm of the bound, with rounding errors.
     fn ln_failure(&self, epsilon: f64, family: Family) -> f64 {
         let (width, depth, copies) = (self.width as f64, f64::from(self.depth), f64::from(self.copies));
         let ln_row = -libm::log(epsilon * width);

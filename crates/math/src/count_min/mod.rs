@@ -1,10 +1,10 @@
-//! Count-Min sketches: how large they must be for an error and a probability, and what is proven
+//! Count-Min sketches: how large they must be for a given error and probability, and what is proven
 //! about the estimates.
 //!
 //! A sketch is `depth` rows of `width` counters (times `copies`). An item adds its count to one
 //! counter of every row, and its estimate is the smallest of its counters: never below its count,
-//! and above it by what the other items left there. All bounds are for one item that was chosen
-//! without knowledge of the hashes, in a stream of counts that are not negative and add up to N.
+//! and too high by what other items added to that counter. All bounds are for one item that was
+//! chosen without knowing the hashes, in a stream of non-negative counts that add up to N.
 //!
 //! Source: Kirsch and Mitzenmacher, section 9, with the corrections K12 to K15 of docs/ERRATA.md.
 //!
@@ -34,18 +34,18 @@ use core::fmt;
 /// How the rows of a sketch get their hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rows {
-    /// A hash function of its own for every row: the classic sketch of Cormode and Muthukrishnan.
+    /// Every row has its own hash function: the classic sketch of Cormode and Muthukrishnan.
     Independent,
-    /// Row j takes `h1 + j h2` modulo a prime width, from two hash functions per copy.
+    /// Row j uses `h1 + j h2` modulo a prime width, from two hash functions per copy.
     TwoHash,
 }
 
-/// What is known about the hash functions, and so what can be proven.
+/// What is assumed about the hash functions, which determines what can be proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
     /// Random functions: any number of items are hashed independently.
     Ideal,
-    /// Any two items are hashed independently, and nothing is known of three; the functions are
+    /// Any two items are hashed independently, but nothing is known about three; the functions are
     /// independent of each other.
     Pairwise,
 }
@@ -59,9 +59,9 @@ impl fmt::Display for Family {
     }
 }
 
-/// The logarithm of a rate, from below: what an upper bound in logarithms must not exceed to prove
-/// that it is at most the rate. Errors of some ten roundings of numbers below 10^4 are less than a
-/// tenth of the slack.
+/// A lower bound on the logarithm of a rate: an upper bound in logarithms must not exceed it to
+/// prove that a probability is at most the rate. The errors of some ten roundings of numbers below
+/// 10^4 are less than a tenth of the slack.
 fn ln_target(rate: &Rate) -> f64 {
     rate.ln() - LN_SLACK
 }

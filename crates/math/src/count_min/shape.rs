@@ -1,4 +1,4 @@
-//! The size of a sketch, and the size that an error and a risk ask for.
+//! The size of a sketch, and the size that a given error and probability require.
 
 use super::euler::{Depth, Exactly, floor_of_multiple};
 use crate::exact::work;
@@ -14,7 +14,7 @@ use crate::exact::enclosure::Enclose;
 use crate::exact::modular::{gcd, is_prime, next_prime};
 use crate::{Error, Rate, Result};
 
-/// The most copies of a two-hash sketch that are planned.
+/// The largest number of copies of a two-hash sketch that is planned.
 pub const MAX_COPIES: u32 = 1 << 30;
 
 /// The size of a Count-Min sketch: `copies` times `depth` rows of `width` counters.
@@ -30,8 +30,9 @@ impl Shape {
     /// A sketch of this size.
     ///
     /// # Errors
-    /// A 0; copies of independent rows (more rows are the same); for two hashes a width that is no
-    /// prime or is below the depth, because two rows would then be the same function.
+    /// A number is 0; there are copies of independent rows (which are the same as more rows); the
+    /// width for two hashes is not a prime, or is below the depth, so that two rows would have the
+    /// same function.
     pub fn new(rows: Rows, width: u64, depth: u32, copies: u32) -> Result<Shape> {
         if width == 0 {
             return out_of_range("width", width, "at least 1");
@@ -52,15 +53,15 @@ impl Shape {
     /// where N is the sum of the stream.
     ///
     /// Independent rows: width `ceil(e / epsilon)`, depth `ceil(ln(1 / delta))`. Two hashes: the
-    /// least prime of at least `2e / epsilon`, depth
-    /// `max(1, ceil(ln(1 / (epsilon (1 - 1/(2e^2))))))`, and the least number of copies c with
-    /// `epsilon^c <= delta`. All are decided exactly, on the decimals. The sizes are those of the
-    /// papers, which prove their promise for independent rows of either family and for two hashes
-    /// of the ideal one (see [`failure_bound`](Shape::failure_bound)).
+    /// smallest prime of at least `2e / epsilon`, depth
+    /// `max(1, ceil(ln(1 / (epsilon (1 - 1/(2e^2))))))`, and the smallest number of copies c with
+    /// `epsilon^c <= delta`. All are decided exactly, from the decimals. The sizes are those of the
+    /// papers, which prove them for independent rows of either family, and for two hashes of the
+    /// ideal one (see [`failure_bound`](Shape::failure_bound)).
     ///
     /// # Errors
-    /// An `epsilon` that needs more counters per row than a word can count (below about 3e-19), or
-    /// more than 2^30 copies.
+    /// The `epsilon` needs more counters per row than a word can count (below about 3e-19), or
+    /// there would be more than 2^30 copies.
     pub fn for_error(epsilon: &Rate, delta: &Rate, rows: Rows) -> Result<Shape> {
         let _work = work::begin();
         let width = width(epsilon, rows)?;
@@ -77,37 +78,37 @@ impl Shape {
         self.rows
     }
 
-    /// Counters of a row.
+    /// The number of counters per row.
     #[must_use]
     pub fn width(&self) -> u64 {
         self.width
     }
 
-    /// Rows of a copy.
+    /// The number of rows per copy.
     #[must_use]
     pub fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// Independent copies, whose smallest estimate counts; 1 for independent rows.
+    /// The number of independent copies, whose smallest estimate is used; 1 for independent rows.
     #[must_use]
     pub fn copies(&self) -> u32 {
         self.copies
     }
 
-    /// All rows: `depth` times `copies`, at most 2^62.
+    /// The number of rows in all copies: `depth` times `copies`, at most 2^62.
     #[must_use]
     pub fn all_rows(&self) -> u64 {
         u64::from(self.depth) * u64::from(self.copies)
     }
 
-    /// All counters.
+    /// The number of counters in all rows.
     #[must_use]
     pub fn cells(&self) -> u128 {
         u128::from(self.width) * u128::from(self.all_rows())
     }
 
-    /// Hash functions to evaluate per item: one per row, or two per copy.
+    /// The number of hash functions to evaluate per item: one per row, or two per copy.
     #[must_use]
     pub fn hash_functions(&self) -> u64 {
         match self.rows {
@@ -116,9 +117,10 @@ impl Shape {
         }
     }
 
-    /// The least number of copies that are proven to miss by `epsilon` N with a probability of at
-    /// most `delta`, if there is one up to [`MAX_COPIES`]. For two hashes that are only pairwise
-    /// independent these are more than [`for_error`](Shape::for_error) takes.
+    /// The smallest number of copies for which it is proven that an estimate is wrong by `epsilon`
+    /// N or more with a probability of at most `delta`, if there is one up to [`MAX_COPIES`]. For
+    /// two hashes that are only pairwise independent, it is larger than the number that
+    /// [`for_error`](Shape::for_error) uses.
     ///
     /// # Errors
     /// As for [`for_error`](Self::for_error).
@@ -129,7 +131,7 @@ impl Shape {
     }
 }
 
-/// Factors of `1 / rate` above and below the line.
+/// The factors of the numerator and the denominator of `1 / rate`.
 pub(super) fn inverse(rate: &Rate) -> (Vec<u64>, u64) {
     let (numerator, exponent, divisor) = rate.parts();
     let digits = exponent.unsigned_abs();
@@ -148,8 +150,8 @@ fn width(epsilon: &Rate, rows: Rows) -> Result<u64> {
     width.map_or_else(|| out_of_range("epsilon", epsilon, "so large that a row has fewer than 2^64 counters"), Ok)
 }
 
-/// The least d with `e^-d <= rate`, or with the factor of two hashes. The smallest rate is near
-/// 10^-4020, so 16,384 is always enough.
+/// The smallest d with `e^-d <= rate`, or with the additional factor for two hashes. The smallest
+/// possible rate is near 10^-4020, so 16,384 is always enough.
 fn least_depth(rate: &Rate, two_hash: bool) -> Result<u32> {
     let depth = least(1 << 14, |power| Depth { power, two_hash }.at_most(rate, None))?;
     depth.map_or_else(|| out_of_range("delta", rate, "at least 10^-4020"), Ok)
@@ -164,8 +166,8 @@ fn least_copies(epsilon: &Rate, delta: &Rate) -> Result<u32> {
     copies.map_or_else(|| out_of_range("epsilon", epsilon, format!("so small that 2^30 copies reach a delta of {delta}")), Ok)
 }
 
-/// The least number from 1 on that is enough; `None` above `most`. Doubles and then bisects, so
-/// that nothing far beyond the answer is ever tried.
+/// The smallest number from 1 on for which `enough` is true; `None` if it would be above `most`.
+/// Doubles and then bisects, so that no number far above the answer is ever tried.
 fn least(most: u32, enough: impl Fn(u32) -> Result<bool>) -> Result<Option<u32>> {
     let (mut below, mut at) = (0, 1);
     while !enough(at)? {
@@ -182,7 +184,7 @@ fn least(most: u32, enough: impl Fn(u32) -> Result<bool>) -> Result<Option<u32>>
 }
 
 /// Whether `base^exponent` is the other rate exactly. In lowest terms, a power of a fraction is the
-/// fraction of the powers, so this takes no more digits than the other rate has.
+/// fraction of the powers, so this needs no more digits than the other rate has.
 fn is_power(base: &Rate, exponent: u32, other: &Rate) -> bool {
     let ((top, bottom), (top_other, bottom_other)) = (lowest_terms(base), lowest_terms(other));
     let grown = if top == 1 { Some(1) } else { top.checked_pow(exponent) };
@@ -204,8 +206,8 @@ impl Factored {
     }
 }
 
-/// Numerator and denominator of a rate without common factors. The denominator's part that divides
-/// no power of ten divides a word, so all of it is kept in words.
+/// Numerator and denominator of a rate without common factors. The part of the denominator that is
+/// coprime to ten divides a word, so all of it fits in words.
 fn lowest_terms(rate: &Rate) -> (u64, Factored) {
     let (mut top, exponent, mut odd) = rate.parts();
     let ten = u64::from(exponent.unsigned_abs());

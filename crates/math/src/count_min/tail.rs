@@ -1,19 +1,19 @@
-//! What the counters of one sketch say about its own errors.
+//! What the counters of one sketch imply about its errors.
 //!
-//! Hashes of the ideal family put an item into the rows independently of everything that the other
-//! items left there. So the chance that the *others* leave at least v in all its counters is, for
-//! independent rows, the product over the rows of the share of counters of at least v: exactly,
-//! given the others' counters. Only the counters with the item itself can be seen, but those are no
-//! smaller, so their shares are no smaller either, and the least v that they make unlikely is no
-//! smaller: what is proven for the unseen sketch is proven with the seen one. With two hashes per
-//! copy the rows of a copy are not independent, but any two of them are: the product of the two
-//! smallest shares of each copy takes the place of the product over all rows. (This includes
+//! Hashes of the ideal family assign an item to counters independently of what the other items
+//! added. So for independent rows, given the others' counters, the probability that the *others*
+//! left at least v in all its counters is exactly the product over the rows of the share of
+//! counters with at least v. Only the counters that include the item itself can be seen, but those
+//! are no smaller. So their shares are no smaller either, nor is the smallest v that they show to
+//! be unlikely: what is proven with the visible counters also holds for the others' counters. With
+//! two hashes per copy, the rows of a copy are not independent, but any two of them are: for each
+//! copy, the product of the two smallest shares replaces the product over all rows. (This includes
 //! conservative update: raising all counters by what the item added is an upper bound on what it
-//! changed, since an update commutes with adding a constant and keeps the order of sketches.) By
-//! Markov the share is at most N / (w v), so with independent rows this is never weaker than the
-//! bound from N alone, and much tighter where a few items hold most of N. With two hashes it may be
-//! weaker: the bound from N alone (Theorem 9.1) uses all rows. To take the smaller of the two, give
-//! each a part of the probability beforehand.
+//! changed, because an update commutes with adding a constant and preserves the order of sketches.)
+//! By Markov's inequality the share is at most N / (w v), so with independent rows this is never
+//! weaker than the bound from N alone, and it is much tighter if a few items make up most of N.
+//! With two hashes it may be weaker, because the bound from N alone (Theorem 9.1) uses all rows. To
+//! use the smaller of the two, divide the probability between them in advance.
 
 use super::{LN_SLACK, Rows, Shape, ln_target};
 use crate::exact::work;
@@ -21,16 +21,15 @@ use crate::{Rate, Result, error::out_of_range};
 use alloc::format;
 
 impl Shape {
-    /// At least the logarithm of the probability that an item of which no hash depends (it was
-    /// chosen without knowledge of them) gets at least v from the others in all its rows, where
-    /// `at_least[j]` is the number of counters of row j that are at least v. For hashes of the
-    /// ideal family.
+    /// An upper bound on the logarithm of the probability that the other items leave at least v in
+    /// all counters of an item that was chosen without knowing the hashes. `at_least[j]` is the
+    /// number of counters of row j that are at least v. This is for hashes of the ideal family.
     ///
     /// Independent rows: the product of the shares. Two hashes: any two rows of a copy are
     /// independent, so the product of the two smallest shares of each copy.
     ///
     /// # Errors
-    /// Unless there is one number per row, none above the width.
+    /// There is not one number per row, or one is above the width.
     pub fn ln_tail(&self, at_least: &[u64]) -> Result<f64> {
         if at_least.len() as u64 != self.all_rows() {
             return out_of_range("rows", at_least.len(), self.all_rows());
@@ -56,7 +55,8 @@ impl Shape {
     }
 }
 
-/// The sum of the two smallest numbers of at most 0; of one, if there is one.
+/// The sum of the two smallest of some numbers that are at most 0; if there is only one, that
+/// number.
 fn two_smallest(numbers: impl Iterator<Item = f64>) -> f64 {
     let (least, second) = numbers.fold(
         (0.0, 0.0),

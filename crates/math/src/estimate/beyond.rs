@@ -1,20 +1,21 @@
-//! How many items one filter holds that another does not, from the bits that only the first has.
+//! How many items one filter holds that another does not, estimated from the bits that only the
+//! first has.
 //!
-//! Fix filter A, and let filter B, of the same bits, probes and seed, hold `d` items that A does
-//! not hold. The positions of those items are independent of A's bits. So the number of bits that
-//! they set outside of A's is the number of cells that `d` items hit among the `m - |A|` cells
-//! which A has left empty: a law with one unknown, d, and nothing else. What both filters hold
-//! drops out, as it only sets bits that A has; and so does the number of items in A. This is what
-//! makes the interval narrow: the fills of A, of B and of both together scatter together, and three
-//! intervals, one per fill, pay for each of them.
+//! Fix filter A, and let filter B, which has the same bits, probes and seed, hold `d` items that A
+//! does not hold. The positions of those items are independent of A's bits. So the number of bits
+//! that they set outside of A is the number of positions that `d` items hit among the `m - |A|`
+//! positions that A has left empty. This law has one unknown, d, and nothing else. What both
+//! filters hold has no influence, because it sets only bits that A has; nor has the number of items
+//! in A. This makes the interval short: the fills of A, of B and of both together vary together,
+//! whereas three intervals, one per fill, would each include that variation.
 //!
-//! The law of the union of d throws (or committees of k) with A's bits as one more committee is
-//! that of [`crate::occupancy`]: a sum of independent Bernoulli variables, summed where that is
-//! affordable and otherwise bounded by the inequalities of Bennett and of Berry and Esseen. A
-//! sliced filter is a sum over slices, and so a sum of independent Bernoulli variables, too. Where
-//! positions are tied to each other (two hashes, blocks), the number of cells hit is a function of
-//! independent items of which none moves it by more than k: McDiarmid's inequality, with the mean
-//! exact or bracketed.
+//! The union of d throws (or committees of k), with A's bits as one more committee, follows the law
+//! of [`crate::occupancy`]: a sum of independent Bernoulli variables. It is summed if that is
+//! affordable, and otherwise bounded by the inequalities of Bennett and of Berry and Esseen. For a
+//! sliced filter it is a sum over slices, which is also a sum of independent Bernoulli variables.
+//! If positions depend on each other (two hashes, blocks), the number of positions that are hit is
+//! a function of independent items, each of which changes it by at most k: then McDiarmid's
+//! inequality is used, with the exact mean or a bracket of it.
 
 use super::interval::{MOST, Search, first, weaker};
 use super::{ItemsEstimate, check};
@@ -26,7 +27,7 @@ use crate::{Fill, Method, Result, Variant, try_bisect};
 use alloc::format;
 use alloc::vec::Vec;
 
-/// The filter whose bits are fixed, as far as the law of further bits needs it.
+/// The filter whose bits are fixed, as far as the law of additional bits depends on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Ground<'a> {
@@ -34,23 +35,24 @@ pub enum Ground<'a> {
     Unsliced {
         /// [`Variant::Standard`] or [`Variant::Classic`].
         variant: Variant,
-        /// Bits m.
+        /// The number of bits, m.
         bits: u64,
-        /// Set bits.
+        /// The number of bits, m.
         ones: u64,
     },
-    /// A partitioned filter: the bits and the set bits of each slice.
+    /// The number of set bits.
     Sliced {
-        /// Bits and set bits, a slice each.
+        /// The bits and the set bits of each slice.
         slices: &'a [(u64, u64)],
     },
-    /// Any filter in which an item sets every bit with the same probability.
+    /// Any filter in which an item sets each bit with the same probability.
     Tied {
         /// Bits m.
         bits: u64,
-        /// Set bits.
+        /// The number of set bits.
         ones: u64,
-        /// At least, and at most, the mean number of different bits that an item sets.
+        /// Bounds on the mean number of different bits that an item sets, from below and from
+        /// above.
         covered: (f64, f64),
     },
 }
@@ -90,8 +92,8 @@ impl Ground<'_> {
         }
     }
 
-    /// The real number of items that set this many more bits on average; `None` where all are set.
-    /// For any numbers of [`items_beyond`].
+    /// The (real) number of items that set this many additional bits on average; `None` if all bits
+    /// are set. The arguments may be any that [`items_beyond`] accepts.
     #[must_use]
     pub fn estimate(&self, probes: u32, more: u64) -> Option<f64> {
         let (bits, ones) = (self.bits() as f64, self.ones());
@@ -108,8 +110,8 @@ impl Ground<'_> {
         Some((libm::log1p(-(more as f64 / left as f64)) / ln_missed).max(0.0))
     }
 
-    /// Upper bounds of the probabilities that this many items set at least, or at most, `more`
-    /// bits.
+    /// Upper bounds on the probabilities that this many items set at least, or at most, `more`
+    /// additional bits.
     fn tails(&self, probes: u32, items: u64, more: u64) -> Result<(f64, f64)> {
         match self {
             Ground::Sliced { slices } => sliced(slices, items, more),
@@ -134,7 +136,7 @@ impl Ground<'_> {
     }
 }
 
-/// Slices have a law each, and their bits are independent of each other's.
+/// Each slice has its own law, and the bits of different slices are independent.
 fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
     let (mut mean, mut variance, mut ones, mut most) = (0.0, 0.0, 0, 0);
     let mut known: Vec<((u64, u64), (f64, f64))> = Vec::new();
@@ -159,18 +161,18 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
     Ok((upper(Tail::AtLeast(ones + more)), upper(Tail::AtMost(ones + more))))
 }
 
-/// The number of items that are not in a filter, from the number of bits beyond its own that they
-/// set: with an interval that covers the true number with probability at least `confidence`
-/// (between 0 and 1), whatever it is and whatever the filter holds, over all seeds that give the
+/// The number of items that are not in a filter, estimated from the number of additional bits that
+/// they set. The interval covers the true number with probability at least `confidence` (between 0
+/// and 1), whatever the number is and whatever the filter holds, over all seeds that give the
 /// filter these bits.
 ///
-/// Of two filters A and B with the same bits, probes and seed, `ground` is A and `more` the set
-/// bits of A or B less those of A; the items are those of B that A does not hold. Equal-tailed
-/// inversion, as that of [`super::items_interval`], of which this is the general case.
-/// [`Method::Exact`] where the law was summed; [`Method::Bound`] where proven inequalities stand in
-/// for it: wider, never narrower.
+/// For two filters A and B with the same bits, probes and seed, `ground` is A, and `more` is the
+/// number of set bits of B that A does not have; the items are those of B that A does not hold. The
+/// method is equal-tailed inversion, of which [`super::items_interval`] is a special case. The
+/// method is [`Method::Exact`] if the law was summed, and [`Method::Bound`] if proven inequalities
+/// replaced it: then the interval may be longer, but never shorter.
 ///
-/// Some hundredths of a second at most.
+/// Takes at most some hundredths of a second.
 ///
 /// ```
 /// use truebloom_math::{Ground, Variant, items_beyond};
@@ -182,7 +184,8 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
 /// ```
 ///
 /// # Errors
-/// Parameters out of range, more bits than are left, and a confidence outside of (0, 1).
+/// Parameters are out of range; `more` exceeds the number of unset bits; the confidence is not
+/// between 0 and 1.
 pub fn items_beyond(ground: &Ground<'_>, probes: u32, more: u64, confidence: f64) -> Result<ItemsEstimate> {
     let _work = work::begin();
     ground.check(probes)?;
@@ -200,8 +203,8 @@ pub fn items_beyond(ground: &Ground<'_>, probes: u32, more: u64, confidence: f64
     }
 }
 
-/// By bounds of the tails alone. The true tails are monotone in the number of items, so wherever a
-/// bound crosses the level, all beyond it is excluded.
+/// The interval from bounds on the tails alone. The true tails are monotone in the number of items,
+/// so if a bound falls below the level, all numbers beyond it are excluded.
 fn by_tails(ground: &Ground<'_>, probes: u32, more: u64, level: f64, value: Option<f64>) -> Result<ItemsEstimate> {
     let tails = |items: u64| match ground {
         Ground::Unsliced { variant, bits, ones } => none_more(*variant, *bits, *ones, probes, items),
@@ -221,7 +224,8 @@ fn by_tails(ground: &Ground<'_>, probes: u32, more: u64, level: f64, value: Opti
     Ok(ItemsEstimate { value, lower, upper: upper.map(|upper| upper.max(lower)), method: weaker(Method::Exact, Method::Bound) })
 }
 
-/// That this many items set no bit at all: each of them hits only what is set.
+/// The probability that this many items set no additional bit, because each of them hits only bits
+/// that are set.
 fn none_more(variant: Variant, bits: u64, ones: u64, probes: u32, items: u64) -> Result<(f64, f64)> {
     let hit = |probe: u32| match variant {
         Variant::Classic => libm::log((ones.saturating_sub(u64::from(probe)) as f64 / (bits - u64::from(probe)) as f64).max(0.0)),

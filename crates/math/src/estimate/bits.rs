@@ -1,41 +1,42 @@
-//! The number of bits of a filter, from how many it has set: the minimum-variance unbiased
-//! estimator of m.
+//! The number of bits of a filter, estimated from the number of set bits: the minimum-variance
+//! unbiased estimator of m.
 
 use crate::error::{check_probes, out_of_range};
 use crate::exact::work;
 use crate::{Error, Result, Variant};
 use alloc::{format, vec};
 
-/// An estimate of the number of bits m.
+/// An estimate of the number of bits, m.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BitsEstimate {
     /// The estimate: at least `ones`.
     pub value: f64,
-    /// A bound of its relative rounding error.
+    /// A bound on its relative rounding error.
     pub relative_error: f64,
-    /// Where it is unbiased, and that no estimator is unbiased beyond.
+    /// A note on the range in which it is unbiased, and that no estimator is unbiased outside of
+    /// it.
     pub note: &'static str,
 }
 
 const NOTE: &str = "unbiased only when bits <= items x probes; for more bits no unbiased estimator exists";
 
-/// Elementary steps that one estimate may take: about a second.
+/// The number of elementary steps that one estimate may take: about a second.
 const MAX_STEPS: f64 = 1e8;
 
 /// The minimum-variance unbiased estimate of the number of bits of a filter that holds `items`
-/// items of `probes` probes and has `ones` set bits.
+/// items with `probes` probes each and has `ones` set bits.
 ///
-/// Classic (n batches of k different bits): Burns (47), `x + x W(x-1) / W(x)` with `W(x)` the
+/// Classic (n batches of k different bits): Burns (47), `x + x W(x-1) / W(x)`, where `W(x)` is the
 /// number of ways in which n batches cover x bits. Standard (nk single balls): Burns (48),
 /// `x + S(nk, x-1) / S(nk, x)`, whose two printed cases are the same number,
 /// `S(nk+1, x) / S(nk, x)`. Both are unbiased only when the true number of bits is at most
-/// `items * probes`; otherwise the bias is of order `C(m, nk+1)`, and no unbiased estimator exists,
-/// since the mean of any function of x is a polynomial in m of too low a degree over the number of
-/// outcomes. The partitioned filter has no such estimator here: an error.
+/// `items * probes`. Otherwise the bias is of order `C(m, nk+1)` and no unbiased estimator exists,
+/// because the mean of any function of x is a polynomial in m, divided by the number of outcomes,
+/// and its degree is too low. The partitioned filter has no such estimator here, and is an error.
 ///
-/// Computed by positive recurrences on numbers with their own exponents: nothing cancels or
-/// underflows, and the relative error is at most the `relative_error` given (a count of rounded
+/// The estimate is computed by positive recurrences on numbers with their own exponents: nothing
+/// cancels or underflows, and the relative error is at most `relative_error` (from counting rounded
 /// operations). Takes `items * ones * probes` steps (standard: `items * probes * ones`), at most
 /// 10^8.
 ///
@@ -47,7 +48,8 @@ const MAX_STEPS: f64 = 1e8;
 /// ```
 ///
 /// # Errors
-/// More steps than that; impossible `ones`: they go from 1 (classic: `probes`) to `items * probes`.
+/// More steps would be needed; `ones` is impossible, because it is not between 1 (classic:
+/// `probes`) and `items * probes`.
 pub fn estimate_bits(variant: Variant, items: u64, probes: u32, ones: u64) -> Result<BitsEstimate> {
     let _work = work::begin();
     let (batches, batch) = batches(variant, items, probes, ones)?;
@@ -62,7 +64,7 @@ pub fn estimate_bits(variant: Variant, items: u64, probes: u32, ones: u64) -> Re
     Ok(BitsEstimate { value: ones as f64 + ratio, relative_error, note: NOTE })
 }
 
-/// How many batches of which size, where they can set this many bits.
+/// The number of batches and the size of each, if they can set this many bits.
 pub(super) fn batches(variant: Variant, items: u64, probes: u32, ones: u64) -> Result<(u128, u32)> {
     check_probes(probes)?;
     if items == 0 {
@@ -111,8 +113,8 @@ fn choose(n: usize, k: usize) -> Scaled {
     (0..k).fold(Scaled::ONE, |product, i| product.scaled((n - i) as f64 / (i + 1) as f64))
 }
 
-/// A number at least 0 with a wide exponent: `mantissa 2^exponent`, the mantissa 0 or within
-/// 2^-500..2^500.
+/// A non-negative number with a wide exponent: `mantissa 2^exponent`, where the mantissa is 0 or
+/// within 2^-500..2^500.
 #[derive(Clone, Copy)]
 struct Scaled {
     mantissa: f64,

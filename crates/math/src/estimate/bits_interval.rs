@@ -1,5 +1,5 @@
-//! Confidence intervals of the number of bits of a filter, by inversion of the law of those that
-//! are set: capture and recapture, with the bits as the population.
+//! Confidence intervals for the number of bits of a filter, by inversion of the law of the number
+//! of set bits: capture and recapture, where the bits are the population.
 
 use super::bits::batches;
 use super::interval::{MOST, first, weaker};
@@ -9,37 +9,38 @@ use crate::occupancy::tails::{Bounds, Effort, Tail};
 use crate::occupancy::{Occupancy, Probability};
 use crate::{Method, Result, Variant, try_bisect};
 
-/// What a tail may cost while an end is located: some twenty milliseconds, for some twenty tails
-/// once the inequalities have narrowed the ends down.
+/// What a tail may cost while an end is located: some twenty milliseconds, and some twenty tails
+/// are needed once the inequalities have narrowed the ends down.
 const TAIL: Effort = Effort { walk: 1e7, contours: 5_000 };
 
-/// An interval of the number of bits m, ends included.
+/// An interval for the number of bits m, ends included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BitsInterval {
-    /// The smallest number of bits of the interval.
+    /// The smallest number of bits in the interval.
     pub lower: u64,
-    /// The largest; `None` where no probe met another (`ones` = items x probes), as no number of
-    /// bits is too large then, and where it is beyond 2^62.
+    /// The largest number of bits in the interval. It is `None` if it exceeds 2^62, and if no two
+    /// probes coincided (`ones` = items x probes), because then no number of bits is too large.
     pub upper: Option<u64>,
-    /// [`Method::Exact`] and [`Method::Validated`]: from the law itself, as for a [`Probability`].
-    /// [`Method::Bound`]: at least one end from proven inequalities, and so the interval a little
-    /// wider than the law's own.
+    /// [`Method::Exact`] and [`Method::Validated`]: the ends are from the law itself, as for a
+    /// [`Probability`]. [`Method::Bound`]: at least one end is from proven inequalities, so the
+    /// interval is slightly longer than the law's own.
     pub method: Method,
 }
 
 /// An interval that covers the number of bits of a filter with probability at least `confidence`
-/// (between 0 and 1), from its `items`, `probes` and set bits: what [`crate::estimate_bits()`]
-/// gives no margin for.
+/// (between 0 and 1), from its `items`, `probes` and set bits. [`crate::estimate_bits()`] gives the
+/// estimate, but no interval.
 ///
 /// Equal-tailed inversion of the exact law over whole bits: all m with `P_m(X >= ones) > alpha/2`
-/// and `P_m(X <= ones) > alpha/2`, where alpha is `1 - confidence`. Both are monotone in m: the
-/// probability of x set bits is `C(m, x) W(x)` over the number of outcomes, with the same W for
-/// every m, so the likelihood ratio of m + 1 to m, `(m + 1) / (m + 1 - x)` times a constant, rises
-/// with x. So these m are an interval, and it misses the truth with probability at most alpha/2 on
-/// either side. Where no m is that likely, the answer is the one that the lower end names. Where
-/// summing the law takes too long, proven upper bounds of the two probabilities stand in for them:
-/// wider, never narrower. Milliseconds to tenths of a second where the law is summed.
+/// and `P_m(X <= ones) > alpha/2`, where alpha is `1 - confidence`. Both probabilities are monotone
+/// in m: the probability of x set bits is `C(m, x) W(x)` divided by the number of outcomes, with
+/// the same W for every m, so the likelihood ratio of m + 1 to m is `(m + 1) / (m + 1 - x)` times a
+/// constant, which rises with x. So these m form an interval, and it misses the truth with
+/// probability at most alpha/2 on either side. If no m satisfies both, the answer is the m at which
+/// the lower end would be. If summing the law takes too long, proven upper bounds replace the two
+/// probabilities: then the interval may be longer, but never shorter. Takes milliseconds to tenths
+/// of a second if the law is summed.
 ///
 /// ```
 /// use truebloom_math::{Variant, bits_interval};
@@ -51,7 +52,8 @@ pub struct BitsInterval {
 /// ```
 ///
 /// # Errors
-/// As for [`crate::estimate_bits()`], without its limit on steps; a confidence outside (0, 1).
+/// As for [`crate::estimate_bits()`], but without its limit on steps; or the confidence is not
+/// between 0 and 1.
 pub fn bits_interval(variant: Variant, items: u64, probes: u32, ones: u64, confidence: f64) -> Result<BitsInterval> {
     let _work = work::begin();
     let (batches, batch) = batches(variant, items, probes, ones)?;
@@ -84,7 +86,7 @@ pub fn bits_interval(variant: Variant, items: u64, probes: u32, ones: u64, confi
     Ok(BitsInterval { lower, upper, method })
 }
 
-/// The law of the set bits, by the number of bits.
+/// The law of the number of set bits, as a function of the number of bits.
 struct Inversion {
     variant: Variant,
     items: u64,

@@ -1,44 +1,47 @@
-//! How many distinct keys a filter may have met, from the number of those that set a bit.
+//! How many distinct keys a filter may have been asked about, from the number of those that set a
+//! bit.
 //!
-//! A new key passes, and sets no bit, with the rate of the filter at that moment. Whether such a
-//! key is then offered to the filter or withheld from it ("insert if absent") changes no bit, so
-//! these bounds hold for both, and for any mixture: they bound the distinct keys that were met.
+//! A new key passes, and so sets no bit, at the filter's rate at that moment. Whether such a key is
+//! then offered to the filter or withheld from it ("insert if absent") changes no bit. So these
+//! bounds hold in both cases, and in any mixture: they bound the number of distinct keys that were
+//! looked up.
 //!
 //! Let `A_n` be the number of the first n distinct keys that set a bit, and `S_n = n - A_n` the
-//! number that passed. The keys are chosen independently of the seed, so n is fixed and, given the
-//! past, key i passes with probability `rho_i`, the rate before it. Two facts give both bounds:
+//! number that passed. The keys are chosen without knowing the seed, so n is fixed and, given the
+//! past, key i passes with probability `rho_i`, the rate before it. Both bounds follow from two
+//! facts:
 //!
-//! * `A_n` never falls with n. So if `P(A_N <= a) <= error` for some N, it holds for every n from N
-//!   on. Let `N(a)` be any such number, found by any search that looks at a alone. For the true n,
-//!   `N(A_n) <= n` implies `A_n <= a_1`, the largest a for which some `N(a) <= n` was found; that
-//!   has probability at most `error`. So `n < N(A_n)` with probability at least `1 - error`,
-//!   whatever n is.
-//! * `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale of mean 1 for every t, so either
-//!   product or sum of the `rho_i` bounds `S_n`.
+//! * `A_n` never decreases with n. So if `P(A_N <= a) <= error` for some N, it holds for every n
+//!   from N on. Let `N(a)` be any such number, found by any search that depends only on a. For the
+//!   true n, `N(A_n) <= n` implies `A_n <= a_1`, where a_1 is the largest a for which some
+//!   `N(a) <= n` was found; that has probability at most `error`. So `n < N(A_n)` with probability
+//!   at least `1 - error`, whatever n is.
+//! * `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale with mean 1 for every t, so a bound
+//!   on the product or on the sum of the `rho_i` bounds `S_n`.
 
 use crate::{Variant, bisect};
 
-/// Parts that n keys are cut into: at the end of each the fill is bounded.
+/// The number of parts into which n keys are divided; the fill is bounded at the end of each.
 const PARTS: u64 = 32;
 
-/// Values of t that are tried when the rates are known only by the last one.
+/// The number of values of t that are tried when only a bound on the last rate is known.
 const TILTS: i32 = 64;
 
-/// No number of keys above this is considered.
+/// Larger numbers of keys are not considered.
 const MOST: u64 = 1 << 62;
 
-/// For rounding: some thousand steps of a relative 2^-52.
+/// A margin for rounding: some thousand steps with a relative error of 2^-52 each.
 const SLACK: f64 = 1e-9;
 
-/// The most distinct keys that a filter may have met if `changed` of them set a bit: exceeded with
-/// probability at most `error`, over seeds, whatever the number of keys and their repeats. `None`
-/// where nothing is certain, as for a filter that is nearly full.
+/// The largest number of distinct keys that a filter may have been asked about if `changed` of them
+/// set a bit. It is exceeded with probability at most `error`, over seeds, for any number of keys
+/// and any repeats. `None` if nothing is certain, as for a filter that is nearly full.
 ///
-/// The fill after i keys is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)),
-/// so Bernstein's inequality bounds it at the ends of 32 equal parts of the n keys, at half of the
-/// error in all, and with it the sum V of the pass probabilities. Then
-/// `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))` for s above v, at the other half. Below a
-/// millisecond.
+/// The fill after i keys is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)).
+/// So Bernstein's inequality bounds it at the ends of 32 equal parts of the n keys, using half of
+/// the error for all of them, and with it the sum V of the pass probabilities. Then
+/// `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))` for s above v, which uses the other half.
+/// Takes less than a millisecond.
 ///
 /// ```
 /// use truebloom_math::{Variant, distinct};
@@ -60,11 +63,11 @@ pub fn most(variant: Variant, bits: u64, probes: u32, changed: u64, error: f64) 
     })
 }
 
-/// The same when only an upper bound `pass` of the present rate is known, for any filter whose rate
-/// never falls: with one rate for all keys, and so wider.
+/// The same when only an upper bound `pass` on the present rate is known, for any filter whose rate
+/// never falls. It uses one rate for all keys, so the result is larger.
 ///
-/// For each of 64 values of t, each at its share of the error, `t S - n ln(1 + pass (e^t - 1))` is
-/// at most `ln(64/error)`; solved for n, the smallest answer is taken.
+/// For each of 64 values of t, with a share of the error each, `t S - n ln(1 + pass (e^t - 1))` is
+/// at most `ln(64/error)`; this is solved for n, and the smallest solution is used.
 pub fn most_at_rate(pass: f64, changed: u64, error: f64) -> Option<u64> {
     if changed == 0 || pass <= 0.0 {
         return Some(changed);
@@ -80,8 +83,7 @@ pub fn most_at_rate(pass: f64, changed: u64, error: f64) -> Option<u64> {
     (most < MOST as f64).then(|| (most as u64).max(changed))
 }
 
-/// One less than a number of keys that is too many; any such number is proven, the smallest is
-/// looked for.
+/// One less than a number of keys that is proven to be too many; the search looks for a small one.
 fn search(changed: u64, too_many: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut low, mut step) = (changed, 1u64);
     let high = loop {
@@ -94,15 +96,16 @@ fn search(changed: u64, too_many: impl Fn(u64) -> bool) -> Option<u64> {
     Some(bisect(low + 1..=high, too_many) - 1)
 }
 
-/// Upper bounds of the rate after any number of keys, each wrong with a small probability.
+/// Upper bounds on the rate after any number of keys, each of which is wrong with a small
+/// probability.
 struct Rates {
     bits: f64,
     probes: f64,
-    /// `ln` of the probability that a key leaves a bit of the shortest slice empty.
+    /// `ln` of the probability that a key leaves a given bit of the shortest slice empty.
     ln_missed: f64,
-    /// The bits that the fills of the slices are shares of.
+    /// The number of bits that the slices' fills are shares of.
     capacity: f64,
-    /// `-ln` of the error of each part.
+    /// `-ln` of the error probability of each part.
     ln_error: f64,
 }
 
@@ -118,8 +121,8 @@ impl Rates {
         Rates { bits: m, probes: k, ln_missed, capacity, ln_error: -libm::log(error / PARTS as f64) }
     }
 
-    /// An upper bound on the rate after this many keys (at least one). A geometric mean of slices'
-    /// fills is at most their arithmetic mean.
+    /// An upper bound on the rate after this many keys (at least one). The geometric mean of the
+    /// slices' fills is at most their arithmetic mean.
     fn after(&self, keys: u64) -> f64 {
         let ln_empty = keys as f64 * self.ln_missed;
         let mean = -self.bits * libm::expm1(ln_empty);

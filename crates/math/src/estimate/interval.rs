@@ -1,4 +1,4 @@
-//! Confidence intervals of the number of items, by inversion of the law of the set bits.
+//! Confidence intervals for the number of items, by inversion of the law of the number of set bits.
 
 use super::{check, items_by_moments};
 use crate::error::check_confidence;
@@ -14,38 +14,38 @@ use crate::{Error, Method, Result, Variant, try_bisect};
 pub struct ItemsEstimate {
     /// The method-of-moments estimate; `None` for a full filter.
     pub value: Option<f64>,
-    /// The smallest number of items of the interval.
+    /// The smallest number of items in the interval.
     pub lower: u64,
-    /// The largest number of items of the interval; `None` for a full filter, where no number is
-    /// too large, and where it is beyond 2^62.
+    /// The largest number of items in the interval; `None` if it exceeds 2^62, and for a full
+    /// filter, because then no number is too large.
     pub upper: Option<u64>,
-    /// [`Method::Exact`] and [`Method::Validated`]: from the law itself, as for a
-    /// [`crate::occupancy::Probability`]. [`Method::Bound`]: at least one end from proven
-    /// inequalities, and so the interval a little wider than the law's own.
+    /// [`Method::Exact`] and [`Method::Validated`]: the ends are from the law itself, as for a
+    /// [`crate::occupancy::Probability`]. [`Method::Bound`]: at least one end is from proven
+    /// inequalities, so the interval is slightly longer than the law's own.
     pub method: Method,
 }
 
-/// Terms of a walk through the items of a classic filter: some tenths of a second.
+/// The number of terms for a walk through the items of a classic filter: some tenths of a second.
 const WALK_TERMS: f64 = 1e8;
 
-/// The same where items are added to a filter, of which several intervals are asked for at a time:
+/// The same if items are added to a filter, for which several intervals are computed at a time:
 /// some hundredths of a second.
 const ADDED_TERMS: f64 = 2e7;
 
 /// What a tail may cost while an end is located: some ten milliseconds.
 const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 
-/// The items of a standard or classic filter from its number of set bits, with an interval that
+/// The number of items in a standard or classic filter, from its number of set bits. The interval
 /// covers the true number with probability at least `confidence` (between 0 and 1), whatever it is.
 ///
 /// Equal-tailed inversion of the exact law over whole items: all n with `P_n(X >= ones) > alpha/2`
 /// and `P_n(X <= ones) > alpha/2`, where alpha is `1 - confidence`. Both probabilities are monotone
-/// in n, as one more item never clears a bit; so these n are an interval, and it misses the truth
-/// with probability at most alpha/2 on either side. Should no n be that likely (one set bit after
-/// seven throws at two), the answer is the one n that the lower end names. Where summing the law
-/// takes too long, proven upper bounds of the two probabilities stand in for them: wider, never
-/// narrower. Up to some tenths of a second where the law is summed, below a millisecond where it is
-/// bounded (deviations above some 500 bits).
+/// in n, because one more item never clears a bit. So these n form an interval, and it misses the
+/// truth with probability at most alpha/2 on either side. If no n satisfies both (one set bit after
+/// seven throws at two), the answer is the n at which the lower end would be. If summing the law
+/// takes too long, proven upper bounds replace the two probabilities: then the interval may be
+/// longer, but never shorter. Takes up to some tenths of a second if the law is summed, and less
+/// than a millisecond if it is bounded (for deviations above some 500 bits).
 ///
 /// ```
 /// use truebloom_math::{Variant, items_interval};
@@ -56,7 +56,7 @@ const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 /// ```
 ///
 /// # Errors
-/// As [`super::items_by_moments`], and for a confidence outside of (0, 1).
+/// As for [`super::items_by_moments`]; or the confidence is not between 0 and 1.
 pub fn items_interval(variant: Variant, bits: u64, probes: u32, ones: u64, confidence: f64) -> Result<ItemsEstimate> {
     let _work = work::begin();
     check(variant, bits, probes, ones)?;
@@ -69,30 +69,30 @@ pub fn items_interval(variant: Variant, bits: u64, probes: u32, ones: u64, confi
     Search { variant, bits, probes, before: 0, ones, level: (1.0 - confidence) / 2.0 }.estimate(value)
 }
 
-/// Inversion of the law of the set bits of a filter to which items are added.
+/// Inversion of the law of the number of set bits, for a filter to which items are added.
 pub(super) struct Search {
     pub(super) variant: Variant,
     pub(super) bits: u64,
     pub(super) probes: u32,
-    /// Bits that were set before the items came, whichever they are.
+    /// The number of bits that were set before the items were added.
     pub(super) before: u64,
-    /// Set bits with the items.
+    /// The number of set bits including those of the items.
     pub(super) ones: u64,
     /// alpha / 2
     pub(super) level: f64,
 }
 
 /// For each end, the last number of items that is certainly outside, and the first that is
-/// certainly inside; `None` where nothing is outside.
+/// certainly inside; `None` if nothing is outside.
 struct Bounded {
-    /// The lower end lies in `lower.0 + 1 ..= lower.1`.
+    /// The lower end is in `lower.0 + 1 ..= lower.1`.
     lower: (u64, u64),
-    /// The upper end lies in `upper.0 .. upper.1`.
+    /// The upper end is in `upper.0 .. upper.1`.
     upper: Option<(u64, u64)>,
 }
 
 impl Search {
-    /// The items, of which `value` is an estimate; at least one bit must have been set by them.
+    /// The number of items, of which `value` is an estimate; they must have set at least one bit.
     pub(super) fn estimate(&self, value: Option<f64>) -> Result<ItemsEstimate> {
         let bounded = self.bounded(value)?;
         let (lower, upper, method) = match self.walked(&bounded)? {
@@ -117,8 +117,8 @@ impl Search {
         }
     }
 
-    /// Bisection by the proven inequalities alone. Each step keeps a number that is outside and one
-    /// that is inside, so nothing is lost where the inequalities are not themselves monotone.
+    /// Bisects with the proven inequalities alone. Each step keeps one number that is outside and
+    /// one that is inside, so the result is right even if the inequalities are not monotone.
     fn bounded(&self, value: Option<f64>) -> Result<Bounded> {
         let (ones, level) = (self.ones, self.level);
         // At fewer items this many bits cannot be set.
@@ -143,8 +143,9 @@ impl Search {
         Ok(Bounds::new(&self.law(items)?)?.tail(tail))
     }
 
-    /// One walk through all numbers of items, if that is affordable: of a classic filter, and of
-    /// any to which they are added. Contour integrals are faster for a standard one that was empty.
+    /// Walks once through all numbers of items, if that is affordable: for a classic filter, and
+    /// for any filter to which items are added. For a standard filter that was empty, contour
+    /// integrals are faster.
     fn walked(&self, bounded: &Bounded) -> Result<Option<(u64, Option<u64>)>> {
         let (size, throws) = match self.variant {
             Variant::Classic => (u64::from(self.probes), 1),
@@ -181,7 +182,8 @@ impl Search {
         }
     }
 
-    /// Bisection within what the inequalities leave open, by the law where it can be summed.
+    /// Bisects within the range that the inequalities leave open, using the law if it can be
+    /// summed.
     fn refined(&self, bounded: &Bounded) -> Result<(u64, Option<u64>, Method)> {
         let mut method = Method::Exact;
         let mut tail = |items: u64, tail: Tail| -> Result<f64> {
@@ -210,11 +212,11 @@ pub(super) fn weaker(a: Method, b: Method) -> Method {
     if rank(b) > rank(a) { b } else { a }
 }
 
-/// No number of items above this is considered.
+/// Larger numbers of items are not considered.
 pub(super) const MOST: u64 = 1 << 62;
 
-/// A number above `low` at which `reached` holds and before which it does not; `low` counts as not
-/// reached. `None` if it is not reached below [`MOST`].
+/// The first number above `low` for which `reached` holds, given that it does not hold for `low`
+/// and never stops holding. `None` if it is not reached below [`MOST`].
 pub(super) fn first(low: u64, guess: u64, mut reached: impl FnMut(u64) -> Result<bool>) -> Result<Option<u64>> {
     let (mut low, mut high, mut step) = (low, guess.clamp(low + 1, MOST), 1u64);
     while !reached(high)? {

@@ -1,4 +1,5 @@
-//! What set bits imply: the number of items, of bits, and of keys that were met.
+//! What the number of set bits implies: the number of items, of bits, and of keys that were looked
+//! up.
 
 mod beyond;
 #[cfg(feature = "study")]
@@ -26,8 +27,8 @@ use crate::{Result, Variant};
 
 /// The method-of-moments estimate of the number of distinct items in a standard filter with `ones`
 /// set bits: `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`, which inverts the mean fill (Burns 46,
-/// corrected for the standard filter). `None` for a full filter, which any number of items above
-/// some point would fill.
+/// corrected for the standard filter). `None` for a full filter, because any sufficiently large
+/// number of items fills it.
 #[must_use]
 pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
     if ones >= bits {
@@ -38,11 +39,11 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
     Some((libm::log1p(-(ones as f64) / m) / (f64::from(probes) * libm::log1p(-1.0 / m))).max(0.0))
 }
 
-/// The method-of-moments estimate for either unsliced variant: the real number of items whose mean
+/// The method-of-moments estimate for both unsliced variants: the (real) number of items whose mean
 /// fill is `ones`.
 ///
 /// Standard: [`items_from_ones`]. Classic: `ln(1 - ones/bits) / ln(1 - probes/bits)`, Burns (46).
-/// `None` for a full filter, and for a classic filter whose items set all bits.
+/// `None` for a full filter, and for a classic filter in which one item sets all bits.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_by_moments};
@@ -52,9 +53,9 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
 /// ```
 ///
 /// # Errors
-/// Parameters out of range, a partitioned filter (whose slices have a count each), and numbers of
-/// set bits that no number of items can leave: above bits, or in a classic filter above 0 but below
-/// probes.
+/// Parameters are out of range; the filter is partitioned, so that each slice has its own count; or
+/// no number of items can give `ones` set bits: it exceeds `bits`, or, in a classic filter, is
+/// above 0 but below `probes`.
 pub fn items_by_moments(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<f64>> {
     let _work = work::begin();
     check(variant, bits, probes, ones)?;

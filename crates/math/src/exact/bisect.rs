@@ -3,9 +3,9 @@
 use core::convert::Infallible;
 use core::ops::RangeInclusive;
 
-/// The least number of a range for which `reached` holds, given that it holds for the last one and,
-/// once it holds, goes on to hold. The last one is not asked. About `log2` of the range's length
-/// questions; an empty range gives its end.
+/// The smallest number in a range for which `reached` holds, given that it holds for the last one
+/// and that it never stops holding. `reached` is not called for the last one. Takes about `log2` of
+/// the range's length calls; an empty range gives its end.
 ///
 /// ```
 /// assert_eq!(truebloom_math::bisect(0..=100, |x| x * x >= 50), 8);
@@ -16,10 +16,10 @@ pub fn bisect(range: RangeInclusive<u64>, mut reached: impl FnMut(u64) -> bool) 
     }
 }
 
-/// The same where a question may fail.
+/// The same for a `reached` that may fail.
 ///
 /// # Errors
-/// The first failure of the question.
+/// The first failure of `reached`.
 pub fn try_bisect<E>(range: RangeInclusive<u64>, mut reached: impl FnMut(u64) -> Result<bool, E>) -> Result<u64, E> {
     let (mut low, mut high) = range.into_inner();
     while low < high {
@@ -29,8 +29,9 @@ pub fn try_bisect<E>(range: RangeInclusive<u64>, mut reached: impl FnMut(u64) ->
     Ok(high)
 }
 
-/// About the least size between two for which `reached` holds, where whole numbers may be too many
-/// to count: to half of one, or 1e-13 of it. The last sizes that did not reach and that did.
+/// Approximately the smallest number between two for which `reached` holds, for numbers too large
+/// to be counted: the result is within a half, or a relative 1e-13. Returns the last numbers for
+/// which it did not hold and did hold.
 pub(crate) fn bisect_sizes(mut low: f64, mut high: f64, reached: impl Fn(f64) -> bool) -> (f64, f64) {
     while high - low > 0.5 && high / low.max(1.0) > 1.0 + 1e-13 {
         let middle = low + (high - low) / 2.0;

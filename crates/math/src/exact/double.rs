@@ -1,13 +1,14 @@
 //! Double-word arithmetic: pairs of `f64` that carry 106 bits.
 //!
 //! Sums of large logarithms and long positive recurrences lose a digit or more to plain `f64`; here
-//! they keep thirty. Error bounds are those of Joldes, Muller and Popescu, "Tight and rigorous
+//! they keep thirty. The error bounds are those of Joldes, Muller and Popescu, "Tight and rigorous
 //! error bounds for basic building blocks of double-word arithmetic" (ACM Transactions on
-//! Mathematical Software 44, 2017): relative errors of at most 2^-102 an operation, where nothing
-//! underflows. With u = 2^-53 a sum is their Algorithm 6 (3 u^2 and a little, also where the terms
-//! cancel) and a product their Algorithm 10 (7 u^2). A quotient is long division: the first
-//! remainder errs by a product of the dividend's size (7 u^2), the sum at the end by 3 u^2, and the
-//! later remainders are smaller by 2^-52; 11 u^2 in all. 2^-102 is 16 u^2.
+//! Mathematical Software 44, 2017): relative errors of at most 2^-102 per operation, if nothing
+//! underflows. With u = 2^-53, a sum is their Algorithm 6 (slightly more than 3 u^2, even if the
+//! terms cancel), and a product their Algorithm 10 (7 u^2). A quotient is long division: the first
+//! remainder has the error of a product of the dividend's size (7 u^2), the sum at the end adds 3
+//! u^2, and the later remainders are smaller by 2^-52; this makes 11 u^2 in total. 2^-102 is 16
+//! u^2.
 
 /// `high + low`, with `low` at most half a unit in the last place of `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,8 +40,8 @@ fn split(a: f64) -> (f64, f64) {
     (high, a - high)
 }
 
-/// `a b` and its rounding error (Dekker). Not by `mul_add`, which is a library call on processors
-/// without it.
+/// `a b` and its rounding error (Dekker). `mul_add` is not used, because it is a library call on
+/// processors without the instruction.
 #[inline]
 fn two_product(a: f64, b: f64) -> DoubleDouble {
     let high = a * b;
@@ -118,8 +119,8 @@ impl DoubleDouble {
         DoubleDouble { high: power(result.high), low: power(result.low) }
     }
 
-    /// Natural logarithm of a positive number within 1e-300..1e300: one Newton step from that of
-    /// the high part.
+    /// Natural logarithm of a positive number within 1e-300..1e300: one Newton step from the
+    /// logarithm of the high part.
     pub(crate) fn ln(self) -> DoubleDouble {
         let guess = libm::log(self.high);
         let off = self.times(DoubleDouble::exp(-guess)).minus(DoubleDouble::ONE);

@@ -1,4 +1,4 @@
-//! Non-negative integers times a power of two: the ends of a proven bracket, and their
+//! Non-negative integers times a power of two: the ends of proven brackets, and their
 //! outward-rounded conversions.
 
 use crate::exact::fixed;
@@ -26,12 +26,12 @@ impl Dyadic {
         }
     }
 
-    /// `floor(log2) + 1`: the value lies in `[2^(magnitude - 1), 2^magnitude)`. Not for zero.
+    /// `floor(log2) + 1`: the value lies in `[2^(magnitude - 1), 2^magnitude)`. Undefined for zero.
     pub(crate) fn magnitude(&self) -> i64 {
         self.bit_length() + self.exponent
     }
 
-    /// Bits `low..low + 64` of the integer, `low` may be negative.
+    /// Bits `low..low + 64` of the integer; `low` may be negative.
     fn window(&self, low: i64) -> u64 {
         let word = |index: i64| usize::try_from(index).ok().and_then(|i| self.words.get(i)).copied().unwrap_or(0);
         let (index, shift) = (low.div_euclid(64), low.rem_euclid(64) as u32);
@@ -76,13 +76,13 @@ impl Dyadic {
         libm::scalbn((mantissa + u64::from(up && cut)) as f64, exponent as i32)
     }
 
-    /// Natural logarithm, below and above; both minus infinity for zero.
+    /// Lower and upper bounds on the natural logarithm; both are minus infinity for zero.
     ///
-    /// The value is `m 2^e` with `m` in `[1/2, 1)` cut to 53 bits (relative error below 2^-52,
-    /// upwards). `libm::log` is within 1 ulp (the error analysis in its source, FreeBSD's
-    /// `e_log.c`), at most 1.2e-16 here. `e` times the high part of ln 2 is exact for `|e| < 2^20`;
-    /// the rest costs one rounding of the result and two of numbers below 1. One ulp of the result
-    /// and 8e-16 cover the sum.
+    /// The value is `m 2^e`, where `m` in `[1/2, 1)` is truncated to 53 bits (the value exceeds it
+    /// by a relative error below 2^-52). `libm::log` is within 1 ulp (the error analysis in its
+    /// source, FreeBSD's `e_log.c`), at most 1.2e-16 here. `e` times the high part of ln 2 is exact
+    /// for `|e| < 2^20`; the rest has one rounding of the result and two of numbers below 1. One
+    /// ulp of the result and 8e-16 cover the sum.
     pub(crate) fn ln(&self) -> (f64, f64) {
         const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
         const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
@@ -122,7 +122,7 @@ impl Dyadic {
         left
     }
 
-    /// With another exponent, rounded down or up where it is larger.
+    /// The number with another exponent, rounded down or up if that exponent is larger.
     pub(crate) fn aligned(&self, exponent: i64, up: bool) -> Dyadic {
         let shift = exponent - self.exponent;
         let length = usize::try_from(((self.bit_length() - shift).max(0) + 63) / 64).unwrap_or(0) + 1;
@@ -133,7 +133,7 @@ impl Dyadic {
         Dyadic { words, exponent }
     }
 
-    /// Its leading 64 `words`, rounded down or up.
+    /// The number's leading `words` words, rounded down or up.
     pub(crate) fn shortened(&self, words: usize, up: bool) -> Dyadic {
         let excess = self.bit_length() - 64 * words as i64;
         if excess <= 0 { self.clone() } else { self.aligned(self.exponent + excess, up) }

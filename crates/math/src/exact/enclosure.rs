@@ -1,4 +1,4 @@
-//! Proven brackets of any tightness, and the exact decisions made with them.
+//! Proven brackets of any width, and the exact decisions that use them.
 
 use crate::exact::dyadic::Dyadic;
 use crate::exact::fixed;
@@ -15,8 +15,8 @@ pub(crate) struct Enclosure {
 }
 
 impl Enclosure {
-    /// From the integer `sum` of `units 2^exponent`, true to within `below` units downwards and
-    /// `above` upwards.
+    /// Makes a bracket from the integer `sum` in units of `2^exponent`; the truth is at most
+    /// `below` units lower and `above` units higher.
     pub(crate) fn around(sum: Vec<u64>, below: u128, above: u128, exponent: i64) -> Enclosure {
         let (mut lower, mut upper) = (sum.clone(), sum);
         if fixed::subtract(&mut lower, &fixed::units(below)) {
@@ -28,7 +28,8 @@ impl Enclosure {
         Enclosure { lower: Dyadic { words: lower, exponent }, upper: Dyadic { words: upper, exponent } }
     }
 
-    /// From two ends of any exponents, which are brought to one by rounding outward.
+    /// Makes a bracket from two ends with any exponents, which are rounded outward to a common
+    /// exponent.
     pub(crate) fn between(lower: Dyadic, upper: Dyadic) -> Enclosure {
         let exponent = match (lower.is_zero(), upper.is_zero()) {
             (true, _) => upper.exponent,
@@ -38,7 +39,8 @@ impl Enclosure {
         Enclosure { lower: lower.aligned(exponent, false), upper: upper.aligned(exponent, true) }
     }
 
-    /// Bits of agreement: the width is at most `lower 2^-bits`. Negative when the lower end is 0.
+    /// The number of bits on which the ends agree: the width is at most `lower 2^-bits`. Negative
+    /// when the lower end is 0.
     fn relative_bits(&self) -> i64 {
         let mut width = self.upper.clone();
         fixed::subtract(&mut width.words, &self.lower.words);
@@ -51,7 +53,7 @@ impl Enclosure {
         }
     }
 
-    /// With what equal hashes add.
+    /// The bracket with the floor of equal hashes added.
     fn with_floor(mut self, floor: Option<HashFloor>) -> Enclosure {
         if let Some(floor) = floor {
             self.add_floor(floor);
@@ -106,28 +108,29 @@ impl Enclosure {
     }
 }
 
-/// The floor that equal hashes put under a rate: `items / 2^hash_bits`.
+/// The lowest rate that equal hashes allow: `items / 2^hash_bits`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HashFloor {
     pub(crate) items: u64,
     pub(crate) hash_bits: u32,
 }
 
-/// A positive rational number that can be bracketed as tightly as one likes.
+/// A positive rational number that can be bracketed to any precision.
 pub(crate) trait Enclose {
-    /// The sum done with fractions of `limbs` words.
+    /// Computes the sum with fractions of `limbs` words.
     fn attempt(&self, limbs: usize) -> Result<Enclosure>;
 
-    /// Bits that an attempt is expected to need for an answer of no relative precision at all.
+    /// The number of bits that an attempt is expected to need before the result has any relative
+    /// precision.
     fn bits_needed(&self) -> f64;
 
-    /// The number is a fraction whose denominator is below two to this power.
+    /// The number is a fraction whose denominator is below 2 to this power.
     fn denominator_bits(&self) -> f64;
 
-    /// An error if fractions of this many bits take too long.
+    /// An error if computing with fractions of this many bits takes too long.
     fn check_cost(&self, bits: f64) -> Result<()>;
 
-    /// A bracket of relative width at most `2^-guard`.
+    /// A bracket with a relative width of at most `2^-guard`.
     fn enclose(&self, guard: u32) -> Result<Enclosure> {
         narrowed(self.bits_needed(), guard, &|bits| {
             self.check_cost(bits)?;
@@ -135,16 +138,16 @@ pub(crate) trait Enclose {
         })
     }
 
-    /// The rate as the `f64` that enclose it.
+    /// The rate as a bracket of `f64`.
     fn fpr(&self) -> Result<Fpr> {
         Ok(Fpr::from_enclosure(&self.enclose(GUARD)?))
     }
 
     /// Whether the number, plus the hash floor, is at most `rate`; equality passes.
     ///
-    /// Exact while the product of the denominators is below 2^[`TIE_BITS`]; beyond, a tie that no
-    /// bracket of that precision separates counts as too much. That never lets a rate above the
-    /// asked one pass.
+    /// The decision is exact while the product of the denominators is below 2^[`TIE_BITS`]; beyond
+    /// that, two numbers that no bracket of that precision separates count as too large. So a rate
+    /// above the one asked for never passes.
     fn at_most(&self, rate: &Rate, floor: Option<HashFloor>) -> Result<bool> {
         let floor_bits = floor.map_or(0.0, |floor| f64::from(floor.hash_bits));
         let gap = self.denominator_bits() + rate.denominator_bits() as f64 + floor_bits;
@@ -152,8 +155,8 @@ pub(crate) trait Enclose {
         Ok(order.is_some_and(Ordering::is_le))
     }
 
-    /// Which of two numbers is larger. Equality is found exactly under the same condition as in
-    /// [`Enclose::at_most`]; beyond, what cannot be separated is called equal.
+    /// Compares two numbers. Equality is detected exactly under the same condition as in
+    /// [`Enclose::at_most`]; beyond that, numbers that cannot be separated are called equal.
     fn compare(&self, other: &dyn Enclose) -> Result<Ordering> {
         let gap = self.denominator_bits() + other.denominator_bits();
         let order = decide(gap, &|guard| Ok(self.enclose(guard)?.compare(&other.enclose(guard)?)))?;
@@ -161,14 +164,15 @@ pub(crate) trait Enclose {
     }
 }
 
-/// Relative precision of the answers given as `f64`: beyond their own 53 bits.
+/// Relative precision of the answers that are returned as `f64`, which is more than their own 53
+/// bits.
 pub(crate) const GUARD: u32 = 60;
 
-/// Ties are decided up to this many bits of denominator.
+/// Equality is decided for denominators of up to this many bits.
 const TIE_BITS: f64 = 65_536.0;
 
-/// A bracket of relative width at most `2^-guard`, by attempts at fractions of this many bits and
-/// more. Compiled once for all numbers, as are the decisions.
+/// A bracket with a relative width of at most `2^-guard`, by attempts with fractions of this many
+/// bits and more. It is compiled once for all numbers, like the decisions.
 fn narrowed(bits_needed: f64, guard: u32, attempt: &dyn Fn(f64) -> Result<Enclosure>) -> Result<Enclosure> {
     let mut bits = bits_needed + f64::from(guard);
     loop {
@@ -183,9 +187,9 @@ fn narrowed(bits_needed: f64, guard: u32, attempt: &dyn Fn(f64) -> Result<Enclos
     }
 }
 
-/// Asks at growing precision. Two rationals whose denominators have a product below 2^gap differ by
-/// more than 2^-gap or not at all, and both are at most 1, so brackets narrower than that which
-/// overlap mean equality.
+/// Calls `ask` with increasing precision. Two rational numbers whose denominators have a product
+/// below 2^gap differ by more than 2^-gap or not at all, and both are at most 1; so if brackets
+/// narrower than that overlap, the numbers are equal.
 fn decide(gap: f64, ask: &dyn Fn(u32) -> Result<Option<Ordering>>) -> Result<Option<Ordering>> {
     let last = gap.min(TIE_BITS) as u32 + 3;
     let mut guard = GUARD;
@@ -204,7 +208,7 @@ fn decide(gap: f64, ask: &dyn Fn(u32) -> Result<Option<Ordering>>) -> Result<Opt
 mod tests {
     use super::*;
 
-    /// A number that is, or is nearly, a half: brackets of it always contain a half.
+    /// A number that is a half, or nearly: its brackets always contain a half.
     struct NearlyHalf {
         denominator_bits: f64,
     }

@@ -1,10 +1,10 @@
-//! Fixed-point fractions: the arithmetic in which rates are proven.
+//! Fixed-point fractions: the arithmetic that proves rates.
 //!
-//! A fraction in `[0, 1)` is a little-endian slice of `L` words and stands for
+//! A fraction in `[0, 1)` is a little-endian slice of `L` words with the value
 //! `sum words[i] 2^(64 i) / 2^(64 L)`. One *unit* is `2^(-64 L)`. Every operation here rounds down,
-//! by less than one unit unless it says otherwise, so callers count errors in whole units and need
-//! no other argument. A big-integer crate allocates at each operation or fixes the width at compile
-//! time; these few loops do neither, and the tests hold them to such a crate.
+//! by less than one unit unless its documentation says otherwise; so callers count errors in whole
+//! units and need no other argument. A big-integer crate allocates at each operation or fixes the
+//! width at compile time; these few loops do neither, and the tests compare them with such a crate.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -27,7 +27,7 @@ impl Divisor {
         Divisor { normalized, shift, reciprocal }
     }
 
-    /// `(high 2^64 + low) / normalized`: quotient and remainder. Needs `high < normalized`.
+    /// `(high 2^64 + low) / normalized`: quotient and remainder. `high` must be below `normalized`.
     #[inline]
     fn divide_step(&self, high: u64, low: u64) -> (u64, u64) {
         let estimate = u128::from(self.reciprocal) * u128::from(high) + (u128::from(high) << 64 | u128::from(low));
@@ -44,8 +44,8 @@ impl Divisor {
         (quotient, remainder)
     }
 
-    /// Divides the integer `top 2^(64 L) + x` in place and drops the remainder. Needs
-    /// `top < divisor`.
+    /// Divides the integer `top 2^(64 L) + x` in place and drops the remainder. `top` must be below
+    /// the divisor.
     pub(crate) fn divide(&self, mut top: u64, x: &mut [u64]) {
         let shift = self.shift;
         for i in (0..x.len()).rev() {
@@ -68,8 +68,8 @@ impl Divisor {
     }
 }
 
-/// `x = floor(x factor / divisor)`. Needs `factor <= divisor`, so that the result is a fraction
-/// again.
+/// `x = floor(x factor / divisor)`. `factor` must be at most the divisor, so that the result is a
+/// fraction again.
 pub(crate) fn scale(x: &mut [u64], factor: u64, divisor: &Divisor) {
     let carry = multiply_word(x, factor);
     divisor.divide(carry, x);
@@ -86,7 +86,7 @@ pub(crate) fn multiply_word(x: &mut [u64], factor: u64) -> u64 {
     carry
 }
 
-/// `x = floor(numerator / divisor)` as a fraction. Needs `numerator` below the divisor.
+/// `x = floor(numerator / divisor)` as a fraction. `numerator` must be below the divisor.
 pub(crate) fn set_ratio(x: &mut [u64], numerator: u64, divisor: &Divisor) {
     x.fill(0);
     divisor.divide(numerator, x);
@@ -116,7 +116,7 @@ pub(crate) fn subtract(x: &mut [u64], y: &[u64]) -> bool {
     borrow
 }
 
-/// `x = floor(x / 2)`, with `carry` as the whole part that an addition left over.
+/// `x = floor(x / 2)`; `carry` is the whole part that an addition left over.
 pub(crate) fn halve(x: &mut [u64], carry: bool) {
     let mut carry = u64::from(carry) << 63;
     for word in x.iter_mut().rev() {
@@ -168,8 +168,8 @@ impl Product {
     /// `x = base^exponent`, for an exponent of at least 1, left to right.
     ///
     /// If `base` is at most `b` units below the true base, the result is at most
-    /// `(b + 1) exponent - 1` units below the true power: squaring doubles the error and truncates
-    /// (`2 ((b+1) e - 1) + 1 = (b+1) 2e - 1`), multiplying by the base adds `b` and truncates
+    /// `(b + 1) exponent - 1` units below the true power. Squaring doubles the error and truncates
+    /// (`2 ((b+1) e - 1) + 1 = (b+1) 2e - 1`); multiplying by the base adds `b` and truncates
     /// (`(b+1) e - 1 + b + 1 = (b+1)(e+1) - 1`); no factor exceeds 1.
     pub(crate) fn power(&mut self, x: &mut [u64], base: &[u64], exponent: u128) {
         x.copy_from_slice(base);
@@ -185,10 +185,10 @@ impl Product {
     /// from 1 to 2^62, left to right.
     ///
     /// If `base` is at most `b` units below the true base, with `b` at least 1, the mean is at most
-    /// `(b + 1) count` units below the true one. It starts as `1 - 2^-B`. The mean of twice as
-    /// many, `mean (1 + power) / 2`, has half the errors `(b+1) c` twice and `(b+1) c - 1` once,
-    /// one for the product and one for halving: at most `1.5 (b+1) c + 1`. The mean with one more,
-    /// `c/(c+1) mean + 1/(c+1) power`, has at most `(b+1) c` and two cuts.
+    /// `(b + 1) count` units below the true one. It starts as `1 - 2^-B`. The mean of twice as many
+    /// terms, `mean (1 + power) / 2`, has half of the errors `(b+1) c` twice and `(b+1) c - 1`
+    /// once, plus one for the product and one for halving: at most `1.5 (b+1) c + 1`. The mean of
+    /// one more term, `c/(c+1) mean + 1/(c+1) power`, has at most `(b+1) c` and two truncations.
     pub(crate) fn mean_of_powers(&mut self, mean: &mut [u64], power: &mut [u64], base: &[u64], count: u64) {
         let mut term = vec![0; base.len()];
         mean.fill(u64::MAX);
@@ -212,8 +212,8 @@ impl Product {
     }
 }
 
-/// The same product for a width known at compile time: the usual parameters need two to four words,
-/// and unrolled they cost half.
+/// The same product for a width known at compile time: usual parameters need two to four words, and
+/// the unrolled loops take half the time.
 #[inline]
 fn multiply_fixed<const L: usize>(x: &mut [u64], y: &[u64]) {
     let (x, y): (&mut [u64; L], &[u64; L]) = (x.try_into().expect("L words"), y.try_into().expect("L words"));
@@ -250,7 +250,8 @@ fn multiply_add(product: &mut [u64], a: u64, y: &[u64]) -> u64 {
     carry
 }
 
-/// The products of different words once, doubled, and the squares of the words.
+/// Adds the products of different words once and doubles the sum, then adds the squares of the
+/// words.
 #[inline(always)]
 fn square_full(product: &mut [u64], x: &[u64]) {
     let limbs = x.len();
@@ -281,7 +282,7 @@ mod tests {
         words.iter().rev().fold(BigUint::ZERO, |sum, &word| (sum << 64) + word)
     }
 
-    /// Words that are often all ones or zero, where carries live.
+    /// Words that are often all ones or zero, where carries occur.
     fn word() -> impl Strategy<Value = u64> {
         prop_oneof![Just(0), Just(u64::MAX), Just(1), Just(1 << 63), any::<u64>()]
     }

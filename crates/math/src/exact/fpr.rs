@@ -4,20 +4,20 @@ use crate::Rate;
 use crate::exact::enclosure::Enclosure;
 use core::fmt;
 
-/// How a number was obtained, and so how far its bracket can be trusted.
+/// How a number was obtained, which determines how far its bracket can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// The bracket is proven, by counted rounding errors: in integer arithmetic, for recycling
-    /// filters in sums of positive terms.
+    /// The bracket is proven by counting rounding errors: in integer arithmetic, or, for recycling
+    /// filters, in sums of positive terms.
     Exact,
-    /// The bracket comes from an error budget that tests confirm but no proof covers.
+    /// The bracket comes from an error estimate that tests confirm but no proof covers.
     Validated,
     /// The bracket is proven, but wide.
     Bound,
     /// The bracket is a confidence interval of a simulation.
     Simulation,
-    /// The named approximation. The ends are what is proven, which is little or nothing.
+    /// The named approximation. The ends are only what is proven, which is little or nothing.
     Approximation(&'static str),
 }
 
@@ -33,11 +33,13 @@ impl fmt::Display for Method {
     }
 }
 
-/// A false-positive rate: `lower <= truth <= upper`, `value` between them, and the same for the
-/// natural logarithms, which stay finite where the rate itself is below the range of `f64`.
+/// A false-positive rate as a bracket: `lower <= truth <= upper`, with `value` between them. The
+/// same is given for the natural logarithms, which stay finite if the rate itself is below the
+/// range of `f64`.
 ///
-/// With [`Method::Exact`] the two ends are at most two `f64` apart (a relative width below 5e-16;
-/// logarithms below 1e-12); for the long run of recycling filters, up to a relative width of 1e-9.
+/// With [`Method::Exact`], the two ends are at most two `f64` apart (a relative width below 5e-16;
+/// logarithms below 1e-12); for the long run of recycling filters, the relative width is up to
+/// 1e-9.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Fpr {
@@ -53,13 +55,13 @@ pub struct Fpr {
     pub ln_lower: f64,
     /// Upper end of the logarithm.
     pub ln_upper: f64,
-    /// How the bracket is known.
+    /// How the bracket was obtained.
     pub method: Method,
 }
 
 impl fmt::Display for Fpr {
-    /// The value to four digits, or as many more as the precision says: `7.924e-7`. The ends are
-    /// fields.
+    /// Writes the value to four digits, or with the given precision: `7.924e-7`. The ends are
+    /// available as fields.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.*e}", f.precision().unwrap_or(3), self.value)
     }
@@ -80,8 +82,8 @@ impl Fpr {
     /// The rate of a full filter.
     pub const ONE: Fpr = Fpr { value: 1.0, lower: 1.0, upper: 1.0, ln: 0.0, ln_lower: 0.0, ln_upper: 0.0, method: Method::Exact };
 
-    /// Counts something that may add up to `extra` to the rate, such as the floor of equal hashes:
-    /// the upper ends grow by it, rounded up.
+    /// Accounts for something that may add up to `extra` to the rate, such as the chance of equal
+    /// hashes: the upper ends grow by it, rounded up.
     ///
     /// ```
     /// use truebloom_math::Variant;
@@ -107,15 +109,15 @@ impl Fpr {
         self.upper = (self.upper + extra).next_up().min(1.0);
     }
 
-    /// For a rate that was decided, in whole numbers, to be at most `rate`: rounding outward must
-    /// not contradict that.
+    /// For a rate that was decided, in whole numbers, to be at most `rate`: limits the upper end,
+    /// so that outward rounding does not contradict the decision.
     pub(crate) fn cap(&mut self, rate: &Rate) {
         self.upper = self.upper.min(rate.ceil()).max(self.value);
         self.ln_upper = self.ln_upper.min(rate.ln_above()).max(self.ln);
     }
 
-    /// From proven ends, 0 to 1, that may be far apart; the value is the middle, the ends of the
-    /// logarithm are rounded outward.
+    /// Makes a bracket from proven ends between 0 and 1 that may be far apart; the value is the
+    /// middle, and the ends of the logarithm are rounded outward.
     #[must_use]
     pub fn bound(lower: f64, upper: f64) -> Fpr {
         let ln = |end: f64| if end > 0.0 { libm::log(end) } else { f64::NEG_INFINITY };
@@ -126,21 +128,21 @@ impl Fpr {
         Fpr { value, lower, upper, ln: ln(value), ln_lower, ln_upper, method: Method::Bound }
     }
 
-    /// Puts the value where an approximation has it, as far as the ends allow.
+    /// Sets the value to an approximation, as far as the ends allow.
     pub(crate) fn place(&mut self, value: f64) {
         self.value = value.clamp(self.lower, self.upper);
         self.ln = libm::log(self.value).clamp(self.ln_lower, self.ln_upper);
     }
 
-    /// From ends of the logarithm, at most 0, obtained by `method`. The value is the middle of the
-    /// logarithms.
+    /// Makes a bracket from ends of the logarithm, which are at most 0 and were obtained by
+    /// `method`. The value is at the middle of the logarithms.
     #[must_use]
     pub fn from_ln(ln_lower: f64, ln_upper: f64, method: Method) -> Fpr {
         let ln = ln_lower + (ln_upper - ln_lower) / 2.0;
         Fpr { value: libm::exp(ln), lower: libm::exp(ln_lower), upper: libm::exp(ln_upper), ln, ln_lower, ln_upper, method }
     }
 
-    /// Kept within what is proven. The method stays.
+    /// Limits the bracket to what is proven. The method does not change.
     pub(crate) fn within(mut self, known: &Fpr) -> Fpr {
         (self.lower, self.upper) = (self.lower.max(known.lower).min(known.upper), self.upper.min(known.upper).max(known.lower));
         (self.ln_lower, self.ln_upper) =

@@ -1,5 +1,5 @@
-//! Whole numbers with counted errors, and what they are used for: brackets, rates, and the searches
-//! that decide with them.
+//! Whole numbers with counted errors, and what is built on them: brackets, rates, and the searches
+//! that use them for decisions.
 
 pub(crate) mod bisect;
 pub(crate) mod combine;

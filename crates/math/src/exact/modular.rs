@@ -1,4 +1,4 @@
-//! Whole numbers modulo m, as far as the laws of two hashes need them.
+//! Arithmetic modulo m, for the laws of two hashes.
 
 /// The greatest common divisor; of 0 and x it is x.
 #[doc(hidden)]
@@ -52,7 +52,7 @@ pub(crate) fn solutions(a: u64, c: u64, m: u64) -> impl Iterator<Item = u64> {
     Solver::new(a, m).solutions(c)
 }
 
-/// `a x = c mod m` for many c.
+/// Solves `a x = c mod m` for many c.
 #[derive(Clone, Copy)]
 pub(crate) struct Solver {
     common: u64,
@@ -74,8 +74,8 @@ impl Solver {
     }
 }
 
-/// Euler's function by trial division up to the root: meant for small numbers and those without
-/// large factors.
+/// Euler's totient function, by trial division up to the square root: for small numbers and those
+/// without large prime factors.
 pub(crate) fn totient(n: u64) -> u64 {
     let (mut rest, mut phi, mut p) = (n, n, 2);
     while p * p <= rest {
@@ -95,7 +95,7 @@ pub(crate) fn divisors_up_to(n: u64, limit: u64) -> impl Iterator<Item = u64> {
     (1..=limit.min(n)).filter(move |&r| n.is_multiple_of(r))
 }
 
-/// The least prime that is at least `n`; `None` above the last prime of a word, `2^64 - 59`.
+/// The smallest prime that is at least `n`; `None` above the largest prime of a word, `2^64 - 59`.
 ///
 /// ```
 /// use truebloom_math::count_min::next_prime;
@@ -107,8 +107,9 @@ pub fn next_prime(n: u64) -> Option<u64> {
     (n..=u64::MAX).find(|&candidate| is_prime(candidate))
 }
 
-/// Whether the number is a prime: certain, by Miller and Rabin's test with the first twelve primes
-/// as bases, which is right below 3.3e24 (Sorenson and Webster, 2015). Some microseconds at most.
+/// Whether the number is a prime. The answer is certain: it uses Miller and Rabin's test with the
+/// first twelve primes as bases, which is right below 3.3e24 (Sorenson and Webster, 2015). Takes
+/// some microseconds at most.
 #[must_use]
 pub fn is_prime(n: u64) -> bool {
     const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];

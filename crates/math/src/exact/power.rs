@@ -1,7 +1,7 @@
-//! Whole powers in floating point.
+//! Integer powers in floating point.
 
-/// By squaring: the same on every machine, unlike the platform's power function. Relative error
-/// below the exponent times 2^-52.
+/// Computed by squaring, with the same result on every machine, unlike the platform's power
+/// function. The relative error is below the exponent times 2^-52.
 #[doc(hidden)]
 #[inline]
 #[must_use]

@@ -1,23 +1,23 @@
 //! Random numbers for simulations.
 
-/// Frozen random numbers (Steele, Lea and Flood 2014): the same on every machine and in every
-/// version.
+/// Frozen random numbers (Steele, Lea and Flood 2014), which are the same on every machine and in
+/// every version.
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// A generator for a seed, whose streams of near seeds have nothing in common.
+    /// A generator for a seed; the streams of similar seeds are unrelated.
     #[must_use]
     pub fn new(seed: u64) -> SplitMix64 {
         SplitMix64::of(&[seed])
     }
 
-    /// The generator in this state, as it is published.
+    /// The published generator in this state.
     #[must_use]
     pub fn at(state: u64) -> SplitMix64 {
         SplitMix64(state)
     }
 
-    /// A generator of its own for each list of numbers.
+    /// A separate generator for each list of numbers.
     #[must_use]
     pub fn of(numbers: &[u64]) -> SplitMix64 {
         let mut state = SplitMix64(0x5851_f42d_4c95_7f2d);
@@ -34,8 +34,8 @@ impl SplitMix64 {
         mix(self.0)
     }
 
-    /// A number below `range`; the bias of at most `range / 2^64` is far below what a simulation
-    /// can see.
+    /// A number below `range`; the bias of at most `range / 2^64` is far too small to affect a
+    /// simulation.
     pub fn below(&mut self, range: u64) -> u64 {
         ((u128::from(self.word()) * u128::from(range)) >> 64) as u64
     }
@@ -46,7 +46,8 @@ impl SplitMix64 {
     }
 }
 
-/// Its finalizer: a bijection in which every bit of the input moves every bit of the output.
+/// The generator's finalizer: a bijection in which every bit of the input influences every bit of
+/// the output.
 #[doc(hidden)]
 #[inline]
 #[must_use]

@@ -1,4 +1,4 @@
-//! The rate a user asks for, as the exact number that was written.
+//! The rate that a user asks for, exactly as it was written.
 
 use crate::exact::dyadic::Dyadic;
 use crate::exact::fixed::{self, Divisor};
@@ -14,11 +14,11 @@ use core::hash::{Hash, Hasher};
 use core::str::FromStr;
 
 /// A false-positive rate strictly between 0 and 1, exactly as written: `0.1%`, `1/1000`, `1e-3` and
-/// `0.001` are the same number, and none of them is the nearest `f64`. Plans compare with this
-/// number, so equality passes.
+/// `0.001` are the same number, which is not rounded to an `f64`. Plans compare with this exact
+/// number, so a rate that is equal to it passes.
 ///
-/// Made from text (`"0.1%".parse()`) or from an `f64`, which stands for the shortest decimal that
-/// rounds to it. Holds 19 significant digits and exponents from -4000.
+/// It is made from text (`"0.1%".parse()`) or from an `f64`, which stands for the shortest decimal
+/// that rounds to it. It holds 19 significant digits and exponents from -4000.
 ///
 /// ```
 /// use truebloom_math::Rate;
@@ -37,14 +37,14 @@ pub struct Rate {
 }
 
 const MIN_EXPONENT: i32 = -4000;
-/// The largest power of ten in a word.
+/// The largest power of ten that fits in a word.
 const TEN_19: u64 = 10_000_000_000_000_000_000;
 
 impl Rate {
     /// The rate `numerator 10^exponent / divisor`, as stored in files.
     ///
     /// # Errors
-    /// Unless it lies strictly between 0 and 1.
+    /// The rate is not strictly between 0 and 1.
     pub fn from_parts(numerator: u64, exponent: i32, divisor: u64) -> Result<Rate> {
         let shown = || format!("{numerator}e{exponent}/{divisor}");
         let fail = |reason| Err(Error::NotARate { found: shown(), reason });
@@ -69,32 +69,33 @@ impl Rate {
         (self.numerator, self.exponent, self.divisor)
     }
 
-    /// The nearest `f64`, or nearly (0 for rates below its range; see [`Rate::ln`]).
+    /// The nearest `f64`, or a neighbour of it; 0 for rates below the range of `f64` (see
+    /// [`Rate::ln`]).
     #[must_use]
     pub fn to_f64(&self) -> f64 {
         let decimal: f64 = format!("{}e{}", self.numerator, self.exponent).parse().unwrap_or(0.0);
         decimal / self.divisor as f64
     }
 
-    /// The rate cut to a fraction of a power of two, so finely that a rate that is no `f64` still
-    /// lies above the `f64` below it.
+    /// The rate truncated to a fraction of a power of two, finely enough that a rate which is not
+    /// an `f64` stays above the `f64` below it.
     fn floored(&self) -> Dyadic {
         let shift = 1074 + self.denominator_bits();
         Dyadic { words: self.floor_shifted(shift), exponent: -(shift as i64) }
     }
 
-    /// The smallest `f64` that is not below the rate.
+    /// The smallest `f64` that is at least the rate.
     pub(crate) fn ceil(&self) -> f64 {
         self.floored().ceil()
     }
 
-    /// At least the natural logarithm.
+    /// An upper bound on the natural logarithm.
     pub(crate) fn ln_above(&self) -> f64 {
         // The cut is below 2^-1074 of the rate or so, far less than the slack of the logarithm.
         self.floored().ln().1
     }
 
-    /// The natural logarithm, to rounding.
+    /// The natural logarithm, rounded.
     #[must_use]
     pub fn ln(&self) -> f64 {
         libm::log(self.numerator as f64 / self.divisor as f64) + f64::from(self.exponent) * core::f64::consts::LN_10
@@ -114,13 +115,14 @@ impl Rate {
         words
     }
 
-    /// The denominator is below two to this power.
+    /// The denominator is below 2 to this power.
     pub(crate) fn denominator_bits(&self) -> u64 {
         // log2(10) < 3.33
         u64::from(self.exponent.unsigned_abs()) * 333 / 100 + 1 + u64::from(64 - self.divisor.leading_zeros())
     }
 
-    /// This numerator times the other's denominator, in as many words for either order.
+    /// This numerator times the other's denominator, with the same number of words if the two are
+    /// exchanged.
     fn over(&self, other: &Rate) -> Vec<u64> {
         let mut product = vec![0; (self.denominator_bits() + other.denominator_bits()) as usize / 64 + 3];
         product[0] = self.numerator;
@@ -132,8 +134,8 @@ impl Rate {
         product
     }
 
-    /// Factors of ten go into the exponent where the divisor allows it, so that equal decimals look
-    /// equal.
+    /// Moves factors of ten into the exponent where the divisor allows it, so that equal decimals
+    /// look equal.
     fn normalized(self) -> (u64, i32, u64) {
         let Rate { mut numerator, mut exponent, mut divisor } = self;
         let common = gcd(numerator, divisor);
@@ -168,7 +170,7 @@ fn multiplicity(mut number: u64, prime: u64) -> u32 {
 }
 
 impl PartialEq for Rate {
-    /// As numbers, whatever their parts.
+    /// Compares the numbers, whatever their parts.
     fn eq(&self, other: &Rate) -> bool {
         self.over(other) == other.over(self)
     }
@@ -177,7 +179,7 @@ impl PartialEq for Rate {
 impl Eq for Rate {}
 
 impl Ord for Rate {
-    /// As numbers, exactly.
+    /// Compares the numbers exactly.
     fn cmp(&self, other: &Rate) -> Ordering {
         self.over(other).iter().rev().cmp(other.over(self).iter().rev())
     }
@@ -190,7 +192,7 @@ impl PartialOrd for Rate {
 }
 
 impl Hash for Rate {
-    /// Of the first bits of the number, which equal rates share whatever their parts.
+    /// Hashes the first bits of the number, which equal rates share whatever their parts.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.floor_shifted(128).hash(state);
     }
@@ -208,7 +210,7 @@ impl TryFrom<f32> for Rate {
 impl TryFrom<&str> for Rate {
     type Error = Error;
 
-    /// As [`from_str`](FromStr::from_str): `0.001`, `1e-3`, `0.1%` or `1/1000`.
+    /// Like [`from_str`](FromStr::from_str): `0.001`, `1e-3`, `0.1%` or `1/1000`.
     fn try_from(text: &str) -> Result<Rate> {
         text.parse()
     }
@@ -251,14 +253,14 @@ fn parse(text: &str) -> core::result::Result<Rate, &'static str> {
     })
 }
 
-/// A whole number that may be written `1e6`.
+/// A whole number, which may be written as `1e6`.
 fn whole(text: &str) -> core::result::Result<u64, &'static str> {
     let (digits, exponent) = parse_decimal(text)?;
     let ten = u32::try_from(exponent).ok().and_then(|e| 10u64.checked_pow(e));
     ten.and_then(|ten| digits.checked_mul(ten)).ok_or("the number below the line must be whole and below 2^64")
 }
 
-/// Digits and power of ten of a plain or scientific decimal without sign.
+/// The digits and the power of ten of a plain or scientific decimal without a sign.
 fn parse_decimal(text: &str) -> core::result::Result<(u64, i32), &'static str> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().map_err(|_| "its exponent is not a whole number")?),
@@ -279,7 +281,7 @@ fn parse_decimal(text: &str) -> core::result::Result<(u64, i32), &'static str> {
 }
 
 impl fmt::Display for Rate {
-    /// A decimal where there is one (`0.001`, `1e-6`), a fraction otherwise (`1/3`).
+    /// Writes a decimal if there is one (`0.001`, `1e-6`), and a fraction otherwise (`1/3`).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (numerator, exponent, divisor) = self.normalized();
         let digits = numerator.to_string();

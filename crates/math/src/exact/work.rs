@@ -1,18 +1,18 @@
-//! How much one call of the public interface may work.
+//! How much work one call of the public interface may do.
 //!
-//! A search asks for many rates, and each of them may be affordable alone. So a call that asks for
-//! more than one opens an account ([`begin`]), and whatever takes time pays from it ([`spend`]).
-//! Calls within calls share the account of the outermost. What cannot be paid is refused and costs
-//! nothing, so that a cheaper route (a bracket, a bound) can still be taken.
+//! A search computes many rates, each of which may be affordable by itself. So a call that computes
+//! more than one opens an account ([`begin`]), and everything that takes time pays from it
+//! ([`spend`]). Nested calls share the account of the outermost. A payment that exceeds the account
+//! is refused and costs nothing, so that a cheaper method (a bracket, a bound) can still be used.
 //!
-//! Steps are counted, not time: the same arguments have the same answer on every machine.
+//! The account counts steps, not time, so the same arguments have the same answer on every machine.
 
 use crate::{Error, Result};
 
-/// Steps of one call: word operations, or as much as one takes. About a second.
+/// The number of steps per call, in word operations or equivalent work. They take about a second.
 const MOST: u32 = 1_000_000_000;
 
-/// Where the account is kept: one for each thread.
+/// Storage of the account: one for each thread.
 #[cfg(any(test, feature = "std"))]
 mod account {
     use core::cell::Cell;
@@ -30,20 +30,20 @@ mod account {
         SPENT.set(steps);
     }
 
-    /// Calls within one another.
+    /// The depth of nested calls.
     pub(super) fn calls() -> u32 {
         CALLS.get()
     }
 
-    /// One call more or one less (`by` of -1).
+    /// Adds `by` to the depth of nested calls (-1 when a call ends).
     pub(super) fn add_call(by: i32) {
         CALLS.set(CALLS.get().wrapping_add_signed(by));
     }
 }
 
-/// Where the account is kept without `std`, which alone knows threads: one for all. Where several
-/// threads do ask at the same time, their calls count as calls within one another: some may be
-/// refused or get a wider bracket, but no answer is wrong.
+/// Storage of the account without `std`, and so without threads: a single one. If several threads
+/// compute at the same time, their calls count as nested: some may be refused or get a wider
+/// bracket, but no answer is wrong.
 #[cfg(not(any(test, feature = "std")))]
 mod account {
     use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -59,12 +59,12 @@ mod account {
         SPENT.store(steps, Relaxed);
     }
 
-    /// Calls within one another.
+    /// The depth of nested calls.
     pub(super) fn calls() -> u32 {
         CALLS.load(Relaxed)
     }
 
-    /// One call more or one less (`by` of -1).
+    /// Adds `by` to the depth of nested calls (-1 when a call ends).
     pub(super) fn add_call(by: i32) {
         #[cfg(target_has_atomic = "32")]
         CALLS.fetch_add(by.cast_unsigned(), Relaxed);
@@ -74,10 +74,10 @@ mod account {
     }
 }
 
-/// An account, until it is dropped.
+/// An open account, until it is dropped.
 pub(crate) struct Work(());
 
-/// Opens an account, or shares the one that is open.
+/// Opens an account, or shares the open one.
 pub(crate) fn begin() -> Work {
     if account::calls() == 0 {
         account::set_spent(0);
@@ -86,9 +86,8 @@ pub(crate) fn begin() -> Work {
     Work(())
 }
 
-/// Counts the work of several calls as one call, so that together they take about a second at most.
-/// What cannot be paid any more is an error, [`Error::TooLong`]; calls with cheaper routes take
-/// those.
+/// Counts the work of several calls as one call, so that together they take at most about a second.
+/// What cannot be paid is an error, [`Error::TooLong`]; calls that have a cheaper method use that.
 ///
 /// ```
 /// use truebloom_math::{Variant, as_one_call};
@@ -106,8 +105,8 @@ impl Drop for Work {
     }
 }
 
-/// Pays this many steps for `what`. An error if fewer are left; without an account every payment
-/// succeeds.
+/// Pays this many steps for `what`. An error if fewer are left; without an open account every
+/// payment succeeds.
 pub(crate) fn spend(what: &'static str, steps: f64) -> Result<()> {
     if account::calls() == 0 {
         return Ok(());
@@ -121,8 +120,8 @@ pub(crate) fn spend(what: &'static str, steps: f64) -> Result<()> {
     Err(Error::TooLong { what, steps: total, allowed: f64::from(MOST) })
 }
 
-/// Whether more than a third of the account is spent: time for a search to end with what it has
-/// found, whose own numbers may take the rest.
+/// Whether more than a third of the account is spent: then a search should end with what it has
+/// found, because computing the numbers of its result may take the rest.
 pub(crate) fn is_third_spent() -> bool {
     account::calls() > 0 && account::spent() > MOST / 3
 }

@@ -1,4 +1,4 @@
-//! The rate of one blocked filter, from how full its blocks are.
+//! The rate of one blocked filter, computed from the fills of its blocks.
 
 use super::{Blocked, Classic, InBlock, Law, Standard};
 use crate::error::out_of_range;
@@ -9,16 +9,16 @@ use alloc::format;
 use alloc::string::ToString;
 
 impl Blocked {
-    /// The rate of one filter: the mean over its blocks of the rate in each. `blocks_with[x]` is
-    /// the number of blocks with x set bits, for x from 0 to [`block_bits`](Self::block_bits).
-    /// `None` for split blocks, whose rate their set bits do not determine.
+    /// The rate of one filter: the mean of the rates of its blocks. `blocks_with[x]` is the number
+    /// of blocks with x set bits, for x from 0 to [`block_bits`](Self::block_bits). `None` for
+    /// split blocks, whose number of set bits does not determine their rate.
     ///
-    /// Exact: a query's block is uniform whatever the filter holds, so this is the rate, and the
-    /// sum is rounded outwards at every step (a relative width below 1e-12). Some hundred
-    /// microseconds.
+    /// The result is exact: a query's block is uniform whatever the filter holds, so the mean is
+    /// the rate, and every step of the sum is rounded outwards (a relative width below 1e-12).
+    /// Takes some hundred microseconds.
     ///
     /// # Errors
-    /// The wrong number of counts, or counts that are not those of all blocks.
+    /// There is a wrong number of counts, or the counts do not add up to the number of blocks.
     pub fn fpr_at_block_fills(&self, blocks_with: &[u64]) -> Result<Option<Fpr>> {
         let block_bits = self.block_bits();
         if blocks_with.len() as u64 != block_bits + 1 {

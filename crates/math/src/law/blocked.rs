@@ -1,4 +1,4 @@
-//! The blocked filter: all probes of an item in one block, usually a cache line.
+//! The blocked filter: all probes of an item are in one block, usually a cache line.
 
 use super::inclusion::{InBlock as Placement, Inclusion, Items, Query, When};
 use super::mixture::{Mixture, Positions};
@@ -10,30 +10,31 @@ use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 use alloc::{format, vec};
 
-/// How the probes of an item lie in its block.
+/// How the probes of an item are distributed in its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InBlock {
     /// k independent positions, repeats allowed.
     Independent,
-    /// k distinct positions: at sizes as small as a block clearly better.
+    /// k distinct positions: clearly better at sizes as small as a block.
     Distinct,
-    /// One position in each word of the block; k is the number of words.
+    /// One position in each word of the block; k is the number of words in it.
     Split {
-        /// Bits of a word; 32 in Parquet's and Impala's split blocks.
+        /// The number of bits in a word: 32 in the split blocks of Parquet and Impala.
         word_bits: u64,
     },
 }
 
-/// The law of `bits / block_bits` blocks: an item's block is uniform, its k positions lie in there.
+/// The law of `bits / block_bits` blocks: an item's block is uniform, and all its k positions are
+/// in that block.
 ///
-/// A query meets a block that holds a binomial number `L` of the items, so the rate is `E[f(L)]`
-/// over the in-block rate `f`; the usual shortcut of putting the mean number of set bits in (Putze,
-/// Sanders and Singler) is too low. Since `f(L)` is a sum of powers `a_j^L` and
-/// `E[a^L] = (1 - (1 - a)/B)^n` for B blocks, the mixture is one alternating sum in whole numbers
-/// and is answered exactly, without truncation.
+/// A query's block holds a binomially distributed number `L` of the items, so the rate is
+/// `E[f(L)]`, where `f` is the rate within a block. The usual shortcut, which uses the mean number
+/// of set bits (Putze, Sanders and Singler), is too low. Because `f(L)` is a sum of powers `a_j^L`,
+/// and `E[a^L] = (1 - (1 - a)/B)^n` for B blocks, the mixture is one alternating sum in whole
+/// numbers and is computed exactly, without truncation.
 ///
-/// The number of set bits alone does not determine the rate, and they are not a sum of independent
+/// The number of set bits alone does not determine the rate, and it is not a sum of independent
 /// bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocked {
@@ -52,9 +53,9 @@ impl Blocked {
     /// ```
     ///
     /// # Errors
-    /// When bits or probes are out of range, `bits` is not a multiple of `block_bits`, or the
-    /// probes do not fit the block: at most `block_bits` distinct ones, and exactly one per word of
-    /// split blocks.
+    /// Bits or probes are out of range; `bits` is not a multiple of `block_bits`; or the probes do
+    /// not fit in the block: at most `block_bits` distinct ones, and exactly one per word of split
+    /// blocks.
     pub fn new(bits: u64, block_bits: u64, in_block: InBlock, probes: u32) -> Result<Blocked> {
         check_bits(bits)?;
         if block_bits == 0 || !bits.is_multiple_of(block_bits) {
@@ -68,36 +69,37 @@ impl Blocked {
         Ok(Blocked { bits, block_bits, in_block, probes })
     }
 
-    /// Bits of a block.
+    /// The number of bits in a block.
     #[must_use]
     pub fn block_bits(&self) -> u64 {
         self.block_bits
     }
 
-    /// How the probes lie in a block.
+    /// How the probes are distributed in a block.
     #[must_use]
     pub fn in_block(&self) -> InBlock {
         self.in_block
     }
 
-    /// The expected rate as a number that decisions can be made with.
+    /// The expected rate as a number for exact decisions.
     pub(crate) fn expected(&self, items: u64) -> Inclusion {
         self.inclusion(items, When::After)
     }
 
-    /// The mean of the expected rates before each of the first `items` items, of which there is at
+    /// The mean of the expected rates before each of the first `items` items; `items` is at
     /// least 1.
     pub(crate) fn expected_before(&self, items: u64) -> Inclusion {
         self.inclusion(items, When::Before)
     }
 
-    /// The mean square of the rate in one block, for independent positions: the chance of two
-    /// queries of one block. At least 1 item.
+    /// For independent positions, the mean square of the rate in one block: the probability that
+    /// two queries of the same block both pass. `items` is at least 1.
     pub(crate) fn same_block(&self, items: u64) -> Mixture {
         Mixture { positions: Positions::Draws(2 * self.probes), filters: vec![self.inclusion(items, When::After)] }
     }
 
-    /// The mean product of the rates in two blocks, of which there are at least 2. At least 1 item.
+    /// The mean product of the rates in two different blocks, of which there are at least 2.
+    /// `items` is at least 1.
     pub(crate) fn two_blocks(&self, items: u64) -> TwoBlocks {
         TwoBlocks(self.inclusion(items, When::After))
     }
@@ -161,12 +163,12 @@ impl Law for Blocked {
         self.expected(items).at_most(rate, Some(HashFloor { items, hash_bits }))
     }
 
-    /// `None`: blocks of different loads make different rates of one fill.
+    /// `None`, because the same fill has different rates, depending on the loads of the blocks.
     fn fpr_at_fill(&self, _: &[u64]) -> Result<Option<Fpr>> {
         Ok(None)
     }
 
-    /// `None`: the bits of a block share its load.
+    /// `None`, because the bits of a block depend on its load.
     fn fill(&self, _: u64) -> Result<Option<Fill>> {
         Ok(None)
     }

@@ -7,8 +7,8 @@ use super::{Law, Variant};
 use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 
-/// The law of k distinct positions, as Bloom proposed in 1970: Burns (60), Grandi (16). Slightly
-/// below the standard filter's rate near the best k.
+/// The law of k distinct positions, as proposed by Bloom in 1970: Burns (60), Grandi (16). Its rate
+/// is slightly below the standard filter's near the best k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classic {
     bits: u64,
@@ -18,7 +18,7 @@ pub struct Classic {
 impl Classic {
     ///
     /// # Errors
-    /// When bits or probes are out of range, or probes exceed bits.
+    /// Bits or probes are out of range, or probes exceed bits.
     pub fn new(bits: u64, probes: u32) -> Result<Classic> {
         Variant::Classic.check(bits, probes)?;
         Ok(Classic { bits, probes })

@@ -1,23 +1,23 @@
-//! How fast schemes of two hashes approach the rate of independent ones, and how close one filter's
-//! rate stays to its mean: Kirsch and Mitzenmacher, *Building a Better Bloom Filter*, sections 4 to
-//! 7, with their theorems corrected where they are wrong (`docs/ERRATA.md`, K1 to K18).
+//! How fast the rates of two-hash schemes approach the rate of independent positions, and how close
+//! one filter's rate is to its mean: Kirsch and Mitzenmacher, *Building a Better Bloom Filter*,
+//! sections 4 to 7, with corrections to wrong theorems (`docs/ERRATA.md`, K1 to K18).
 //!
-//! Loads are c bits per item, `y = e^(-k/c)` is the share of empty bits in the limit and
-//! `q = 1 - y`; then the rate tends to `q^k` with every scheme. The coefficients of 1/n are limits,
-//! never brackets: use a [`crate::Law`] for the rate of a given filter.
+//! Loads are c bits per item, `y = e^(-k/c)` is the share of empty bits in the limit, and
+//! `q = 1 - y`; the rate then tends to `q^k` for every scheme. The coefficients of 1/n are limits,
+//! not brackets: use a [`crate::Law`] for the rate of a given filter.
 
 use crate::exact::modular::gcd;
 use crate::law::Double;
 pub use crate::law::double::odd_step_constant;
 use crate::{Law, binomial};
 
-/// `2^61 - 1`: a modulus that stands for all large primes.
+/// `2^61 - 1`: a modulus that represents all large primes.
 pub const LARGE_PRIME: u64 = (1 << 61) - 1;
 
-/// `2^61`: a modulus that stands for all large powers of two.
+/// `2^61`: a modulus that represents all large powers of two.
 pub const LARGE_POWER_OF_TWO: u64 = 1 << 61;
 
-/// A number of positions, and how many pairs of hashes hit that many.
+/// A number of positions, and how many pairs of hashes hit exactly that many.
 pub(crate) type Hit = (u32, f64);
 
 /// `(1 - e^(-k/c))^k`, the limit of all schemes (Theorems 5.1 and 5.2).
@@ -26,7 +26,7 @@ pub fn limit_rate(bits_per_item: f64, probes: u32) -> f64 {
     libm::pow(Load::new(bits_per_item, probes).full, f64::from(probes))
 }
 
-/// The numbers that every formula here is made of.
+/// The quantities that all formulas here use.
 struct Load {
     c: f64,
     k: f64,
@@ -45,21 +45,21 @@ impl Load {
         libm::pow(self.full, self.k - taken)
     }
 
-    /// The second-order term of `(1 - x/n)^n`, summed over the query's positions: what Theorem 6.1
-    /// leaves out, except for a factor.
+    /// The second-order term of `(1 - x/n)^n`, summed over the query's positions: Theorem 6.1 omits
+    /// it, up to a factor.
     fn curvature(&self) -> f64 {
         // k (k-1) is 0 where the power is not defined at q = 0.
         self.k * (self.k - 1.0) * self.empty * self.empty * self.power(2.0) - self.k * self.empty * self.power(1.0)
     }
 }
 
-/// The coefficient of 1/n from what makes schemes differ: queries of fewer positions
+/// The coefficient of 1/n, from what distinguishes schemes: queries with fewer positions
 /// `(positions, how many of m)`, positions that items lose `sum over b of k - positions`, and pairs
 /// that hit several positions of a query.
 ///
 /// `const = (1/c) sum (q^r - q^k) + (1/c^2) [ -lost k y q^(k-1) + sum (q^(k-s) - q^k - s y
-/// q^(k-1)) - (k^2/2) curvature ]`: the expansion of inclusion and exclusion to order 1/n, every
-/// term of which Theorem 6.1 has but the first and the last (errata K1, K2).
+/// q^(k-1)) - (k^2/2) curvature ]`. This is the expansion of inclusion and exclusion to order 1/n;
+/// Theorem 6.1 has all its terms except the first and the last (errata K1, K2).
 pub(crate) fn constant(bits_per_item: f64, probes: u32, fewer: &[(u32, f64)], lost: f64, several: &[Hit]) -> f64 {
     let load = Load::new(bits_per_item, probes);
     let whole = load.power(0.0);
@@ -78,9 +78,9 @@ pub fn standard_constant(bits_per_item: f64, probes: u32) -> f64 {
     repeats - load.k / (2.0 * load.c * load.c) * load.curvature()
 }
 
-/// The coefficient of 1/n for the partition scheme with slices of a prime number of bits (others:
-/// [`slices_constant`]): `(k^2/c^2) (1 - P(B=0) - P(B=1)/2 - P(B=2))`, B the number of empty ones
-/// among k bits, binomial with chance y.
+/// The coefficient of 1/n for the partition scheme, if slices have a prime number of bits
+/// (otherwise see [`slices_constant`]): `(k^2/c^2) (1 - P(B=0) - P(B=1)/2 - P(B=2))`, where B, the
+/// number of empty bits among k, is binomial with probability y.
 #[must_use]
 pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
@@ -90,12 +90,12 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
     load.k * load.k / (load.c * load.c) * (1.0 - none - one / 2.0 - two)
 }
 
-/// The same for slices of any number of bits, of which only the divisors r below the probes matter:
-/// items whose second hash has such an order meet several positions of a query at once, those of
-/// one residue class modulo r. `(k^2/c^2) [ sum over r of phi(r) (sum over classes A (q^(k-|A|) -
-/// q^k) - k y q^(k-1)) - curvature / 2 ]`.
+/// The same for slices of any number of bits. Only divisors r below the number of probes matter:
+/// items whose second hash has such an order meet several positions of a query at once, namely
+/// those of one residue class modulo r. `(k^2/c^2) [ sum over r of phi(r) (sum over classes A
+/// (q^(k-|A|) - q^k) - k y q^(k-1)) - curvature / 2 ]`.
 ///
-/// A prime has the divisor 1 alone, and gives [`partition_constant`]. Takes `k^2` steps.
+/// A prime has only the divisor 1, and gives [`partition_constant`]. Takes `k^2` steps.
 ///
 /// ```
 /// use truebloom_math::convergence::{partition_constant, slices_constant};
@@ -116,35 +116,37 @@ pub fn slices_constant(bits_per_item: f64, probes: u32, slice_bits: u64) -> f64 
     load.k * load.k / (load.c * load.c) * (orders.map(of_order).sum::<f64>() - load.curvature() / 2.0)
 }
 
-/// Numbers below n that share no divisor with it.
+/// How many numbers below n are coprime to it.
 fn totient(n: u32) -> u32 {
     (1..=n).filter(|&i| gcd(i.into(), n.into()) == 1).count() as u32
 }
 
-/// `2^(-c ln 2)`, about `0.6185^c`: the limit with the best probes, `c ln 2`, were they whole
-/// (Kirsch and Mitzenmacher, section 2). A lower bound of [`limit_rate`] over all probes.
+/// `2^(-c ln 2)`, about `0.6185^c`: the limit with the best number of probes, `c ln 2`, if it could
+/// be fractional (Kirsch and Mitzenmacher, section 2). It is a lower bound on [`limit_rate`] over
+/// all probes.
 #[must_use]
 pub fn best_limit_rate(bits_per_item: f64) -> f64 {
     libm::exp2(-bits_per_item * core::f64::consts::LN_2)
 }
 
-/// What Theorem 6.1 gives in its place, as printed: wrong by the curvature (erratum K1). Kept to
-/// show it.
+/// What Theorem 6.1 gives instead, as printed: it is wrong by the curvature (erratum K1). It is
+/// kept to show the error.
 #[must_use]
 pub fn theorem_6_1_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
     load.k * load.k / (load.c * load.c) * ((load.k - 1.0) * load.power(0.0) - load.k * load.power(1.0) + 1.0)
 }
 
-/// The upper end of Theorems 6.2 and 6.3 for n times the difference: `k^5 / (2 c^2)`, the bound of
-/// Lemma 6.1 with `k^3 / 2` and `k^5 / 2` pairs of events. No case above it was found; it is far
-/// above at usual loads.
+/// The upper bound of Theorems 6.2 and 6.3 on n times the difference: `k^5 / (2 c^2)`, the bound of
+/// Lemma 6.1 with `k^3 / 2` and `k^5 / 2` pairs of events. No case was found that exceeds it; at
+/// usual loads it is far too high.
 #[must_use]
 pub fn theorem_6_2_upper(bits_per_item: f64, probes: u32) -> f64 {
     libm::pow(f64::from(probes), 5.0) / (2.0 * bits_per_item * bits_per_item)
 }
 
-/// The lower end of Theorem 6.2 as printed: false, see erratum K3. Kept to show it.
+/// The lower bound of Theorem 6.2 as printed, which is false: see erratum K3. It is kept to show
+/// the error.
 #[must_use]
 pub fn theorem_6_2_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
@@ -152,40 +154,42 @@ pub fn theorem_6_2_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     load.k * load.k / (load.c * load.c) * (1.0 - pairs)
 }
 
-/// The lower end of Theorem 6.3 as printed: false, see erratum K4. Kept to show it.
+/// The lower bound of Theorem 6.3 as printed, which is false: see erratum K4. It is kept to show
+/// the error.
 #[must_use]
 pub fn theorem_6_3_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
     (1.0 - load.power(1.0) * (1.0 + load.empty) * libm::pow(load.k, 5.0) / 2.0) / (load.c * load.c)
 }
 
-/// The upper end of Lemma 6.1: `n` times the sum of the chances that two of the events that make a
-/// collision happen together.
+/// The upper bound of Lemma 6.1: `n` times the sum of the probabilities that two of the events that
+/// make up a collision happen together.
 #[must_use]
 pub fn lemma_6_1_upper(items: u64, pairs_of_events: f64) -> f64 {
     items as f64 * pairs_of_events
 }
 
-/// How far offsets are from the conditions of Lemma 4.1 at one size: all three, times n, must
-/// vanish as filters grow.
+/// How nearly offsets satisfy the conditions of Lemma 4.1 at one size: all three numbers, which are
+/// multiplied by n, must tend to 0 as filters grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Conditions {
-    /// Condition 3: n times the difference between the chance that an item hits a given position
-    /// and `k/m`. At most 0: positions of one item that coincide lose hits (erratum K7).
+    /// Condition 3: n times the difference between the probability that an item hits a given
+    /// position and `k/m`. It is at most 0, because positions of one item that coincide lose hits
+    /// (erratum K7).
     pub single: f64,
-    /// Condition 4: n times an upper bound on the chance that an item hits two given different
+    /// Condition 4: n times an upper bound on the probability that an item hits two given different
     /// positions.
     pub pair: f64,
-    /// Condition 4 for one position twice: n times an upper bound on the chance that two probes of
-    /// an item coincide there.
+    /// Condition 4 for the same position twice: n times an upper bound on the probability that two
+    /// probes of an item coincide there.
     pub repeat: f64,
 }
 
-/// The conditions of Lemma 4.1 for a law of double hashing, any offsets. They hold in the limit
-/// whatever the offsets, random ones included; the numbers say how nearly they do at this size.
-/// They do not rank schemes: squares keep all overlaps by shifts and cubes none, at equal numbers
-/// (erratum K16).
+/// The conditions of Lemma 4.1 for a law of double hashing with any offsets. In the limit they hold
+/// for all offsets, even random ones; the numbers say how nearly they hold at this size. They do
+/// not rank schemes: squares keep all overlaps by shifts and cubes keep none, although their
+/// numbers are equal (erratum K16).
 #[must_use]
 pub fn conditions(law: &Double, items: u64) -> Conditions {
     let (hits, shared, lost, pairs) = law.collision_counts();
@@ -194,22 +198,22 @@ pub fn conditions(law: &Double, items: u64) -> Conditions {
     Conditions { single: n * single, pair: n * shared as f64 / pairs as f64, repeat: n * lost as f64 / pairs as f64 }
 }
 
-/// How likely the rate R of one filter, a random number over seeds, is farther than `distance` from
-/// its mean: at most `2 exp(-2 d^2 m^2 / (n k^4))`.
+/// An upper bound on the probability that the rate R of one filter, which is random over seeds,
+/// differs from its mean by more than `distance`: `2 exp(-2 d^2 m^2 / (n k^4))`.
 ///
-/// One item changes R by at most `k^2/m`: each of its k positions is one of a fresh query's with
-/// chance at most k/m. Holds for double hashing with any offsets and for the partition scheme.
-/// Theorem 7.1 of Kirsch and Mitzenmacher without its bias.
+/// One item changes R by at most `k^2/m`, because each of its k positions is one of a fresh query's
+/// with probability at most k/m. It holds for double hashing with any offsets, and for the
+/// partition scheme. It is Theorem 7.1 of Kirsch and Mitzenmacher without its bias.
 #[must_use]
 pub fn rate_deviation(bits: u64, items: u64, probes: u32, distance: f64) -> f64 {
     let step = f64::from(probes) * f64::from(probes) / bits as f64;
     (2.0 * libm::exp(-2.0 * distance * distance / (items as f64 * step * step))).min(1.0)
 }
 
-/// Theorem 7.1, corrected: R farther than `distance` from the limit p. `bias` is `|Pr(F) - p|`,
-/// `delta` the excess of the chance of a hit over `lambda / (n k)`; a negative one counts as 0.
-/// With `xi = n k delta (2 lambda + n k delta)` (erratum K6). 1 where the distance is not above the
-/// bias.
+/// Theorem 7.1, corrected: a bound on the probability that R differs from the limit p by more than
+/// `distance`. `bias` is `|Pr(F) - p|`, and `delta` is the excess of the probability of a hit over
+/// `lambda / (n k)`; a negative excess counts as 0. It uses `xi = n k delta (2 lambda + n k delta)`
+/// (erratum K6). The result is 1 if the distance does not exceed the bias.
 #[must_use]
 pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, distance: f64) -> f64 {
     let (n, excess) = (items as f64, items as f64 * f64::from(probes) * delta.max(0.0));
@@ -220,9 +224,9 @@ pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, 
     (2.0 * libm::exp(-2.0 * n * left * left / (lambda * lambda + excess * (2.0 * lambda + excess)))).min(1.0)
 }
 
-/// Theorem 7.2, third part: over filters and queries, the share of hits among Q fresh keys is
-/// farther than `distance` from the limit p, by Hoeffding for the queries of one filter and
-/// [`theorem_7_1`] for the filter, half of the distance each.
+/// Theorem 7.2, third part: a bound on the probability, over filters and queries, that the share of
+/// hits among Q fresh keys differs from the limit p by more than `distance`. Half of the distance
+/// is for the queries of one filter (Hoeffding), half for the filter ([`theorem_7_1`]).
 #[must_use]
 pub fn theorem_7_2(queries: u64, items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, distance: f64) -> f64 {
     let of_queries = 2.0 * libm::exp(-(queries as f64) * distance * distance / 2.0);
@@ -230,23 +234,24 @@ pub fn theorem_7_2(queries: u64, items: u64, probes: u32, lambda: f64, delta: f6
 }
 
 /// Theorem 7.2, fourth part: the normal density with mean `Q p` and variance `Q p (1-p)` at `hits`,
-/// the curve of figure 2. An approximation, for Q well below n: over filters the variance is larger
-/// by `Q (Q-1) Var R`.
+/// which is the curve of figure 2. It is an approximation for Q well below n: over filters, the
+/// variance is larger by `Q (Q-1) Var R`.
 #[must_use]
 pub fn hits_normal(queries: u64, rate: f64, hits: f64) -> f64 {
     let (mean, variance) = (queries as f64 * rate, queries as f64 * rate * (1.0 - rate));
     libm::exp(-(hits - mean) * (hits - mean) / (2.0 * variance)) / libm::sqrt(2.0 * core::f64::consts::PI * variance)
 }
 
-/// What both approximate, exactly, for the queries of one filter whose rate is R: hits are
-/// independent, so binomial. Over filters they are a mixture of these.
+/// The exact probability of this many hits, for the queries of one filter with rate R: hits are
+/// independent, so their number is binomial. Over filters, the number of hits is a mixture of
+/// these.
 #[must_use]
 pub fn hits_of_one_filter(queries: u64, rate: f64, hits: u64) -> f64 {
     binomial::probability(hits, queries, rate)
 }
 
-/// The rule of thumb that ends section 6, corrected: the 1/n term is below a share epsilon of the
-/// rate unless `c >= (log2(n epsilon / (ln 2)^5) - 1.0131) / 2` (erratum K8).
+/// The rule of thumb at the end of section 6, corrected: the 1/n term is less than a share epsilon
+/// of the rate unless `c >= (log2(n epsilon / (ln 2)^5) - 1.0131) / 2` (erratum K8).
 #[must_use]
 pub fn negligible_up_to(items: u64, share: f64) -> f64 {
     (libm::log2(items as f64 * share / libm::pow(core::f64::consts::LN_2, 5.0)) - 1.0131) / 2.0

@@ -1,4 +1,4 @@
-//! The law of the number of set bits, as far as its mean, its variance and proven tail bounds.
+//! The law of the number of set bits: its mean, its variance and proven tail bounds.
 
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
@@ -10,17 +10,17 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// The number of set bits of a filter that holds a given number of distinct items: exact mean and
-/// variance, and proven bounds of its tails.
+/// variance, and proven bounds on its tails.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Fill {
-    /// Number of bits m.
+    /// The number of bits, m.
     pub bits: u64,
-    /// Expected number of set bits, `m (1 - g_1)`; relative error below 1e-15. Burns (44), Grandi
-    /// (7) and (13).
+    /// The expected number of set bits, `m (1 - g_1)`; relative error below 1e-15. See Burns (44),
+    /// Grandi (7) and (13).
     pub mean: f64,
-    /// Its variance, `m g_1 + m (m-1) g_2 - m^2 g_1^2`; relative error below 1e-15. Grandi (8) and
-    /// (14); Burns (43) is misprinted.
+    /// Its variance, `m g_1 + m (m-1) g_2 - m^2 g_1^2`; relative error below 1e-15. See Grandi (8)
+    /// and (14); Burns (43) is misprinted.
     pub variance: f64,
 }
 
@@ -29,7 +29,7 @@ impl Fill {
         Fill { bits, mean: 0.0, variance: 0.0 }
     }
 
-    /// From the chance `g_j` that j given bits are empty.
+    /// Makes the law from the probability `g_j` that j given bits are empty.
     pub(crate) fn of(law: Inclusion) -> Result<Fill> {
         let bits = law.bits;
         if law.items == 0 {
@@ -50,7 +50,7 @@ impl Fill {
         Ok(Fill { bits, mean, variance })
     }
 
-    /// This and `count` independent others.
+    /// The sum of this and `count` independent copies of `other`.
     pub(crate) fn plus(self, other: &Fill, count: f64) -> Fill {
         Fill { bits: self.bits, mean: self.mean + count * other.mean, variance: self.variance + count * other.variance }
     }
@@ -59,9 +59,9 @@ impl Fill {
     ///
     /// The number of set bits is a sum of independent Bernoulli variables, because its generating
     /// polynomial has only real roots (Vatutin and Mikhailov 1982, for allocation by single balls
-    /// and by groups; each slice of a partitioned filter is the case of single balls), so Bennett's
-    /// inequality holds with the exact mean and variance. Proven, and wider than the exact tail by
-    /// a polynomial factor.
+    /// and by groups; each slice of a partitioned filter is a case of single balls). So Bennett's
+    /// inequality holds with the exact mean and variance. The bound is proven, and exceeds the
+    /// exact tail by a polynomial factor.
     #[must_use]
     pub fn at_least(&self, ones: u64) -> f64 {
         self.bennett(ones as f64 - self.mean)
@@ -82,11 +82,11 @@ impl Fill {
 /// `1 - g_1`.
 pub(crate) struct Mean(pub(crate) Inclusion);
 
-/// `g_1 / m + (1 - 1/m) g_2 - g_1^2`: the variance over `m^2`.
+/// `g_1 / m + (1 - 1/m) g_2 - g_1^2`: the variance divided by m^2.
 struct Variance(Inclusion);
 
 impl Variance {
-    /// One throw, or all bits at once, leaves nothing to chance.
+    /// With one throw, or if an item sets all bits, nothing is random.
     fn is_zero(&self) -> bool {
         let law = &self.0;
         match law.placement {
@@ -98,7 +98,7 @@ impl Variance {
     }
 }
 
-/// `g_1` and `g_2`, each at most [`Inclusion::empty_error`] units low.
+/// `g_1` and `g_2`, each at most [`Inclusion::empty_error`] units too low.
 pub(crate) fn empties(law: &Inclusion, limbs: usize) -> [Vec<u64>; 2] {
     let mut found = [vec![0; limbs], vec![0; limbs]];
     law.for_each_empty(2, &mut Product::new(limbs), limbs, |j, empty, _| found[j as usize - 1].copy_from_slice(empty));
@@ -158,7 +158,8 @@ impl Enclose for Variance {
     }
 }
 
-/// Far beyond full, the variance is too small to be worth its digits.
+/// For a filter that is far beyond full, the variance is too small to be worth computing its
+/// digits.
 fn check_moment_cost(law: &Inclusion, bits: f64) -> Result<()> {
     if bits < 1e5 {
         let limbs = bits / 64.0;

@@ -1,18 +1,19 @@
-//! The alternating sum behind every law of uniform positions, evaluated in whole numbers with
-//! counted errors.
+//! The alternating sum that underlies every law of uniform positions, evaluated in whole numbers
+//! with counted errors.
 //!
-//! By inclusion and exclusion over the query's positions that stay empty, a false-positive rate is
+//! By inclusion and exclusion over the query's positions that remain empty, a false-positive rate
+//! is
 //!
 //! ```text
 //! f = sum over j = 0..k of (-1)^j c_j g_j
 //! ```
 //!
-//! with `g_j` the probability that `j` given bits are all empty and `c_j` the expected number of
-//! `j`-subsets of the query's positions: Burns (56) and Grandi (9) regrouped for the standard
-//! filter, Burns (60) and Grandi (16) for the classic one. All `c_j / 2^k` and `g_j` are fractions;
-//! each is computed by steps that round down by less than one unit, so the sum is known to within a
-//! whole number of units. In `f64` the same sum loses every digit at ordinary parameters, and so do
-//! the recursions of the papers.
+//! where `g_j` is the probability that `j` given bits are all empty, and `c_j` is the expected
+//! number of `j`-subsets of the query's positions: Burns (56) and Grandi (9) regrouped for the
+//! standard filter, Burns (60) and Grandi (16) for the classic one. All `c_j / 2^k` and `g_j` are
+//! fractions; each is computed in steps that round down by less than one unit, so the sum is known
+//! to within a whole number of units. In `f64` the same sum loses every digit at ordinary
+//! parameters, and so do the recursions of the papers.
 
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
@@ -37,20 +38,21 @@ pub(crate) enum Items {
     Independent,
     /// `k` distinct bits: `g_j = (C(m-j, k) / C(m, k))^n`.
     Distinct,
-    /// All in one of `blocks` blocks of `bits` bits each, chosen by the item:
-    /// `g_j = (1 - (1 - a_j) / blocks)^n`, with `a_j` the probability that an item of this block
-    /// leaves `j` given bits of it empty. Averaging `a_j^L` over the binomial load `L` of the
-    /// query's block gives exactly this power, so the mixture over loads needs no sum and no
+    /// All in one of `blocks` blocks of `bits` bits each, which the item chooses:
+    /// `g_j = (1 - (1 - a_j) / blocks)^n`, where `a_j` is the probability that an item in this
+    /// block leaves `j` given bits of it empty. The average of `a_j^L` over the binomial load `L`
+    /// of the query's block is exactly this power, so the mixture over loads needs no sum and no
     /// truncation.
     Blocked { blocks: u64, in_block: InBlock, when: When },
 }
 
-/// Which filters of a stream are asked.
+/// The filters of a stream over which the rate is averaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
-    /// The one that holds all n items: `z^n`.
+    /// Only the one that holds all n items: `z^n`.
     After,
-    /// All those on the way, with 0 to n - 1 items, each as often: `(z^0 + .. + z^(n-1)) / n`.
+    /// All filters on the way, which hold 0 to n - 1 items, with equal weights:
+    /// `(z^0 + .. + z^(n-1)) / n`.
     Before,
 }
 
@@ -61,12 +63,13 @@ pub(crate) enum InBlock {
     Independent,
     /// `a_j = C(m-j, k) / C(m, k)`.
     Distinct,
-    /// One bit in each of `k` words of this many bits; the `j` given bits lie in different words:
+    /// One bit in each of `k` words with this many bits; the `j` given bits are in different words:
     /// `a_j = (1 - 1/word_bits)^j`.
     Split { word_bits: u64 },
 }
 
-/// One rate; the caller checks the parameters (`items` at least 1, distinct probes at most `bits`).
+/// A rate as such a sum; the caller checks the parameters (`items` at least 1, distinct probes at
+/// most `bits`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inclusion {
     pub(crate) query: Query,
@@ -77,7 +80,7 @@ pub(crate) struct Inclusion {
 }
 
 impl Inclusion {
-    /// Steps of the chain that empties bits: the exponent of the power in `g_j`.
+    /// The exponent of the power in `g_j`: the number of steps of the chain that empties bits.
     fn exponent(&self) -> u128 {
         match self.placement {
             Items::Independent => u128::from(self.items) * u128::from(self.probes),
@@ -85,10 +88,11 @@ impl Inclusion {
         }
     }
 
-    /// Units by which a computed `g_j` may be too small (see [`Product::power`]): the base is cut
-    /// once, or once a factor. In blocks, `a_j` is at most `2k - 1` units low (a power of a base
-    /// cut once; fewer for the others), is cut once more in the division: `2k` in all. A mean of
-    /// powers is as near as the last of them, and one unit ([`Product::mean_of_powers`]).
+    /// By how many units a computed `g_j` may be too low (see [`Product::power`]): the base is
+    /// truncated once, or once per factor. In blocks, `a_j` is at most `2k - 1` units too low (a
+    /// power of a base that is truncated once; fewer for the others), and is truncated once more in
+    /// the division: `2k` in total. A mean of powers has the error of the last of them plus one
+    /// unit ([`Product::mean_of_powers`]).
     pub(crate) fn empty_error(&self) -> u128 {
         let base_error = match self.placement {
             Items::Independent => 1,
@@ -98,22 +102,23 @@ impl Inclusion {
         (base_error + 1) * self.exponent()
     }
 
-    /// Units by which the whole sum, over `2^k`, may be off in either direction.
+    /// By how many units the whole sum, divided by `2^k`, may be wrong in either direction.
     ///
-    /// The coefficients together: [`coefficients`]. Each term: the falling factor at most `j`, the
-    /// power [`Self::empty_error`], and one for each of the two products, as no factor exceeds 1.
+    /// All coefficients together: see [`coefficients`]. Each term: the falling factor has an error
+    /// of at most `j`, the power of [`Self::empty_error`], and each of the two products of one,
+    /// because no factor exceeds 1.
     fn sum_error(&self) -> u128 {
         let k = u128::from(self.probes);
         (k + 2) * (k + 2) + k * (k + self.empty_error() + 2)
     }
 
-    /// Units by which a single term `c_j g_j / 2^k` may be too small; it is never too large.
+    /// By how many units a single term `c_j g_j / 2^k` may be too low; it is never too high.
     pub(crate) fn term_error(&self) -> u128 {
         let k = u128::from(self.probes);
         (k + 2) * (k + 2) + k + self.empty_error() + 2
     }
 
-    /// Calls `visit(j, g_j)` for j = 1, 2, .. `last`, and stops before the first that is 0.
+    /// Calls `visit(j, g_j)` for j = 1, 2, .. `last`, and stops before the first one that is 0.
     pub(crate) fn for_each_empty(&self, last: u32, product: &mut Product, limbs: usize, mut visit: impl FnMut(u64, &[u64], &mut Product)) {
         let (mut power, mut mean, mut bases) = (vec![0; limbs], vec![0; limbs], Bases::new(self, limbs));
         for j in 1..=u64::from(last).min(self.bits) {
@@ -131,8 +136,8 @@ impl Inclusion {
         }
     }
 
-    /// The whole sum over `2^k`, in units of `2^-(64 limbs)`; calls `visit` with each of its terms,
-    /// all positive, for j = 0, 1, .., up to the last that is not 0.
+    /// The whole sum divided by `2^k`, in units of `2^-(64 limbs)`; calls `visit` with each of its
+    /// terms, all positive, for j = 0, 1, .., up to the last one that is not 0.
     pub(crate) fn sum(&self, limbs: usize, mut visit: impl FnMut(&[u64])) -> Vec<u64> {
         let coefficients = self.coefficients(limbs);
         let mut product = Product::new(limbs);
@@ -163,15 +168,16 @@ impl Inclusion {
         sum
     }
 
-    /// `c_j / 2^k` without the falling factor `m (m-1) .. (m-j+1) / m^j` of the independent query.
+    /// `c_j / 2^k`, but for the independent query without the falling factor
+    /// `m (m-1) .. (m-j+1) / m^j`.
     ///
-    /// `c_j` is the expected number of `j`-subsets of the distinct positions among `k` draws. One
-    /// more draw adds those that it completes, so with `c_j = (falling factor) s_j`:
-    /// `s_j(t+1) = (1 - j/m) s_j(t) + s_(j-1)(t)`, all terms positive. Halving at every step keeps
-    /// them below 1 and their rounding from doubling: a step passes on half of the errors of two
-    /// neighbours, so the errors of all `s_j` together grow by at most one unit for each of its
-    /// `t + 2` numbers, to less than `(k + 2)^2` units after `k` steps. A distinct query is the
-    /// case without `j/m`: `C(k, j)`.
+    /// `c_j` is the expected number of `j`-subsets of the distinct positions among `k` draws. Each
+    /// further draw adds the subsets that it completes, so with `c_j = (falling factor) s_j`:
+    /// `s_j(t+1) = (1 - j/m) s_j(t) + s_(j-1)(t)`, where all terms are positive. Halving at every
+    /// step keeps them below 1 and prevents their rounding errors from doubling: a step passes on
+    /// half of the errors of two neighbours, so the errors of all `s_j` together grow by at most
+    /// one unit for each of its `t + 2` numbers, to less than `(k + 2)^2` units after `k` steps. A
+    /// distinct query is the case without `j/m`: `C(k, j)`.
     pub(super) fn coefficients(&self, limbs: usize) -> Vec<u64> {
         let k = self.probes as usize;
         let mut all = vec![0; (k + 1) * limbs];
@@ -196,11 +202,11 @@ impl Inclusion {
     }
 }
 
-/// The bases of the powers `g_j`, for j = 1, 2, .. in order: the chance that one item leaves `j`
-/// given bits empty.
+/// The bases of the powers `g_j`, for j = 1, 2, .. in order: the probability that one item leaves
+/// `j` given bits empty.
 pub(super) struct Bases {
     base: Vec<u64>,
-    /// `a_j` of a block, from which the next may be made.
+    /// `a_j` of a block, from which the next one may be computed.
     inner: Vec<u64>,
     bits: Divisor,
 }
@@ -233,7 +239,7 @@ impl Bases {
         j < law.bits
     }
 
-    /// Sets `inner` to `a_j`; for j = 1, 2, .. in order. At most `2k - 1` units low.
+    /// Sets `inner` to `a_j`; for j = 1, 2, .. in order. It is at most `2k - 1` units too low.
     pub(super) fn in_block(&mut self, law: &Inclusion, in_block: InBlock, j: u64, product: &mut Product) -> &[u64] {
         let positive = match in_block {
             InBlock::Independent => {
@@ -259,7 +265,7 @@ impl Bases {
     }
 }
 
-/// Turns `C(m-j+1, k) / C(m, k)` into `C(m-j, k) / C(m, k)`; false where that is 0.
+/// Turns `C(m-j+1, k) / C(m, k)` into `C(m-j, k) / C(m, k)`; returns false if that is 0.
 fn distinct(base: &mut [u64], law: &Inclusion, j: u64, bits: &Divisor) -> bool {
     // C(m-j, k) / C(m-j+1, k) = (m-j+1-k) / (m-j+1)
     let left = law.bits - j + 1;
@@ -323,19 +329,19 @@ impl Enclose for Inclusion {
     }
 }
 
-/// `log2` of about the largest share that one load of a block has in a rate: the Poisson
-/// probability of the load times the rate there, over loads that double.
+/// `log2` of approximately the largest contribution of one load of a block to a rate: the Poisson
+/// probability of the load times the rate at that load, over loads that double.
 fn heaviest_load(items: f64, mean: f64, rate: impl Fn(f64) -> f64) -> f64 {
     let poisson = |load: f64| (load * libm::log(mean) - mean - libm::lgamma(load + 1.0)) / core::f64::consts::LN_2;
     let doubled = (0..64).map(|power| libm::scalbn(1.0, power)).chain([libm::floor(mean).max(1.0)]);
     doubled.filter(|load| *load <= items).map(|load| poisson(load) + rate(load)).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Word operations that one sum may take: about a second. At 1,000 probes rates above about 1e-200
-/// take less.
+/// The number of word operations that one sum may take: about a second. With 1,000 probes, rates
+/// above about 1e-200 take less.
 pub(crate) const MAX_WORK: f64 = 1e9;
 
-/// Digits that one answer may take, so that coefficients stay below half a gigabyte.
+/// The number of digits that one answer may take, so that coefficients stay below half a gigabyte.
 pub(crate) const MAX_DIGITS: f64 = 4e6;
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! Brackets are earned: at so few digits that the counted errors matter, the truth lies inside,
-//! uses up much of the budget, and would lie outside of a bracket a tenth as wide.
+//! Tests that brackets are right and not too wide: with so few digits that the counted errors
+//! matter, the truth is inside, uses up much of the allowed error, and would be outside of a
+//! bracket a tenth as wide.
 
 use super::{InBlock, Inclusion, Items, Query, When};
 use crate::exact::dyadic::Dyadic;
@@ -24,7 +25,7 @@ fn ratio(top: u64, bottom: u64) -> BigRational {
     BigRational::new(top.into(), bottom.into())
 }
 
-/// `g_j`, straight from its definition.
+/// `g_j`, computed from its definition.
 fn empty(law: &Inclusion, j: u64) -> BigRational {
     let (m, k) = (law.bits, u64::from(law.probes));
     let distinct = || (0..j).map(|i| ratio((m - k).saturating_sub(i), m - i)).product::<BigRational>();
@@ -48,8 +49,8 @@ fn empty(law: &Inclusion, j: u64) -> BigRational {
     }
 }
 
-/// `c_j` by adding draws: a subset of `j` positions lies among one more draw if it did before, or
-/// if the draw completes it.
+/// `c_j`, computed by adding draws: a subset of `j` positions is among the draws after one more if
+/// it was before, or if the new draw completes it.
 fn coefficients(law: &Inclusion) -> Vec<BigRational> {
     let k = law.probes as usize;
     let mut c = vec![BigRational::zero(); k + 1];
@@ -119,7 +120,7 @@ fn blocked_cases() -> Vec<Inclusion> {
     cases
 }
 
-/// Where the truth lies in a bracket: 0 in the middle, 1 at an end.
+/// The position of the truth in a bracket: 0 in the middle, 1 at an end.
 fn used_share(lower: &Dyadic, upper: &Dyadic, truth: &BigRational) -> f64 {
     let (lower, upper) = (rational(lower), rational(upper));
     let middle = (&lower + &upper) / BigInt::from(2);
@@ -224,7 +225,7 @@ fn the_budget_of_the_slices_is_kept_and_used() {
     assert!(worst > 0.5, "{worst}");
 }
 
-/// The worst case of a single cut is really met: a ratio just below a whole number of units.
+/// The worst case of a single truncation does occur: a ratio just below a whole number of units.
 #[test]
 fn a_cut_costs_up_to_a_whole_unit() {
     let mut base = [0; 2];

@@ -1,4 +1,4 @@
-//! The law of a filter that grows: several standard filters, any of which may answer yes.
+//! The law of a filter that grows: several standard filters, any of which may pass a key.
 
 use super::{Law, Standard};
 use crate::error::{check_bits, out_of_range};
@@ -15,11 +15,11 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// A layer of this many bits and probes. The limit lies between the probes, so that an item
+    /// A layer of this many bits and probes. The limit must be between the probes, so that an item
     /// fits, and the bits.
     ///
     /// # Errors
-    /// Bits, probes or limit out of range.
+    /// Bits, probes or limit are out of range.
     pub fn new(bits: u64, probes: u32, limit: u64) -> Result<Layer> {
         Standard::new(bits, probes)?;
         if limit < probes.into() || limit >= bits {
@@ -28,19 +28,19 @@ impl Layer {
         Ok(Layer { bits, probes, limit })
     }
 
-    /// Number of bits m.
+    /// The number of bits, m.
     #[must_use]
     pub fn bits(&self) -> u64 {
         self.bits
     }
 
-    /// Number of probes k per item.
+    /// The number of probes per item, k.
     #[must_use]
     pub fn probes(&self) -> u32 {
         self.probes
     }
 
-    /// The most bits that are ever set.
+    /// The largest number of bits that are ever set.
     #[must_use]
     pub fn limit(&self) -> u64 {
         self.limit
@@ -49,7 +49,7 @@ impl Layer {
     /// The rate of the layer when this many bits are set, `(ones / bits)^probes`.
     ///
     /// # Errors
-    /// More ones than bits.
+    /// `ones` exceeds the number of bits.
     pub fn fpr_at_fill(&self, ones: u64) -> Result<Fpr> {
         let rate = Standard::new(self.bits, self.probes)?.fpr_at_fill(&[ones])?;
         Ok(rate.unwrap_or(Fpr::ONE))
@@ -58,19 +58,20 @@ impl Layer {
     /// A certain upper bound on the rate of the layer.
     ///
     /// # Errors
-    /// Never for a layer that could be made.
+    /// Never, for a valid layer.
     pub fn bound(&self) -> Result<Fpr> {
         self.fpr_at_fill(self.limit)
     }
 
-    /// The rate of a layer that one thread filled and closed, whatever it holds: it is closed when
-    /// it has no room for `probes` more bits, so that a fill between that and the limit is certain.
-    /// Of layers that threads fill together only the upper end is: insertions under way reserve
-    /// room that they then may not need, and close a layer early. After a merge, too: one of two
-    /// layers of one number may have been open.
+    /// The rate of a layer that one thread filled and closed, whatever keys it holds: it is closed
+    /// when it has no room for `probes` more bits, so its fill is certainly between that and the
+    /// limit. For layers that several threads fill, only the upper end is certain: insertions in
+    /// progress reserve room that they may not need in the end, and so close a layer early. The
+    /// same is true after a merge, because one of two layers with the same number may have been
+    /// open.
     ///
     /// # Errors
-    /// Never for a layer that could be made.
+    /// Never, for a valid layer.
     pub fn closed(&self) -> Result<Fpr> {
         let (least, most) = (self.fpr_at_fill(self.limit + 1 - u64::from(self.probes))?, self.bound()?);
         Ok(Fpr::bound(least.lower, most.upper))
@@ -79,16 +80,16 @@ impl Layer {
 
 /// The law of a filter of [layers](Layer), whose positions are independent of each other.
 ///
-/// A fresh key passes if any layer says yes: `1 - prod (1 - (ones_i / m_i)^k_i)`. (After a merge,
-/// layers of one number have positions in common. Those together pass at a rate between that of the
-/// worst of them and their sum, and no rate is exact.) How the items are divided among the layers
-/// is chance, as a layer takes items until it is full; so the rate of a number of items is only
-/// bounded, and that of a fill is exact.
+/// A fresh key passes if any layer passes it: `1 - prod (1 - (ones_i / m_i)^k_i)`. (After a merge,
+/// layers with the same number share positions. Together they pass a key at a rate between that of
+/// the worst of them and the sum of their rates, and no rate is exact.) How many items a layer
+/// takes until it is full is random; so the rate at a number of items is only bounded, but the rate
+/// at a fill is exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layered {
     layers: Vec<Layer>,
-    /// Of layers with one number, which are neighbours, positions depend on each other. Empty where
-    /// no two have one.
+    /// Positions in neighbouring layers with the same number depend on each other. It is empty if
+    /// no two layers have the same number.
     numbers: Vec<u64>,
 }
 
@@ -96,15 +97,15 @@ impl Layered {
     /// The law of these layers.
     ///
     /// # Errors
-    /// There are none, or they have more bits together than [`MAX_BITS`](crate::MAX_BITS).
+    /// There are no layers, or together they have more bits than [`MAX_BITS`](crate::MAX_BITS).
     pub fn new(layers: Vec<Layer>) -> Result<Layered> {
         let bits = layers.iter().try_fold(0u64, |bits, layer| bits.checked_add(layer.bits));
         check_bits(bits.unwrap_or(u64::MAX))?;
         Ok(Layered { layers, numbers: Vec::new() })
     }
 
-    /// The law of layers that are there, with their numbers, which do not fall: of none, it is that
-    /// of a filter which contains nothing.
+    /// The law of existing layers with their numbers, which must not decrease; without layers, it
+    /// is the law of a filter that contains nothing.
     #[doc(hidden)]
     #[must_use]
     pub fn numbered(layers: Vec<Layer>, numbers: Vec<u64>) -> Layered {
@@ -117,24 +118,24 @@ impl Layered {
         &self.layers
     }
 
-    /// A certain upper bound on the rate: that of all layers at their limits.
+    /// A certain upper bound on the rate: the rate with all layers at their limits.
     ///
     /// # Errors
-    /// Never for layers that could be made.
+    /// Never, for valid layers.
     pub fn bound(&self) -> Result<Fpr> {
         self.any(Layer::bound)
     }
 
-    /// The rate when all layers are closed, with a lower end as [`Layer::closed`] has it: without
-    /// threads and merges.
+    /// The rate when all layers are closed; as for [`Layer::closed`], its lower end is certain only
+    /// without threads and merges.
     ///
     /// # Errors
-    /// Never for layers that could be made.
+    /// Never, for valid layers.
     pub fn closed(&self) -> Result<Fpr> {
         self.any(Layer::closed)
     }
 
-    /// The rate of all layers, from that of each.
+    /// The rate of all layers, computed from that of each.
     fn any(&self, rate: impl Fn(&Layer) -> Result<Fpr>) -> Result<Fpr> {
         Ok(self.join(&self.layers.iter().map(rate).collect::<Result<Vec<Fpr>>>()?))
     }
@@ -152,8 +153,9 @@ impl Layered {
     }
 }
 
-/// The chance that any of independent events happens: `all + one - all one` for one after the
-/// other. The terms are positive, so the ends lose an ulp a step and are moved by as much.
+/// The probability that any of several independent events happens: `all + one - all one` for one
+/// after the other. The terms are positive, so the ends lose one ulp per step and are moved outward
+/// by as much.
 fn any(rates: impl Iterator<Item = Fpr>) -> Fpr {
     let (mut lower, mut upper, mut all_exact) = (0.0f64, 0.0f64, true);
     for rate in rates {
@@ -169,8 +171,7 @@ fn any(rates: impl Iterator<Item = Fpr>) -> Fpr {
     both
 }
 
-/// Of events that depend on each other in a way that is not known: at least the likeliest one, at
-/// most their sum.
+/// Bounds for events with an unknown dependence: at least the most likely one, at most their sum.
 fn of_twins(rates: &[Fpr]) -> Fpr {
     if let [one] = rates {
         return *one;
@@ -181,12 +182,13 @@ fn of_twins(rates: &[Fpr]) -> Fpr {
 }
 
 impl Law for Layered {
-    /// Of all layers together.
+    /// The number of bits in all layers.
     fn bits(&self) -> u64 {
         self.layers.iter().map(|layer| layer.bits).sum()
     }
 
-    /// The sum over the layers: the most that a key takes that is in none.
+    /// The sum over the layers: the most probes that a query needs, which happens for a key in no
+    /// layer.
     fn probes(&self) -> u32 {
         self.layers.iter().fold(0, |probes, layer| probes.saturating_add(layer.probes))
     }
@@ -196,7 +198,7 @@ impl Law for Layered {
         if items == 0 { Ok(Fpr::ZERO) } else { Ok(Fpr::bound(0.0, self.bound()?.upper)) }
     }
 
-    /// One count per layer.
+    /// Expects one count per layer.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         if ones.len() != self.layers.len() {
             return out_of_range(

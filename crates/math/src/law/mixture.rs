@@ -1,21 +1,23 @@
-//! The chance that all positions of a query are set in every one of several independent filters.
+//! The probability that all positions of a query are set in every one of several independent
+//! filters.
 //!
 //! Given that the query has `d` different positions, the filters are independent, and in each of
-//! them these are all set with probability
+//! them these positions are all set with probability
 //!
 //! ```text
 //! L_d = sum over l = 0..d of (-1)^l C(d, l) g_l     (the d-th difference of g at 0)
 //! ```
 //!
 //! where `g_l` is the probability that `l` given bits are empty ([`Inclusion::for_each_empty`]). So
-//! the chance is `sum_d P(D = d) prod_i L_d(i)`, all terms positive. It is the rate of an
-//! intersection of filters of disjoint sets (Burns, theorem 13, counts its bits); with one filter
-//! and `2k` draws it is the second moment of the standard filter's own rate, with two sets of `k`
-//! positions that of the classic filter's; with `d` fixed positions the ends of Burns' theorem 15.
+//! the probability is `sum_d P(D = d) prod_i L_d(i)`, where all terms are positive. This is the
+//! rate of an intersection of filters of disjoint sets (Burns, theorem 13, counts its bits). With
+//! one filter and `2k` draws it is the second moment of the standard filter's own rate, and with
+//! two sets of `k` positions that of the classic filter's. With `d` fixed positions it gives the
+//! ends of Burns' theorem 15.
 //!
-//! Whole numbers of units as in [`super::inclusion`]: differences are exact and only double the
-//! errors of their terms, `2^d` times in all, which is what the working precision has on top of the
-//! answer's.
+//! Errors are counted in whole units, as in [`super::inclusion`]: differences are exact and only
+//! double the errors of their terms, `2^d` times in total, so the working precision exceeds that of
+//! the answer by as many bits.
 
 use super::inclusion::{Inclusion, MAX_DIGITS, MAX_WORK};
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -28,7 +30,7 @@ use alloc::vec::Vec;
 /// How a query chooses its positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Positions {
-    /// This many independent draws, repeats allowed; at least 1.
+    /// This many independent draws, at least 1; repeats are allowed.
     Draws(u32),
     /// This many different positions; at least 1, at most `bits`.
     Distinct(u32),
@@ -36,12 +38,12 @@ pub(crate) enum Positions {
     TwoSets(u32),
 }
 
-/// The caller checks the parameters: at least one filter, each of at least one item and all of the
-/// same number of bits.
+/// Such a probability; the caller checks the parameters: at least one filter, each with at least
+/// one item and all with the same number of bits.
 #[derive(Clone, Debug)]
 pub(crate) struct Mixture {
     pub(crate) positions: Positions,
-    /// How each filter sets its bits; its own query is not looked at.
+    /// How each filter sets its bits; its own query is ignored.
     pub(crate) filters: Vec<Inclusion>,
 }
 
@@ -60,17 +62,18 @@ impl Mixture {
         most.min(self.bits()) as u32
     }
 
-    /// Words of the working precision that the doubling of errors uses up.
+    /// How many words of the working precision the doubling of errors uses up.
     fn spent_limbs(&self) -> usize {
         self.most() as usize / 64 + 1
     }
 
-    /// Units, after the spent words are dropped, by which the whole sum may be off in either
-    /// direction.
+    /// By how many units the whole sum may be wrong in either direction, after those words are
+    /// dropped.
     ///
-    /// Every `L_d` is off by at most `2^d` times the error of a `g_l`, plus one where it is clamped
-    /// to a fraction; the weights, together below `(most + 2)^2` units low, and the products, one
-    /// unit each, are less than one unit after the words are dropped, which cuts one more.
+    /// Every `L_d` is wrong by at most `2^d` times the error of a `g_l`, plus one if it is clamped
+    /// to a fraction. The weights, which together are less than `(most + 2)^2` units too low, and
+    /// the products, one unit each, add less than one unit after the words are dropped, which
+    /// truncates once more.
     fn error(&self) -> u128 {
         self.filters.iter().map(Inclusion::empty_error).sum::<u128>() + 4
     }
@@ -102,7 +105,7 @@ impl Mixture {
     }
 
     /// `P(D = d)` for d = 0 .. most. Both chains conserve probability, so the errors of their steps
-    /// add up: at most two units per number and step, and one for starting at `1 - 2^-B`.
+    /// add up: at most two units per number and step, plus one for starting at `1 - 2^-B`.
     fn weights(&self, limbs: usize) -> Vec<Vec<u64>> {
         let (bits, most) = (self.bits(), self.most() as usize);
         let mut weights = vec![vec![0; limbs]; most + 1];
@@ -191,5 +194,5 @@ impl Enclose for Mixture {
     }
 }
 
-/// Words that the differences of all filters may take: half a gigabyte.
+/// The number of words that the differences of all filters may take: half a gigabyte.
 const MAX_WORDS: f64 = 6e7;

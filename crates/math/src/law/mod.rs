@@ -1,8 +1,8 @@
 //! Laws: the probability models that schemes obey.
 //!
-//! A *scheme* turns a hash into positions; its *law* says what false-positive rate follows. [`Law`]
-//! is what every scheme must have before it is offered, and the contract test of the filter crate
-//! holds each scheme to its law.
+//! A *scheme* turns a hash into positions; its *law* gives the resulting false-positive rate. Every
+//! scheme must have a [`Law`] before it is offered, and the contract test of the filter crate
+//! checks each scheme against its law.
 
 mod block_fills;
 mod blocked;
@@ -56,9 +56,9 @@ use slices::Slices;
 
 /// The law of a filter with given bits and probes.
 ///
-/// Sealed: plans, promises and verdicts rest on the brackets of a law without looking behind them,
-/// so only this crate, which proves them, has laws. And a law can learn to answer more without
-/// breaking a program.
+/// The trait is sealed: plans, guarantees and verdicts rely on the brackets of a law without
+/// checking them, so only this crate, which proves them, implements it. Also, laws can get new
+/// methods without breaking programs.
 ///
 /// ```compile_fail,E0277
 /// use truebloom_math::{Fill, Fpr, Law, Result};
@@ -74,21 +74,21 @@ use slices::Slices;
 /// }
 /// ```
 pub trait Law: sealed::Sealed + Send + Sync {
-    /// Number of bits m of the filter.
+    /// The number of bits of the filter, m.
     fn bits(&self) -> u64;
 
-    /// Number of probes k per item.
+    /// The number of probes per item, k.
     fn probes(&self) -> u32;
 
     /// The expected false-positive rate once the filter holds `items` distinct items, over all
     /// seeds. Its [`Method`](crate::Method) says how well it is known.
     ///
     /// # Errors
-    /// The rate takes too much work: hundreds of probes.
+    /// Computing the rate takes too much work, which happens only with hundreds of probes.
     fn fpr(&self, items: u64) -> Result<Fpr>;
 
-    /// The same where it is proven, exactly or in a bracket, and nothing otherwise: what promises
-    /// depend on.
+    /// The expected rate if it is proven, exactly or as a bracket, and otherwise nothing:
+    /// guarantees use this.
     ///
     /// # Errors
     /// As for [`fpr`](Self::fpr).
@@ -96,22 +96,22 @@ pub trait Law: sealed::Sealed + Send + Sync {
         self.fpr(items).map(Some)
     }
 
-    /// The rate of one filter with these numbers of set bits: one count per slice, a single one for
-    /// an unsliced filter. `None` where the fill does not determine the rate.
+    /// The rate of one filter with these numbers of set bits: one count per slice, or a single
+    /// count for an unsliced filter. `None` if the fill does not determine the rate.
     ///
     /// # Errors
-    /// The wrong number of counts, or more ones than bits.
+    /// The number of counts is wrong, or a count exceeds the bits.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>>;
 
-    /// The law of the number of set bits after `items` distinct items; `None` where it is not
-    /// known.
+    /// The law of the number of set bits after `items` distinct items; `None` if it is not known.
     ///
     /// # Errors
-    /// The mean or the variance takes too much work: hundreds of probes.
+    /// Computing the mean or the variance takes too much work, which happens only with hundreds of
+    /// probes.
     fn fill(&self, items: u64) -> Result<Option<Fill>>;
 
-    /// Whether the expected rate of `items` distinct items, plus the floor of equal hashes, is at
-    /// most `rate`. The three [`Variant`]s decide this exactly, ties included; by default the
+    /// Whether the expected rate at `items` distinct items, plus the floor of equal hashes, is at
+    /// most `rate`. The three [`Variant`]s decide this exactly, even for equality; by default, the
     /// bracket's upper end decides.
     ///
     /// # Errors
@@ -122,15 +122,15 @@ pub trait Law: sealed::Sealed + Send + Sync {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// What is added to the rate of independent positions at this size: the hash width for every
-    /// scheme, however many bits there are, and what correlated positions add, which more bits
-    /// lower.
+    /// What is added to the rate of independent positions at this size: the floor of equal hashes,
+    /// which every scheme has whatever the number of bits, and what correlated positions add, which
+    /// falls with more bits.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }]
     }
 }
 
-/// Which types may be a law.
+/// Restricts which types can be laws.
 mod sealed {
     pub trait Sealed {}
 
@@ -153,12 +153,12 @@ pub(crate) const EQUAL_HASHES: &str = "equal hashes";
 pub struct Floor {
     /// What causes it.
     pub cause: &'static str,
-    /// What it adds to the rate: an upper bound for equal hashes and equal pairs of hashes, the
-    /// first-order term for the rest.
+    /// What it adds to the rate: an upper bound for equal hashes and equal pairs of hashes, and the
+    /// first-order term for other causes.
     pub rate: f64,
 }
 
-/// `items / 2^hash_bits`: an upper bound on the rate of equal hashes.
+/// `items / 2^hash_bits`: an upper bound on the rate of keys with equal hashes.
 #[must_use]
 pub fn hash_floor(items: u64, hash_bits: u32) -> f64 {
     // Above 2^53 the conversion may have rounded down.
@@ -166,10 +166,10 @@ pub fn hash_floor(items: u64, hash_bits: u32) -> f64 {
     libm::scalbn(items, -i32::try_from(hash_bits).unwrap_or(i32::MAX))
 }
 
-/// The three laws whose exact rates this crate plans with.
+/// The three laws for which this crate computes exact rates and plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Variant {
-    /// k independent positions, repeats allowed: what a filter with k hash functions has.
+    /// k independent positions, repeats allowed: the usual filter with k hash functions.
     Standard,
     /// k distinct positions (Bloom 1970).
     Classic,
@@ -178,10 +178,10 @@ pub enum Variant {
 }
 
 impl Variant {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Variant; 3] = [Variant::Standard, Variant::Classic, Variant::Partitioned];
 
-    /// Its name in the field.
+    /// The variant's name in the field.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -194,8 +194,8 @@ impl Variant {
     /// The law for `bits` and `probes`.
     ///
     /// # Errors
-    /// When they are out of range: bits from 1 to 2^62, probes from 1 to 100,000, and probes at
-    /// most bits where positions are distinct or sliced.
+    /// Parameters are out of range: bits must be from 1 to 2^62, probes from 1 to 100,000, and, if
+    /// positions are distinct or sliced, probes at most bits.
     pub fn law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
         Ok(match self {
             Variant::Standard => Box::new(Standard::new(bits, probes)?),
@@ -213,12 +213,12 @@ impl Variant {
         }
     }
 
-    /// The fewest bits that this number of probes allows.
+    /// The smallest number of bits that this number of probes allows.
     pub(crate) fn least_bits(self, probes: u32) -> u64 {
         if self == Variant::Standard { 1 } else { u64::from(probes) }
     }
 
-    /// The expected rate as a number that decisions can be made with. Needs at least one item.
+    /// The expected rate as a number for exact decisions. There must be at least one item.
     pub(crate) fn expected(self, bits: u64, items: u64, probes: u32) -> Result<Box<dyn Enclose>> {
         self.check(bits, probes)?;
         if items == 0 {
@@ -231,11 +231,12 @@ impl Variant {
         })
     }
 
-    /// The expected false-positive rate of `items` distinct items in `bits` bits with `probes`
+    /// The expected false-positive rate with `items` distinct items in `bits` bits with `probes`
     /// probes.
     ///
-    /// Exact: proven for all parameters, the ends at most two `f64` apart. A few microseconds at
-    /// ordinary parameters, below a millisecond up to 64 probes and 2^40 bits.
+    /// It is exact: proven for all parameters, with ends that are at most two `f64` apart. Takes a
+    /// few microseconds at ordinary parameters, and less than a millisecond up to 64 probes and
+    /// 2^40 bits.
     ///
     /// ```
     /// use truebloom_math::Variant;
@@ -246,7 +247,7 @@ impl Variant {
     /// ```
     ///
     /// # Errors
-    /// Parameters out of range, and [`Error::TooCostly`] far outside of those.
+    /// Parameters are out of range; [`Error::TooCostly`] far beyond ordinary parameters.
     pub fn fpr(self, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
         let _work = work::begin();
         self.check(bits, probes)?;
@@ -261,8 +262,8 @@ impl Variant {
         self.expected(bits, items, probes)?.fpr()
     }
 
-    /// Whether the expected rate, plus the floor of equal hashes if one is given, is at most
-    /// `rate`: decided exactly, equality passes.
+    /// Whether the expected rate, plus the floor of equal hashes if a width is given, is at most
+    /// `rate`. The decision is exact, and equality passes.
     pub(crate) fn meets(self, bits: u64, items: u64, probes: u32, rate: &Rate, hash_bits: Option<u32>) -> Result<bool> {
         if items == 0 {
             return Ok(true);

@@ -17,12 +17,12 @@ use alloc::vec::Vec;
 /// The law of the partition scheme (Kirsch and Mitzenmacher, sections 3 and 5.1), for slices of any
 /// size m', prime or not.
 ///
-/// An item meets a query in the slices i with `A + i b = 0 mod m'`, A and b the uniform differences
-/// of their hashes: none, or a residue class modulo the order r of b, each class for `phi(r)`
-/// pairs. So a set T of slices stays empty with probability `(1 - W(T)/m'^2)^n`,
-/// `W(T) = sum over r | m' of phi(r) (classes mod r that meet T)`, whatever the query. For a prime
-/// m' of at least k only the size of T matters; their formula of section 3 is this case (erratum
-/// K9).
+/// An item meets a query in the slices i with `A + i b = 0 mod m'`, where A and b are the uniform
+/// differences of their hashes: in none, or in a residue class modulo the order r of b, where each
+/// class occurs for `phi(r)` pairs. So a set T of slices remains empty with probability
+/// `(1 - W(T)/m'^2)^n`, where `W(T) = sum over r | m' of phi(r) (classes mod r that meet T)`,
+/// whatever the query. For a prime m' of at least k, only the size of T matters, which gives their
+/// formula of section 3 (erratum K9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionDouble {
     slice_bits: u64,
@@ -39,7 +39,7 @@ impl PartitionDouble {
     /// ```
     ///
     /// # Errors
-    /// When the bits of all slices together, or the probes, are out of range.
+    /// The probes, or the bits of all slices together, are out of range.
     pub fn new(slice_bits: u64, probes: u32) -> Result<PartitionDouble> {
         check_probes(probes)?;
         match slice_bits.checked_mul(u64::from(probes)) {
@@ -49,7 +49,7 @@ impl PartitionDouble {
         Ok(PartitionDouble { slice_bits, probes })
     }
 
-    /// Bits m' of one slice.
+    /// The number of bits of one slice, m'.
     #[must_use]
     pub fn slice_bits(&self) -> u64 {
         self.slice_bits
@@ -59,12 +59,12 @@ impl PartitionDouble {
         Pairs { first: self.slice_bits, second: self.slice_bits }
     }
 
-    /// Orders below k that steps can have, with how many steps have each.
+    /// The orders below k that steps can have, and how many steps have each.
     fn short_orders(&self) -> Vec<(u64, u64)> {
         divisors_up_to(self.slice_bits, u64::from(self.probes) - 1).map(|order| (order, totient(order))).collect()
     }
 
-    /// Residue classes modulo the short orders; steps of longer ones meet at most one slice.
+    /// Residue classes modulo the short orders; steps with longer orders meet at most one slice.
     fn hits(&self) -> Hits {
         let k = u64::from(self.probes);
         let orders = self.short_orders();
@@ -85,13 +85,13 @@ impl PartitionDouble {
         Progression { modulus: self.slice_bits, least_step: 0, offsets: vec![0; self.probes as usize], slices: true }
     }
 
-    /// `q^k + constant / n`, for slices of a prime number of bits, of at least k.
+    /// `q^k + constant / n`, for slices with a prime number of bits that is at least k.
     fn first_order(&self, items: u64) -> Option<f64> {
         let load = self.bits() as f64 / items as f64;
         (self.short_orders().len() <= 1).then(|| limit_rate(load, self.probes) + partition_constant(load, self.probes) / items as f64)
     }
 
-    /// The exact sum, or none if that takes too long.
+    /// The exact sum; `None` if it takes too long.
     fn exact(&self, items: u64) -> Option<Powers> {
         let sets = Sets::new(u64::from(self.probes), self.short_orders())?;
         let singles = u128::from(self.slice_bits) - sets.orders.iter().map(|order| u128::from(order.1)).sum::<u128>();
@@ -101,21 +101,21 @@ impl PartitionDouble {
     }
 }
 
-/// Slices that meet the same residue classes are alike, so only the number taken of each kind
-/// counts.
+/// Slices that meet the same residue classes are equivalent, so a set of slices is described by how
+/// many it has of each kind.
 struct Sets {
     orders: Vec<(u64, u64)>,
-    /// How many slices of each kind: kind j is `i = j mod lcm`. The sizes are `small` and
+    /// The number of slices of each kind: kind j has the slices `i = j mod lcm`. Each is `small` or
     /// `small + 1`.
     kinds: Vec<u32>,
     small: u32,
 }
 
-/// Coefficients of the sums are products of binomials of this many at the most, which 128 bits
-/// hold.
+/// With up to this many probes, the coefficients of the sums, which are products of binomials, fit
+/// in 128 bits.
 const MOST_PROBES: u32 = 64;
 
-/// Kinds of slices up to which all sets of kinds are gone through: a quarter of a second.
+/// With up to this many kinds of slices, all sets of kinds are enumerated: a quarter of a second.
 const MOST_KINDS: usize = 22;
 
 impl Sets {
@@ -130,8 +130,8 @@ impl Sets {
         Some(Sets { orders, kinds, small })
     }
 
-    /// For every set of kinds, by `(pairs that hit it beyond the single ones, kinds of the smaller
-    /// size, kinds of the larger)`: how many there are.
+    /// The number of sets of kinds, indexed by `(pairs that hit it beyond the single ones, kinds of
+    /// the smaller size, kinds of the larger)`.
     fn counts(&self) -> BTreeMap<(u64, u32, u32), i128> {
         let most: u64 = self.orders.iter().map(|(order, steps)| order * steps).sum();
         let larger = self.kinds.iter().enumerate().filter(|kind| *kind.1 > self.small).map(|(j, _)| 1u32 << j).sum::<u32>();
@@ -145,10 +145,10 @@ impl Sets {
         counts.iter().enumerate().filter(|cell| *cell.1 > 0).map(|(i, &count)| (cell(i), i128::from(count))).collect()
     }
 
-    /// Pairs that hit a set of kinds beyond the single ones, for every set, one kind after the
-    /// other: the next kind adds the steps of those orders in which none of the set is in its
-    /// class. Which orders these are is looked up for two halves of the set, and their steps for
-    /// all choices of orders: few instructions per set.
+    /// For every set of kinds, the number of pairs that hit it beyond the single ones. Kinds are
+    /// added one by one: the next kind adds the steps of those orders for which no kind of the set
+    /// is in its class. These orders are looked up for two halves of the set, and their steps for
+    /// all choices of orders, which takes few instructions per set.
     fn beyond(&self) -> Vec<u32> {
         let steps = sums(&self.orders.iter().map(|order| order.1 as u32).collect::<Vec<_>>(), |sum, steps| sum + steps);
         let mut beyond = Vec::with_capacity(1 << self.kinds.len());
@@ -169,7 +169,7 @@ impl Sets {
         beyond
     }
 
-    /// `(W, coefficient)`: of each kind in the set, one or more slices are taken.
+    /// `(W, coefficient)`: one or more slices are taken of each kind in the set.
     fn terms(&self, singles: u128) -> BTreeMap<u128, i128> {
         let mut terms = BTreeMap::new();
         let powers = |size: u32| taken(size, self.kinds.len() as u32);
@@ -185,8 +185,8 @@ impl Sets {
     }
 }
 
-/// `((1 - x)^size - 1)^count` for every count up to `most`, by powers of x: the signed ways to take
-/// slices from this many kinds, at least one of each.
+/// `((1 - x)^size - 1)^count` for every count up to `most`, by powers of x: the signed number of
+/// ways to take slices of this many kinds, at least one of each.
 fn taken(size: u32, most: u32) -> Vec<Vec<i128>> {
     let mut one = vec![0i128];
     let mut choose = 1i128;
@@ -205,7 +205,7 @@ fn taken(size: u32, most: u32) -> Vec<Vec<i128>> {
     all
 }
 
-/// Something for every subset of some values, joined one by one.
+/// A sum (or another fold) for every subset of some values, computed by adding one value at a time.
 fn sums(values: &[u32], join: impl Fn(u32, u32) -> u32) -> Vec<u32> {
     let mut all = vec![0];
     for &value in values {
@@ -255,7 +255,7 @@ impl Law for PartitionDouble {
         }
     }
 
-    /// Exactly where the rate is, otherwise by the upper end of its bracket.
+    /// Decides exactly if the rate is exact, and otherwise by the upper end of its bracket.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items > 0
@@ -270,8 +270,8 @@ impl Law for PartitionDouble {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// Equal pairs bound what they add; steps of a short order meet many slices at once, to first
-    /// order. Both fall with larger slices.
+    /// For equal pairs it is a bound; for steps with a short order, which meet many slices at once,
+    /// the first-order term. Both decrease with larger slices.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         let _work = work::begin();
         let own = items as f64 / self.pairs().count() as f64;
@@ -323,8 +323,7 @@ mod tests {
         assert!(widest < 0.03);
     }
 
-    /// Steps of the orders 3, 7 and 21 make 21 kinds of slices, the most but one that are gone
-    /// through.
+    /// Steps with the orders 3, 7 and 21 make 21 kinds of slices, one less than the limit.
     #[test]
     fn kinds_of_slices_are_the_least_common_multiple_of_the_orders() {
         let law = PartitionDouble::new(21 * 1_009, 40).expect("in range");

@@ -13,8 +13,8 @@ use alloc::format;
 /// `bits mod probes` slices are one bit longer.
 ///
 /// The slices are independent, so the expected rate is the product of `1 - (1 - 1/size)^n`. For
-/// equal slices this is Bloom's own formula (Burns' upper bound U), which is therefore exact here
-/// and too high for the classic filter.
+/// equal slices this is Bloom's own formula (Burns' upper bound U), which is exact here, and too
+/// high for the classic filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partitioned {
     bits: u64,
@@ -24,7 +24,7 @@ pub struct Partitioned {
 impl Partitioned {
     ///
     /// # Errors
-    /// When bits or probes are out of range, or probes exceed bits.
+    /// Bits or probes are out of range, or probes exceed bits.
     pub fn new(bits: u64, probes: u32) -> Result<Partitioned> {
         Variant::Partitioned.check(bits, probes)?;
         Ok(Partitioned { bits, probes })
@@ -49,7 +49,7 @@ impl Law for Partitioned {
         Variant::Partitioned.meets(self.bits, items, self.probes, rate, Some(hash_bits))
     }
 
-    /// The product of the slices' fills, exact; one count for each slice, in their order.
+    /// The exact product of the slices' fills; expects one count for each slice, in order.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         if ones.len() != self.probes as usize {
             return out_of_range("ones", format!("a list of {}", ones.len()), format!("one count for each of the {} slices", self.probes));
@@ -62,7 +62,7 @@ impl Law for Partitioned {
         Ratios::new(ones.iter().enumerate().map(|(slice, &ones)| (ones, size(slice)))).rate().map(Some)
     }
 
-    /// The sum over independent slices.
+    /// The sum of the fills of independent slices.
     fn fill(&self, items: u64) -> Result<Option<Fill>> {
         let mut total = Fill::empty(self.bits);
         for (size, count) in (Slices { bits: self.bits, items, probes: self.probes }).sizes() {

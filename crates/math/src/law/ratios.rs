@@ -1,4 +1,4 @@
-//! Products of ratios: rates that a filter's fill determines.
+//! Products of ratios: rates that are determined by a filter's fill.
 
 use super::inclusion::MAX_DIGITS;
 use crate::exact::dyadic::Dyadic;
@@ -9,12 +9,13 @@ use crate::{Error, Fpr, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The product of `numerator / denominator` over all ratios, each to its power; no ratio above 1.
+/// The product of `numerator / denominator` over all ratios, each raised to its power; no ratio is
+/// above 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Ratios(Vec<(u64, u64, u32)>);
 
 impl Ratios {
-    /// Each ratio once.
+    /// Takes each ratio once.
     pub(crate) fn new(ratios: impl IntoIterator<Item = (u64, u64)>) -> Ratios {
         Ratios(ratios.into_iter().map(|(a, b)| (a, b, 1)).collect())
     }
@@ -24,7 +25,7 @@ impl Ratios {
         Ratios(vec![(numerator, denominator, exponent)])
     }
 
-    /// The product as a bracket of relative width at most `2^-guard`, 0 and 1 included.
+    /// The product as a bracket with a relative width of at most `2^-guard`; it may be 0 or 1.
     pub(crate) fn enclosed(mut self, guard: u32) -> Result<Enclosure> {
         let whole = |word: u64| Dyadic { words: vec![word], exponent: 0 };
         if self.0.iter().any(|(a, _, _)| *a == 0) {
@@ -34,7 +35,7 @@ impl Ratios {
         if self.0.is_empty() { Ok(Enclosure { lower: whole(1), upper: whole(1) }) } else { self.enclose(guard) }
     }
 
-    /// The product as a rate, 0 and 1 included.
+    /// The product as a rate; it may be 0 or 1.
     pub(crate) fn rate(mut self) -> Result<Fpr> {
         if self.0.iter().any(|(a, _, _)| *a == 0) {
             return Ok(Fpr::ZERO);

@@ -1,5 +1,5 @@
 //! The registry: every scheme with its number in files, its name, its law, its layout and what can
-//! be promised about it.
+//! be guaranteed.
 
 use crate::error::out_of_range;
 use crate::law::{Blocked, Classic, InBlock, Law, Partitioned, Standard};
@@ -11,19 +11,19 @@ use alloc::format;
 use core::fmt;
 use core::str::FromStr;
 
-/// Bits of a block of [`SchemeId::Blocked`]: a cache line.
+/// The number of bits in a block of [`SchemeId::Blocked`]: a cache line.
 pub const BLOCK_BITS: u64 = 512;
 
-/// The most probes of a key in a block of [`SchemeId::Blocked`]. Plans choose among the first
-/// [`MAX_BLOCKED_PROBES`](crate::MAX_BLOCKED_PROBES).
+/// The largest number of probes per key in a block of [`SchemeId::Blocked`]. Plans choose from the
+/// first [`MAX_BLOCKED_PROBES`](crate::MAX_BLOCKED_PROBES).
 pub const BLOCK_PROBES: u32 = 64;
 
-/// What is asked of a scheme where those of two hashes were left out.
+/// The requirement on a scheme in a build without those of two hashes.
 #[cfg(not(feature = "two-hash"))]
 pub(crate) const LEFT_OUT: &str = "one of independent positions, or the crate must be built with the feature `two-hash`";
 
-/// The schemes, each with its number in files and its name: one list, so that none can be
-/// forgotten.
+/// The list of schemes, each with its number in files and its name; there is only one list, so that
+/// none can be forgotten.
 macro_rules! schemes {
     ($($(#[$doc:meta])* $scheme:ident = $number:literal, $name:literal;)*) => {
         /// A scheme: how a hash becomes positions. The discriminant is its number in files.
@@ -35,7 +35,7 @@ macro_rules! schemes {
         }
 
         impl SchemeId {
-            /// All of them.
+            /// All schemes.
             pub const ALL: [SchemeId; [$($number),*].len()] = [$(SchemeId::$scheme),*];
 
             /// Its name in reports, on the command line and in `eval`.
@@ -80,7 +80,7 @@ const _: () = {
     }
 };
 
-/// Where the positions of a key lie.
+/// Where a key's positions are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -90,8 +90,8 @@ pub enum Layout {
     Spread,
     /// All in one block, so that a lookup reads one cache line.
     Lines,
-    /// [`Layout::Lines`] where it takes at most a tenth more bits than [`Layout::Spread`]. Only a
-    /// target says this, never a plan.
+    /// [`Layout::Lines`] if it needs at most a tenth more bits than [`Layout::Spread`]. It is for
+    /// targets only; a plan has one of the others.
     Auto,
 }
 
@@ -120,29 +120,30 @@ impl SchemeId {
         SchemeId::ALL.into_iter().find(|scheme| scheme.number() == number)
     }
 
-    /// Where its positions lie: [`Layout::Lines`] for [`SchemeId::Blocked`], [`Layout::Spread`] for
-    /// all others.
+    /// Where a key's positions are: [`Layout::Lines`] for [`SchemeId::Blocked`], [`Layout::Spread`]
+    /// for all others.
     #[must_use]
     pub fn layout(self) -> Layout {
         if self.block_bits().is_some() { Layout::Lines } else { Layout::Spread }
     }
 
-    /// Bits of the block that holds all positions of a key; `None` where they lie anywhere.
+    /// The number of bits in the block that holds all positions of a key; `None` if they can be
+    /// anywhere.
     #[must_use]
     pub fn block_bits(self) -> Option<u64> {
         if self == SchemeId::Blocked { Some(BLOCK_BITS) } else { None }
     }
 
-    /// Its bits come in multiples of this number: those of a block, or the probes where all slices
-    /// are alike; 1 for most schemes.
+    /// The number of bits must be a multiple of this: the bits of a block, or the probes if all
+    /// slices must be equal; 1 for most schemes.
     #[must_use]
     pub fn bits_unit(self, probes: u32) -> u64 {
         let slices = if self == SchemeId::PartitionDouble { probes.max(1).into() } else { 1 };
         self.block_bits().unwrap_or(slices)
     }
 
-    /// The law of independent positions that it obeys; `None` for schemes of two hashes and for
-    /// blocks.
+    /// The law of independent positions that the scheme obeys; `None` for schemes of two hashes and
+    /// for blocks.
     #[must_use]
     pub fn variant(self) -> Option<Variant> {
         match self {
@@ -154,8 +155,8 @@ impl SchemeId {
     }
 
     /// Whether a plan can guarantee the rate of one filter
-    /// ([`Promise::OneFilter`](crate::Promise::OneFilter)), not only the average of all: not for
-    /// schemes of two hashes, whose positions are correlated.
+    /// ([`Promise::OneFilter`](crate::Promise::OneFilter)), and not only the average of all. It
+    /// cannot for schemes of two hashes, whose positions are correlated.
     #[must_use]
     pub fn has_guarantee(self) -> bool {
         self.variant().is_some() || self == SchemeId::Blocked
@@ -167,7 +168,7 @@ impl SchemeId {
         matches!(self, SchemeId::Standard | SchemeId::Classic | SchemeId::Partitioned | SchemeId::PartitionDouble)
     }
 
-    /// Its law for `bits` bits in all.
+    /// The law of the scheme for `bits` bits in total.
     ///
     /// ```
     /// use truebloom_math::SchemeId;
@@ -177,8 +178,8 @@ impl SchemeId {
     /// ```
     ///
     /// # Errors
-    /// When bits or probes are out of range, when `partition-double` cannot share the bits equally
-    /// among its slices, and when the bits of `blocked` are not a multiple of [`BLOCK_BITS`].
+    /// Bits or probes are out of range; `partition-double` cannot divide the bits equally among its
+    /// slices; or the bits of `blocked` are not a multiple of [`BLOCK_BITS`].
     pub fn law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
         match self {
             SchemeId::Standard => Ok(Box::new(Standard::new(bits, probes)?)),
@@ -207,13 +208,13 @@ impl SchemeId {
         Ok(Box::new(PartitionDouble::new(bits / slices, probes)?))
     }
 
-    /// Their laws were left out.
+    /// An error, because this build does not include their laws.
     #[cfg(not(feature = "two-hash"))]
     fn two_hash_law(self, _bits: u64, _probes: u32) -> Result<Box<dyn Law>> {
         out_of_range("scheme", self, LEFT_OUT)
     }
 
-    /// The law, for those that are double hashing on one array.
+    /// The law as a [`Double`], for schemes of double hashing on one array.
     #[cfg(feature = "two-hash")]
     pub(crate) fn double(self, bits: u64, probes: u32) -> Result<Option<Double>> {
         let (step, offsets) = match self {
@@ -259,7 +260,7 @@ impl FromStr for SchemeId {
 mod tests {
     use super::*;
 
-    /// Numbers and names are one scheme's each, and lead back.
+    /// Each number and each name belongs to one scheme, and leads back to it.
     #[test]
     fn numbers_and_names_lead_back() {
         for scheme in SchemeId::ALL {

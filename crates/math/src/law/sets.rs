@@ -1,5 +1,5 @@
-//! Unions and intersections of filters: their expected rates, and the sizes of the sets behind two
-//! real ones.
+//! Unions and intersections of filters: their expected rates, and estimates of the sizes of the
+//! sets behind two given filters.
 
 use crate::error::{check_bits, out_of_range};
 use crate::exact::combine::ProductOf;
@@ -13,18 +13,19 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::str::FromStr;
 
-/// How filters of the same bits, probes and seed are combined, bit by bit.
+/// How two filters with the same bits, probes and seed are combined, bit by bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SetOp {
-    /// OR: the very filter of the union of the sets.
+    /// OR: exactly the filter of the union of the sets.
     Union,
-    /// AND: a filter that holds the intersection of the sets, and bits by coincidence.
+    /// AND: a filter that contains the intersection of the sets, and has additional bits by
+    /// coincidence.
     Intersection,
 }
 
 impl SetOp {
-    /// Its name.
+    /// The operation's name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -46,10 +47,10 @@ impl FromStr for SetOp {
 /// The expected rate of the union or intersection of filters that hold disjoint sets of this many
 /// `items`, for keys in none of the sets.
 ///
-/// The union is the filter of all items together. The intersection of standard filters is a mixture
-/// over the number of different positions of the query, which makes it slightly more than the
-/// product of the rates; for distinct and for sliced positions the number is fixed, and it is the
-/// product. Exact, ends at most two `f64` apart.
+/// The union is the filter with all items together. The intersection of standard filters is a
+/// mixture over the number of different positions of the query, so its rate is slightly more than
+/// the product of the rates; for distinct and for sliced positions that number is fixed, and the
+/// rate is the product. The rate is exact, with ends that are at most two `f64` apart.
 ///
 /// ```
 /// use truebloom_math::{Variant, sets};
@@ -60,7 +61,7 @@ impl FromStr for SetOp {
 /// ```
 ///
 /// # Errors
-/// Parameters out of range, an empty list, or a sum of items from 2^64 on.
+/// Parameters are out of range, the list is empty, or the sum of items is 2^64 or more.
 pub fn set_fpr(op: SetOp, variant: Variant, bits: u64, probes: u32, items: &[u64]) -> Result<Fpr> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -87,7 +88,7 @@ pub fn set_fpr(op: SetOp, variant: Variant, bits: u64, probes: u32, items: &[u64
     }
 }
 
-/// Sizes of two sets A and B, of their union and of their intersection.
+/// The sizes of two sets A and B, of their union and of their intersection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SetSizes<T> {
@@ -103,19 +104,20 @@ pub struct SetSizes<T> {
     pub only_a: T,
     /// |B without A|
     pub only_b: T,
-    /// Jaccard similarity, |A and B| / |A or B|
+    /// The Jaccard similarity, |A and B| / |A or B|
     pub jaccard: T,
 }
 
-/// Point estimates from the set bits of two filters of the same bits, probes and seed, and of their
-/// OR: method of moments for each of the three, then arithmetic.
+/// Point estimates from the numbers of set bits of two filters with the same bits, probes and seed,
+/// and of their OR: the method of moments for each of the three, and arithmetic for the rest.
 ///
-/// `None` stands for what a full filter leaves open; a similarity of two empty sets is 1. Estimates
-/// that would be negative are 0, since `|A| + |B|` scatters around `|A or B|`. No bias correction:
-/// use intervals ([`intervals`]) for claims. For the partitioned filter the slices must be equal.
+/// `None` for what a full filter leaves open; two empty sets have a similarity of 1. Negative
+/// estimates are replaced by 0; they occur because `|A| + |B|` scatters around `|A or B|`. There is
+/// no correction for bias: for claims, use intervals ([`intervals`]). For the partitioned filter,
+/// the slices must be equal.
 ///
 /// # Errors
-/// Impossible counts.
+/// The counts are impossible.
 pub fn sizes(variant: Variant, bits: u64, probes: u32, ones_a: u64, ones_b: u64, ones_union: u64) -> Result<SetSizes<Option<f64>>> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -148,7 +150,7 @@ fn check_counts(bits: u64, ones_a: u64, ones_b: u64, ones_union: u64) -> Result<
     Ok(())
 }
 
-/// The items whose mean fill is `ones`; `None` for a full filter.
+/// The number of items whose mean fill is `ones`; `None` for a full filter.
 fn estimate(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<f64>> {
     let k = u64::from(probes);
     if variant == Variant::Partitioned && !bits.is_multiple_of(k) {
@@ -171,31 +173,33 @@ fn estimate(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Optio
     Ok(Some(ln_empty / ln_empty_after_one))
 }
 
-/// A closed interval of a number of items; no upper end for a full filter.
+/// A closed interval for a number of items, without an upper end for a full filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
-    /// Lower end.
+    /// The lower end.
     pub lower: u64,
-    /// Upper end; `None` for no bound.
+    /// The upper end; `None` if there is no bound.
     pub upper: Option<u64>,
 }
 
-/// A closed interval of a size or a similarity.
+/// A closed interval for a size or a similarity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// Lower end.
+    /// The lower end.
     pub lower: f64,
-    /// Upper end; infinite where nothing bounds it.
+    /// The upper end; infinite if there is no bound.
     pub upper: f64,
 }
 
-/// Intervals for all sizes derived from two sets, from intervals of |A|, |B| and |A or B|.
+/// Intervals for all sizes derived from two sets, computed from intervals for |A|, |B| and |A or
+/// B|.
 ///
-/// Give the three intervals a third of the error each (confidence `1 - (1-c)/3`): then all three
-/// hold, and all seven of the answer with them, with probability at least c. Conservative: the
-/// union bound takes no account of the three counts' dependence. First the three are narrowed by
-/// what holds for any two sets: `max(|A|, |B|) <= |A or B| <= |A| + |B|`, which costs no
-/// confidence. `None` if that leaves nothing: then at least one of the three misses.
+/// Give each of the three intervals a third of the error (confidence `1 - (1-c)/3`): then all three
+/// hold, and with them all seven of the result, with probability at least c. The result is
+/// conservative, because the union bound ignores the dependence of the three counts. First, the
+/// three are narrowed by a relation that holds for any two sets:
+/// `max(|A|, |B|) <= |A or B| <= |A| + |B|`, which costs no confidence. `None` if nothing is left:
+/// then at least one of the three does not contain the truth.
 ///
 /// ```
 /// use truebloom_math::sets::{Interval, intervals};

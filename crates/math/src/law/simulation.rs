@@ -1,4 +1,4 @@
-//! Simulations with ideal hashes, of fresh keys against filled filters, where no law gives the
+//! Simulations with ideal hashes: fresh keys are queried in filled filters, when no law gives the
 //! rate.
 
 use crate::exact::power::power;
@@ -8,10 +8,10 @@ use crate::{Fpr, Method, binomial};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// How a key takes its positions.
+/// How a key chooses its positions.
 pub trait Positions {
-    /// Calls `all` with the positions of a key whose base words come from `word`, until it says
-    /// false. Whether it never did.
+    /// Calls `all` with the positions of a key, whose base words come from `word`, until it returns
+    /// false. Returns whether it never did.
     fn every(&self, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool;
 }
 
@@ -19,37 +19,37 @@ pub trait Positions {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Simulation {
-    /// The number of filters, each filled with its own words.
+    /// The number of filters, each of which was filled with its own words.
     pub filters: u64,
-    /// Keys queried, over all filters.
+    /// The number of keys that were queried, over all filters.
     pub queries: u64,
-    /// How many of them passed.
+    /// The number of queried keys that passed.
     pub hits: u64,
-    /// Hits over queries.
+    /// Hits divided by queries.
     pub rate: f64,
-    /// Lower end of the 99% interval of the expected rate.
+    /// The lower end of the 99% interval for the expected rate.
     pub lower: f64,
-    /// Upper end.
+    /// The upper end of that interval.
     pub upper: f64,
 }
 
 impl Simulation {
-    /// This many filters of `bits` bits, each filled with `items` keys and asked for `each` others.
-    /// The words come from SplitMix64 at `seed`.
+    /// Simulates this many filters of `bits` bits, each filled with `items` keys and queried with
+    /// `each` other keys. The words come from SplitMix64, started at `seed`.
     pub fn run(positions: &impl Positions, bits: u64, items: u64, filters: u64, each: u64, seed: u64) -> Simulation {
         let mut words = vec![0; bits.div_ceil(64) as usize];
         let hits: Vec<u64> = (0..filters).map(|number| hits(positions, &mut words, items, each, seed ^ mix(number + 1))).collect();
         Simulation::of(&hits, each)
     }
 
-    /// The interval is for the expected rate. Queries of one filter share its bits, so only filters
-    /// are independent: three standard errors of their mean (Student's 99% point for 16 filters is
-    /// 2.95), and at least the binomial interval of all queries, which is what remains where
+    /// The interval for the expected rate. Queries of one filter share its bits, so only filters
+    /// are independent. The interval is three standard errors of their mean (Student's 99% point
+    /// for 16 filters is 2.95), and at least the binomial interval of all queries, which remains if
     /// filters do not scatter.
     ///
-    /// Where all filters agree, or all but a few, their scatter says nothing of what is rare. Then
-    /// those that agree have one share of hits, and the chance of others is at most what this few
-    /// allow (Clopper and Pearson, at 99%), whatever their shares.
+    /// If all filters agree, or all except a few, their scatter says nothing about rare cases. Then
+    /// the filters that agree have one share of hits, and the probability of others is at most what
+    /// their small number allows (Clopper and Pearson, at 99%), whatever their shares.
     pub(crate) fn of(hits: &[u64], each: u64) -> Simulation {
         let (filters, total) = (hits.len() as u64, hits.iter().sum::<u64>());
         let queries = filters * each;
@@ -74,7 +74,7 @@ impl Simulation {
     }
 }
 
-/// Fewer filters than this that differ from the others do not tell how filters scatter.
+/// If fewer filters than this differ from the others, they do not show how filters scatter.
 const FEW: u64 = 30;
 
 /// The most frequent number of hits, and how many filters have it.
@@ -85,7 +85,7 @@ fn most_frequent(hits: &[u64]) -> (u64, u64) {
     runs.max_by_key(|run| run.1).unwrap_or((0, 0))
 }
 
-/// Hits among `queries` strangers of a filter of `items` keys.
+/// The number of hits among `queries` new keys in a filter with `items` keys.
 fn hits(positions: &impl Positions, words: &mut [u64], items: u64, queries: u64, seed: u64) -> u64 {
     let mut random = SplitMix64::at(seed);
     let mut word = || random.word();

@@ -1,4 +1,5 @@
-//! The partitioned filter's rate: a product over slices, in the same whole numbers.
+//! The partitioned filter's rate: a product over slices, in the same whole numbers with counted
+//! errors.
 
 use super::inclusion::{MAX_DIGITS, MAX_WORK};
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -8,8 +9,9 @@ use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// `k` slices, one draw of an item in each: the product over slices of `1 - (1 - 1/size)^n`. Exact
-/// for any sizes, since the slices are independent and each holds `n` throws.
+/// `k` slices, where an item draws one position in each: the product over slices of
+/// `1 - (1 - 1/size)^n`. It is exact for any sizes, because the slices are independent and each has
+/// `n` throws.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slices {
     pub(crate) bits: u64,
@@ -18,7 +20,7 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
-    /// `(size, how many)`: the first `bits mod probes` slices are one bit longer.
+    /// `(size, how many)`; the first `bits mod probes` slices are one bit longer.
     pub(crate) fn sizes(&self) -> [(u64, u32); 2] {
         let probes = u64::from(self.probes);
         let longer = (self.bits % probes) as u32;
@@ -27,9 +29,9 @@ impl Slices {
 }
 
 impl Enclose for Slices {
-    /// For each size: the power `(1 - 1/size)^n` is at most `2n` units low, so its complement lies
-    /// in an interval of `2n` units; raising both ends to the number of slices loses `count` units
-    /// more at the lower end, and the upper end gets them added.
+    /// For each size: the power `(1 - 1/size)^n` is at most `2n` units too low, so its complement
+    /// is in an interval of `2n` units. Raising both ends to the number of slices loses `count`
+    /// more units at the lower end, and these are added at the upper end.
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let mut product = Product::new(limbs);
         let mut ends: Option<[Vec<u64>; 2]> = None;

@@ -8,12 +8,12 @@ use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 use alloc::format;
 
-/// The law of k independent uniform positions, for items and queries alike: what a filter with k
-/// independent hash functions obeys.
+/// The law of k independent uniform positions, for items and queries alike: a filter with k
+/// independent hash functions obeys it.
 ///
-/// The expected rate is `E[(X/m)^k]` with `X` the occupied bits after `nk` throws: Burns (56),
-/// Grandi (9). The textbook's `(1 - (1 - 1/m)^(nk))^k` (Lehr) is the power of the mean and
-/// therefore too low for every k above 1 and more than one throw.
+/// The expected rate is `E[(X/m)^k]`, where `X` is the number of set bits after `nk` throws: Burns
+/// (56), Grandi (9). The textbook's `(1 - (1 - 1/m)^(nk))^k` (Lehr) is the power of the mean, and
+/// so is too low for every k above 1 and more than one throw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     bits: u64,
@@ -23,7 +23,7 @@ pub struct Standard {
 impl Standard {
     ///
     /// # Errors
-    /// When bits or probes are out of range; probes may exceed bits.
+    /// Bits or probes are out of range; probes may exceed bits.
     pub fn new(bits: u64, probes: u32) -> Result<Standard> {
         Variant::Standard.check(bits, probes)?;
         Ok(Standard { bits, probes })
@@ -48,8 +48,8 @@ impl Law for Standard {
         Variant::Standard.meets(self.bits, items, self.probes, rate, Some(hash_bits))
     }
 
-    /// `(ones / bits)^probes`, exact: a new key's positions are independent of the set bits (Lehr;
-    /// Dozier, Salamatian and Rubenstein).
+    /// `(ones / bits)^probes`, which is exact: a new key's positions are independent of the set
+    /// bits (Lehr; Dozier, Salamatian and Rubenstein).
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         let ones = single_count(ones, self.bits)?;
         Ratios::power(ones, self.bits, self.probes).rate().map(Some)
@@ -61,7 +61,7 @@ impl Law for Standard {
     }
 }
 
-/// The one count of an unsliced filter.
+/// The single count of an unsliced filter.
 pub(super) fn single_count(ones: &[u64], bits: u64) -> Result<u64> {
     match ones {
         [ones] if *ones <= bits => Ok(*ones),

@@ -1,14 +1,15 @@
-//! The chance that two queries pass that meet different blocks of one filter.
+//! The probability that two queries of different blocks of one filter both pass.
 //!
-//! An item leaves j given bits of one block and l of another empty with probability
+//! An item leaves j given bits of one block and l bits of another empty with probability
 //! `1 - (2 - a_j - a_l) / B` ([`Items::Blocked`]), so
 //!
 //! ```text
 //! E[f_1 f_2] = sum over j, l of (-1)^(j + l) c_j c_l ((B - 2 + a_j + a_l) / B)^n
 //! ```
 //!
-//! which is a little below `f^2`: the blocks share the items. Whole numbers of units as in
-//! [`super::inclusion`]; of that sum's squares, as all errors are counted once for each factor.
+//! which is slightly below `f^2`, because the blocks share the items. Errors are counted in whole
+//! units as in [`super::inclusion`], but for the square of that sum, so all errors count once for
+//! each factor.
 
 use super::inclusion::{Bases, InBlock, Inclusion, Items, MAX_DIGITS, MAX_WORK, Query};
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -18,8 +19,8 @@ use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Two queries that meet different blocks. The law has at least two blocks, and at least one item
-/// was inserted.
+/// Two queries of different blocks. The law must have at least two blocks, and at least one item
+/// must be inserted.
 pub(crate) struct TwoBlocks(pub(super) Inclusion);
 
 impl TwoBlocks {
@@ -30,13 +31,14 @@ impl TwoBlocks {
         }
     }
 
-    /// Units by which the whole sum, over `4^k`, may be off in either direction.
+    /// By how many units the whole sum, divided by `4^k`, may be wrong in either direction.
     ///
-    /// The coefficients `q_j = c_j / 2^k` are low by `(k + 2)^2` together before the falling
-    /// factors, and each by at most `j + 1` more for these: by less than `2 (k + 2)^2` together.
-    /// Their sum is at most 1, so that of the products `q_j q_l` is low by at most twice that, and
-    /// one unit each. A base is low by two `a`, `2 (2k - 1)` units, divided by B, and one: at most
-    /// 2k, its power by `(2k + 1) n`, of which the products are a weighted mean; and one unit each
+    /// The coefficients `q_j = c_j / 2^k` are together too low by `(k + 2)^2` before the falling
+    /// factors, which make each too low by at most `j + 1` more: together by less than
+    /// `2 (k + 2)^2`. Their sum is at most 1, so the sum of the products `q_j q_l` is too low by at
+    /// most twice that, plus one unit for each product. A base is too low by the errors of two `a`,
+    /// `2 (2k - 1)` units, divided by B, plus one: at most 2k. Its power is too low by
+    /// `(2k + 1) n`, of which the products are a weighted mean; and each product adds one unit
     /// again.
     fn error(&self) -> u128 {
         let k = u128::from(self.0.probes);
@@ -130,7 +132,7 @@ mod tests {
         BigRational::new(top.into(), bottom.into())
     }
 
-    /// The rate in a block after this many items: draw by draw, the law of its set bits.
+    /// The rate in a block after this many items, from the law of its set bits, draw by draw.
     fn in_block(bits: u64, probes: u32, items: u64) -> BigRational {
         let mut law = vec![BigRational::zero(); bits as usize + 1];
         law[0] = BigRational::one();
@@ -143,7 +145,7 @@ mod tests {
         law.iter().zip(0..).map(|(chance, d)| chance * pow(ratio(d, bits), probes as usize)).sum()
     }
 
-    /// Over the loads of both blocks, which are multinomial.
+    /// The sum over the loads of both blocks, which are multinomial.
     fn truth(blocks: u64, bits: u64, probes: u32, items: u64) -> BigRational {
         let rates: Vec<BigRational> = (0..=items).map(|load| in_block(bits, probes, load)).collect();
         let choose = |n: u64, k: u64| (0..k).fold(BigRational::one(), |c, i| c * ratio(n - i, i + 1));

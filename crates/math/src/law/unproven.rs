@@ -1,5 +1,5 @@
-//! Rates of progressions where nothing proven is narrow enough: a simulation where it is cheap,
-//! otherwise the first-order term, each named as such.
+//! Rates of progressions when no proven bracket is narrow enough: a simulation if it is cheap, and
+//! otherwise the first-order term; the method says which.
 
 use super::{EQUAL_HASHES, Floor};
 use crate::exact::double::DoubleDouble;
@@ -12,25 +12,25 @@ use alloc::vec::Vec;
 
 /// `h1 + i h2 + f(i)` modulo this many bits, on one array or in a slice for each probe.
 pub(super) struct Progression {
-    /// Bits of the array, or of a slice.
+    /// The number of bits of the array, or of a slice.
     pub(super) modulus: u64,
-    /// What h2 is at least.
+    /// The smallest h2.
     pub(super) least_step: u64,
-    /// `f(i)` modulo these bits, for each probe.
+    /// `f(i)` modulo the bits, for each probe.
     pub(super) offsets: Vec<u64>,
     pub(super) slices: bool,
 }
 
-/// Steps of a simulation: some tenths of a second.
+/// The number of steps of a simulation: some tenths of a second.
 const STEPS: u64 = 40_000_000;
 
-/// Beyond this a filter is not simulated: four megabytes.
+/// Larger filters are not simulated: four megabytes.
 const MOST_BITS: u64 = 1 << 25;
 
-/// Filters of a simulation, and the fewest that tell how they scatter.
+/// The number of filters in a simulation; the smallest is the fewest that show how filters scatter.
 const FILTERS: core::ops::RangeInclusive<u64> = 32..=4_000;
 
-/// With fewer hits than this a simulation is too coarse: it gives the rate to 30% at best.
+/// With fewer hits than this, a simulation is too coarse: it gives the rate to 30% at best.
 const FEWEST_HITS: u64 = 100;
 
 impl Progression {
@@ -38,7 +38,8 @@ impl Progression {
         if self.slices { self.modulus.saturating_mul(self.offsets.len() as u64) } else { self.modulus }
     }
 
-    /// None where it takes too long, or shows next to nothing. Always the same for the same law.
+    /// A simulated rate; `None` if it takes too long, or shows almost nothing. The result is always
+    /// the same for the same law.
     fn simulated(&self, items: u64) -> Option<Fpr> {
         let probes = self.offsets.len() as u64;
         let filling = items.saturating_mul(probes).saturating_add(self.bits() / 64);
@@ -57,10 +58,11 @@ impl Progression {
         (found.hits >= FEWEST_HITS).then(|| found.fpr())
     }
 
-    /// Exact where an array is so small that all its states can be counted: a filter covers the
-    /// positions T of a key with the sum over U in T of `(-1)^|U| P(a key avoids U)^items`, in
-    /// pairs of `f64`. None for more than [`MOST_COUNTED`] bits, for many items, and for rates so
-    /// small that the sum's cancellation would show.
+    /// The exact rate of an array that is so small that all its states can be counted: a filter
+    /// covers the positions T of a key with probability
+    /// `sum over U in T of (-1)^|U| P(a key avoids U)^items`, computed in pairs of `f64`. `None`
+    /// for more than [`MOST_COUNTED`] bits, for many items, and for rates so small that the sum's
+    /// cancellation would be visible.
     fn counted(&self, items: u64) -> Option<Fpr> {
         if self.bits() > MOST_COUNTED || items > MOST_COUNTED_ITEMS {
             return None;
@@ -103,9 +105,10 @@ impl Progression {
         Some(Fpr { method: Method::Exact, ..fpr })
     }
 
-    /// Proven for any progression: a position is hit by at most all probes' share of the pairs, and
-    /// at least by that less the pairs where two probes coincide; the chance that all positions are
-    /// hit is at most that of one, and lacks at most the sum of the others' chances to be empty.
+    /// A bracket that is proven for any progression. The share of pairs that hit a position is at
+    /// most that of all probes together, and at least that minus the pairs for which two probes
+    /// coincide. The probability that all positions are hit is at most that of one position, and
+    /// less than it by at most the sum of the probabilities that the others are empty.
     fn union_bounds(&self, items: u64) -> Fpr {
         let (n, m, k) = (items as f64, self.modulus as f64, self.offsets.len() as u64);
         let probes = k as f64;
@@ -119,10 +122,10 @@ impl Progression {
         Fpr::bound((1.0 - probes * empty(least) - ROUNDING).max(0.0), (1.0 - empty(most) + ROUNDING).min(1.0))
     }
 
-    /// The proven bracket where its ends are within a factor of two; otherwise a simulation, kept
-    /// within what is proven; otherwise the bracket with an approximate value, or, where the
-    /// bracket says next to nothing, that value by its own name: the first order, or the limit and
-    /// the floors of the law.
+    /// The proven bracket if its ends are within a factor of two; otherwise a simulation, limited
+    /// to what is proven; otherwise the bracket with an approximate value. If the bracket says
+    /// almost nothing, the approximation is given by its own name: the first order, or the limit
+    /// and the floors of the law.
     pub(super) fn best(&self, items: u64, proven: Option<Fpr>, first_order: Option<f64>, floors: &[Floor]) -> Fpr {
         if let Some(exact) = self.counted(items) {
             return exact;
@@ -151,16 +154,16 @@ impl Progression {
     }
 }
 
-/// Bits whose states are counted: four thousand states.
+/// The largest number of bits whose states are counted: four thousand states.
 const MOST_COUNTED: u64 = 12;
 
-/// So that a power's error stays below 2^-80.
+/// With up to this many items, a power's error stays below 2^-80.
 const MOST_COUNTED_ITEMS: u64 = 1_000_000;
 
-/// With 2^12 terms of such errors what is left has all digits of an `f64`.
+/// With 2^12 terms that have such errors, rates from this on keep all digits of an `f64`.
 const LEAST_COUNTED: f64 = 1e-3;
 
-/// `table[T]` becomes the sum of `table[U]` over the subsets U of T.
+/// Sets `table[T]` to the sum of `table[U]` over the subsets U of T.
 fn over_subsets<T: Copy>(table: &mut [T], plus: impl Fn(T, T) -> T) {
     let bits = table.len().trailing_zeros();
     for bit in (0..bits).map(|bit| 1usize << bit) {
@@ -170,7 +173,7 @@ fn over_subsets<T: Copy>(table: &mut [T], plus: impl Fn(T, T) -> T) {
     }
 }
 
-/// By squaring.
+/// Computed by squaring.
 fn power(base: DoubleDouble, exponent: u64) -> DoubleDouble {
     (0..64 - exponent.leading_zeros()).rev().fold(DoubleDouble::ONE, |power, bit| {
         let square = power.times(power);
@@ -178,22 +181,23 @@ fn power(base: DoubleDouble, exponent: u64) -> DoubleDouble {
     })
 }
 
-/// Some roundings of numbers up to 1, and of an exponent where what it gives counts.
+/// A margin for some roundings of numbers up to 1, and of an exponent.
 const ROUNDING: f64 = 1e-9;
 
-/// A bracket whose upper end is this many times the value says nothing about it.
+/// If a bracket's upper end is this many times the value, it says nothing about it.
 const FAR: f64 = 1_000.0;
 
 impl Positions for Progression {
-    /// A word times the modulus, shifted: not uniform by `modulus / 2^64`, below 2^-39 for what is
-    /// simulated.
+    /// A word times the modulus, shifted: it deviates from uniform by `modulus / 2^64`, which is
+    /// below 2^-39 for everything that is simulated.
     fn every(&self, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool {
         self.walk(|m| ((u128::from(word()) * u128::from(m)) >> 64) as u64, all)
     }
 }
 
 impl Progression {
-    /// The positions of a key, until `all` says false; `below` draws where it begins and its step.
+    /// Calls `all` with the positions of a key until it returns false; `below` draws the first
+    /// position and the step.
     fn walk(&self, mut below: impl FnMut(u64) -> u64, mut all: impl FnMut(u64) -> bool) -> bool {
         let m = self.modulus;
         let (mut at, step) = (below(m), self.least_step + below(m - self.least_step));
@@ -213,8 +217,8 @@ mod tests {
     use crate::law::double::{Double, Offsets, Step};
     use crate::law::{Law, PartitionDouble};
 
-    /// Simulated intervals against exact rates: 24 intervals of 99% that do not depend on each
-    /// other, of which one may miss (two do with chance 2.4%; the seed is frozen).
+    /// Compares simulated intervals with exact rates: of 24 independent intervals of 99%, one may
+    /// miss (two miss with probability 2.4%; the seed is frozen).
     #[test]
     fn simulations_agree_with_the_exact_rates() {
         let mut missed = Vec::new();
@@ -265,8 +269,9 @@ mod tests {
         assert!(found.lower > 0.999 && found.method == Method::Bound);
     }
 
-    /// Counted states against the law of few probes, to the last digits, and where it has no
-    /// answer: a simulation of 4,000 filters, all alike, said [0.999834, 1] of the first.
+    /// Compares counted states with the law of few probes, to the last digits, and with cases for
+    /// which the law has no answer: a simulation of 4,000 filters, all alike, gave [0.999834, 1]
+    /// for the first.
     #[test]
     fn small_arrays_are_counted() {
         let many = Double::new(5, 143, Step::Any, Offsets::Linear).and_then(|law| law.fpr(5)).expect("in range");
@@ -284,7 +289,7 @@ mod tests {
         assert!((counted.value / exact.value - 1.0).abs() < 4e-16, "{counted:?} {exact:?}");
     }
 
-    /// Filters that agree, or nearly all do, bound what was not seen.
+    /// Filters that all agree, or nearly all, still bound the probability of what was not seen.
     #[test]
     fn filters_that_agree_leave_room_for_others() {
         let of = |hits: &[u64]| Simulation::of(hits, 10);
@@ -297,8 +302,8 @@ mod tests {
         assert!(few.lower < 0.998_2 && few.lower > 0.997 && few.upper == 1.0, "{few:?}");
     }
 
-    /// The bounds that hold for any progression, against counted states: above 0 and below 1
-    /// somewhere, and never beside the truth.
+    /// Compares the bounds that hold for any progression with counted states: they are sometimes
+    /// above 0 and below 1, and always contain the truth.
     #[test]
     fn union_bounds_enclose_counted_rates() {
         let (mut lower, mut upper) = (0, 0);

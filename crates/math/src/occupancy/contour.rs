@@ -1,5 +1,5 @@
-//! The standard law where its throws are too many to walk: one contour integral per probability, on
-//! its own saddle circle.
+//! The standard law for too many throws to walk through: one contour integral per probability, on a
+//! circle through its saddle point.
 //!
 //! Burns (5) is `P(X = x) = C(m, x) N! / m^N [w^N] (e^w - 1)^x`. On the circle of radius r,
 //!
@@ -7,22 +7,22 @@
 //! P(X = x) = C(m, x) N! / m^N  (e^r - 1)^x r^(-N) I,    I = 1/(2 pi) integral of ((e^w - 1) / (e^r - 1))^x e^(-iNt) dt,  w = r e^(it)
 //! ```
 //!
-//! and I is the probability that x Poisson variables of rate r, each known to be positive, add up
-//! to N. At the saddle, `r / (1 - e^(-r)) = N / x`, that is their mean, so nothing cancels. The
-//! factor before I has exponents as large as `N ln m` that nearly cancel: it is formed from
-//! logarithms of thirty digits. I is a trapezoid sum over T points of the circle, which is exactly
-//! the probability of N, N +- T, N +- 2T, ..; ten standard deviations away those are below 1e-18 of
-//! it.
+//! where I is the probability that x Poisson variables of rate r, each conditioned to be positive,
+//! add up to N. At the saddle point, `r / (1 - e^(-r)) = N / x`, which is the mean of these
+//! variables, so nothing cancels. The factor before I has exponents as large as `N ln m` that
+//! nearly cancel; it is computed from logarithms with thirty digits. I is a trapezoid sum over T
+//! points of the circle, which is exactly the probability of N, N +- T, N +- 2T, ..; at ten
+//! standard deviations, the others are below 1e-18 of it.
 //!
-//! Method: validated. The trapezoid's error is bounded by the tail of that sum of Poissons, but the
-//! rounding of the integrand is only tested.
+//! The method is validated: the trapezoid's error is bounded by the tail of that sum of Poisson
+//! variables, but the rounding of the integrand is only tested.
 
 use crate::exact::double::{DoubleDouble, ln_factorial};
 use crate::exact::power::power;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The largest numbers of throws and bits: beyond, not even thirty digits are enough.
+/// The largest number of throws or bits: beyond it, even thirty digits are not enough.
 pub(crate) const MAX_THROWS: u128 = 1 << 53;
 
 /// Bernoulli numbers `B_2, B_4, .. B_30` as fractions.
@@ -44,10 +44,10 @@ const BERNOULLI: [(f64, f64); 15] = [
     (8_615_841_276_005.0, 14322.0),
 ];
 
-/// Orders of the expansion of the integrand about its saddle.
+/// The number of terms in the expansion of the integrand at its saddle point.
 const ORDERS: usize = 26;
 
-/// What all x of one law have in common.
+/// Values that all x of one law share.
 #[derive(Clone, Debug)]
 pub(crate) struct Contour {
     bits: u64,
@@ -59,7 +59,8 @@ pub(crate) struct Contour {
 }
 
 impl Contour {
-    /// `None` beyond [`MAX_THROWS`].
+    /// The natural logarithm of the probability of exactly `x` set bits; minus infinity if that is
+    /// impossible.
     pub(crate) fn new(bits: u64, throws: u128) -> Option<Contour> {
         if throws > MAX_THROWS || u128::from(bits) > MAX_THROWS {
             return None;
@@ -84,8 +85,8 @@ impl Contour {
         self.parts(x).map_or(f64::NEG_INFINITY, |(ln, integral)| ln.high + (ln.low + libm::log(integral)))
     }
 
-    /// The probability of exactly `x` set bits, 0 below the range of `f64`. Relative error at most
-    /// 1e-12, measured.
+    /// The probability of exactly `x` set bits, 0 below the range of `f64`. Measured relative
+    /// error: at most 1e-12.
     pub(crate) fn probability(&self, x: u64) -> f64 {
         match self.parts(x) {
             Some((ln, integral)) if ln.high > -745.0 => libm::exp(ln.high) * (1.0 + ln.low) * integral,
@@ -135,10 +136,9 @@ impl Contour {
     }
 }
 
-/// Solves `r / (1 - e^(-r)) - 1 = c` for `c > 0` by Newton's method from above, where it falls
-/// steadily: the left side is increasing and convex. What is left of the error hardly matters,
-/// since the result does not depend on r except for the terms that the symmetry of the integrand
-/// drops.
+/// Solves `r / (1 - e^(-r)) - 1 = c` for `c > 0` by Newton's method from above, which decreases
+/// steadily because the left side is increasing and convex. The remaining error hardly matters,
+/// because the result depends on r only through terms that the symmetry of the integrand removes.
 fn saddle(c: f64) -> f64 {
     // Left side and slope.
     let at = |r: f64| {
@@ -163,8 +163,8 @@ fn saddle(c: f64) -> f64 {
     r
 }
 
-/// The coefficients of `s^j`, j from 0, of `ln((e^z - 1) / (e^r - 1))` at `z = r e^s`; the first
-/// two are left 0.
+/// The coefficients of `s^j`, from j = 0, of `ln((e^z - 1) / (e^r - 1))` at `z = r e^s`; the first
+/// two are 0.
 fn expansion(r: f64) -> [f64; ORDERS] {
     let mut l = [0.0; ORDERS];
     if r < 1.0 {
@@ -203,7 +203,7 @@ fn expansion(r: f64) -> [f64; ORDERS] {
     l
 }
 
-/// Riemann's zeta at an even number.
+/// Riemann's zeta function at an even number.
 fn zeta(s: i32) -> f64 {
     const PI: f64 = core::f64::consts::PI;
     match s {
@@ -273,8 +273,8 @@ fn beyond_linear(u: f64) -> (f64, f64) {
     (-2.0 * half * half, imaginary)
 }
 
-/// `ln((e^z - 1) / (e^r - 1))` less its first two terms in t, from its [`powers`] of z, for r
-/// below 1.
+/// `ln((e^z - 1) / (e^r - 1))` without its first two terms in t, computed from its [`powers`] of z,
+/// for r below 1.
 fn small_circle(powers: &[(f64, f64)], t: f64) -> (f64, f64) {
     powers.iter().fold((0.0, 0.0), |sum, &(coefficient, power)| {
         let (real, imaginary) = beyond_linear(power * t);
@@ -282,8 +282,8 @@ fn small_circle(powers: &[(f64, f64)], t: f64) -> (f64, f64) {
     })
 }
 
-/// `ln((e^z - 1) / z)` as `(coefficient r^i, i)` of its powers `z^i`, for r below 1, until they no
-/// longer matter.
+/// `ln((e^z - 1) / z)` as `(coefficient r^i, i)` of its powers `z^i`, for r below 1, until they are
+/// negligible.
 fn powers(r: f64) -> Vec<(f64, f64)> {
     let mut list = vec![(r / 2.0, 1.0)];
     let ratio = -(r / (2.0 * core::f64::consts::PI)) * (r / (2.0 * core::f64::consts::PI));

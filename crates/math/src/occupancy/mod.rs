@@ -1,8 +1,8 @@
-//! The laws of the number of set bits.
+//! The distributions of the number of set bits.
 //!
-//! Throw items at `m` bits, by single positions or by committees of distinct ones, and count the
-//! bits that were hit: that number X is what a filter's fill, its rate and every estimate from its
-//! bits depend on. [`Occupancy`] is one such law; it is made for
+//! Throw items at `m` bits, as single positions or as committees of distinct ones, and count the
+//! bits that were hit: this number X determines a filter's fill, its rate and every estimate from
+//! its bits. [`Occupancy`] is such a law; it is available for
 //!
 //! | law | the papers' name | constructor |
 //! |---|---|---|
@@ -11,16 +11,17 @@
 //! | a union | committees of varying sizes, Burns (18)-(23) | [`Occupancy::union`] |
 //! | an intersection | committee intersection, Burns (24)-(42) | [`Occupancy::intersection`] |
 //!
-//! *Why every one of these X is a sum of independent Bernoulli variables.* Let `F(z) = E[z^X]` and
-//! write `F(1 + z) = sum_j C(m,j) a_j z^j`; `a_j` is the probability that `j` given bits are all
-//! hit. Intersecting with an independent set multiplies the `a_j`, which is the composition of
-//! Schur (1914) and Szegő (1922): it keeps polynomials real-rooted if both factors are, and one has
-//! all its roots of one sign. A single committee has `F(z) = z^k`, and `F(1 + z)` has the roots -1.
-//! A polynomial with non-negative coefficients and real roots only has none above 0, so the
-//! composition can be repeated. Complements turn `F(z)` into `z^m F(1/z)`, unions are intersections
-//! of complements, and a department is a union. So all roots are real and at most 0: X is a sum of
-//! independent Bernoulli variables. Hence its probabilities are log-concave, and the tail bounds of
-//! Bennett and of Berry and Esseen hold with the exact mean and variance.
+//! *Why each of these X is a sum of independent Bernoulli variables.* Let `F(z) = E[z^X]` and write
+//! `F(1 + z) = sum_j C(m,j) a_j z^j`; `a_j` is the probability that `j` given bits are all hit.
+//! Intersecting with an independent set multiplies the `a_j`, which is the composition of Schur
+//! (1914) and Szegő (1922): it preserves real-rootedness if both factors have only real roots, and
+//! those of one factor all have the same sign. A single committee has `F(z) = z^k`, so all roots of
+//! `F(1 + z)` are -1. A polynomial with non-negative coefficients that has only real roots has none
+//! above 0, so the composition can be repeated. Complements turn `F(z)` into `z^m F(1/z)`, unions
+//! are intersections of complements, and a department is a union. So all roots are real and at most
+//! 0, which means that X is a sum of independent Bernoulli variables. It follows that its
+//! probabilities are log-concave, and that the tail bounds of Bennett and of Berry and Esseen hold
+//! with the exact mean and variance.
 
 pub(crate) mod contour;
 mod moments;
@@ -45,11 +46,12 @@ pub(crate) struct Committees {
     pub(crate) count: u128,
 }
 
-/// The law of the number X of set bits; see the [module](self).
+/// The distribution of the number X of set bits; see the [module](self).
 ///
-/// Probabilities come from positive recurrences or from a contour integral, never from alternating
-/// sums in `f64`; moments from whole numbers. Where neither is possible within reason, tails and
-/// quantiles are proven brackets and say so, and probabilities are [`crate::Error::LawTooCostly`].
+/// Probabilities are computed by positive recurrences or by a contour integral, never by
+/// alternating sums in `f64`; moments are computed in whole numbers. If neither is possible with
+/// reasonable work, tails and quantiles are proven brackets, marked as such, and probabilities are
+/// [`crate::Error::LawTooCostly`].
 ///
 /// ```
 /// use truebloom_math::occupancy::Occupancy;
@@ -62,15 +64,16 @@ pub(crate) struct Committees {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occupancy {
     bits: u64,
-    /// X counts the bits hit in every department; in each, sizes differ and no count is 0.
+    /// X counts the bits that are hit in every department; within each, the sizes differ and no
+    /// count is 0.
     departments: Vec<Vec<Committees>>,
 }
 
 impl Occupancy {
-    /// The set bits of a standard filter: `items probes` independent throws.
+    /// The number of set bits in a standard filter: `items probes` independent throws.
     ///
     /// # Errors
-    /// Bits or probes out of range.
+    /// Bits or probes are out of range.
     pub fn standard(bits: u64, items: u64, probes: u32) -> Result<Occupancy> {
         Variant::Standard.check(bits, probes)?;
         check_probes(probes)?;
@@ -78,33 +81,34 @@ impl Occupancy {
         Ok(Occupancy { bits, departments: vec![merged(&committees)] })
     }
 
-    /// The set bits of a classic filter: `items` committees of `probes` distinct bits.
+    /// The number of set bits in a classic filter: `items` committees of `probes` distinct bits.
     ///
     /// # Errors
-    /// Bits or probes out of range, or probes above bits.
+    /// Bits or probes are out of range, or probes exceed bits.
     pub fn classic(bits: u64, items: u64, probes: u32) -> Result<Occupancy> {
         Variant::Classic.check(bits, probes)?;
         let committees = [Committees { size: u64::from(probes), count: u128::from(items) }];
         Ok(Occupancy { bits, departments: vec![merged(&committees)] })
     }
 
-    /// The bits hit by at least one of several committees, given as `(size, count)`: Burns
-    /// (18)-(23).
+    /// The number of bits that at least one of several committees hits, given as `(size, count)`:
+    /// Burns (18)-(23).
     ///
-    /// A count of 0 and an empty list are no committees: no bit is hit.
+    /// With a count of 0 or an empty list, no bit is hit.
     ///
     /// # Errors
-    /// Bits out of range, and for a size of 0 or above bits.
+    /// Bits are out of range, or a size is 0 or above bits.
     pub fn union(bits: u64, committees: &[(u64, u64)]) -> Result<Occupancy> {
         check_bits(bits)?;
         Ok(Occupancy { bits, departments: vec![department(bits, committees)?] })
     }
 
-    /// The bits hit in every department; each department is a list of committees `(size, count)` as
-    /// in [`Occupancy::union`]: Burns (24)-(42), of which (38) is printed with a wrong sign.
+    /// The number of bits that are hit in every department; each department is a list of committees
+    /// `(size, count)` as in [`Occupancy::union`]: Burns (24)-(42), of which (38) is printed with a
+    /// wrong sign.
     ///
     /// # Errors
-    /// As for [`Occupancy::union`], and when there is no department.
+    /// As for [`Occupancy::union`]; or there is no department.
     pub fn intersection<D: AsRef<[(u64, u64)]>>(bits: u64, departments: &[D]) -> Result<Occupancy> {
         check_bits(bits)?;
         if departments.is_empty() {
@@ -114,13 +118,14 @@ impl Occupancy {
         Ok(Occupancy { bits, departments })
     }
 
-    /// Number of bits m.
+    /// The number of bits, m.
     #[must_use]
     pub fn bits(&self) -> u64 {
         self.bits
     }
 
-    /// The least and the greatest number of set bits that are possible; all numbers between are.
+    /// The smallest and the largest possible number of set bits; all numbers in between are
+    /// possible.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;

@@ -1,4 +1,4 @@
-//! Probabilities: single ones, the whole vector, the part that matters, and sums over it.
+//! Probabilities: single ones, all of them, the part that matters, and sums over it.
 
 use super::Occupancy;
 use super::contour::Contour;
@@ -9,47 +9,49 @@ use crate::{Method, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Throws up to which the standard law is walked; the contour is faster beyond.
+/// With up to this many throws, the standard law is walked; with more, the contour integral is
+/// faster.
 pub(super) const WALKED_THROWS: u128 = 256;
 
-/// Terms of a walk in pairs of `f64`: a second or two.
+/// The number of terms of a walk in pairs of `f64`: a second or two.
 const WALK_TERMS: f64 = 1.5e8;
 
-/// Probabilities by contour integrals, of some 3 microseconds each: some three seconds.
+/// The number of probabilities by contour integrals, which take some 3 microseconds each: some
+/// three seconds.
 const CONTOURS: u64 = 1_000_000;
 
-/// The longest vector that is answered whole.
+/// The longest vector of all probabilities that is computed.
 const MAX_VECTOR: u64 = 1 << 27;
 
-/// Below this a probability in a whole vector may be given as 0.
+/// A probability below this may be 0 in the vector of all probabilities.
 const SMALLEST: f64 = 1e-280;
 
-/// Probabilities of consecutive numbers of set bits, `first`, `first + 1`, ..
+/// The probabilities of consecutive numbers of set bits, `first`, `first + 1`, ..
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Pmf {
-    /// The number of set bits that the first probability belongs to.
+    /// The number of set bits for the first probability.
     pub first: u64,
     /// The probabilities; each with a relative error of at most 1e-12.
     pub probabilities: Vec<f64>,
     /// An upper bound on the probability of all other numbers.
     pub left_out: f64,
-    /// [`Method::Exact`]: by a positive recurrence with counted errors. [`Method::Validated`]: by
-    /// contour integrals.
+    /// [`Method::Exact`]: computed by a positive recurrence with counted errors.
+    /// [`Method::Validated`]: computed by contour integrals.
     pub method: Method,
 }
 
 impl Occupancy {
-    /// The probability of each number of set bits, index 0 to `bits`.
+    /// The probability of each number of set bits, from index 0 to `bits`.
     ///
-    /// Relative error at most 1e-12 for every probability above 1e-280; smaller ones may be given
-    /// as 0. By a positive recurrence (work: committees times the width of the law times the size),
-    /// or, for more than some hundred single throws, by contour integrals (3 microseconds per
-    /// probability).
+    /// The relative error is at most 1e-12 for every probability above 1e-280; smaller ones may
+    /// be 0. Computed by a positive recurrence (whose work is committees times the width of the law
+    /// times the size), or, for more than some hundred single throws, by contour integrals (3
+    /// microseconds per probability).
     ///
     /// # Errors
-    /// [`crate::Error::LawTooCostly`] above 2^27 bits, and where the recurrence would take more
-    /// than some seconds.
+    /// [`crate::Error::LawTooCostly`] above 2^27 bits, and if the recurrence would take more than
+    /// some seconds.
     pub fn pmf(&self) -> Result<Vec<f64>> {
         let _work = work::begin();
         if self.bits > MAX_VECTOR {
@@ -61,8 +63,8 @@ impl Occupancy {
         Ok(whole)
     }
 
-    /// The probabilities above 1e-20, and a bound of what is left out. Otherwise as for
-    /// [`Occupancy::pmf`], for any number of bits.
+    /// The probabilities above 1e-20, and a bound on the rest. Otherwise as for [`Occupancy::pmf`],
+    /// for any number of bits.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -79,8 +81,8 @@ impl Occupancy {
     }
 
     /// The probability of exactly `ones` set bits; relative error at most 1e-12 above 1e-280. 0
-    /// where impossible. Microseconds for the standard law at any size to 2^53 bits and throws;
-    /// otherwise the cost of [`Occupancy::pmf_window`].
+    /// where impossible. Takes microseconds for the standard law at any size up to 2^53 bits and
+    /// throws; otherwise it costs as much as [`Occupancy::pmf_window`].
     ///
     /// # Errors
     /// As for [`pmf`](Self::pmf).
@@ -106,11 +108,12 @@ impl Occupancy {
 
     /// `E[z^X]` for a finite z of either sign: Burns (5), (20) and (28).
     ///
-    /// By summing [`Occupancy::pmf`], at its cost: relative error at most 2e-12 for z of 0 or more;
-    /// below 0 the terms alternate, and the error is at most 2e-12 of the value at |z|.
+    /// Computed by summing [`Occupancy::pmf`], at its cost. The relative error is at most 2e-12 for
+    /// z of 0 or more; below 0 the terms alternate, and the error is at most 2e-12 of the value
+    /// at |z|.
     ///
     /// # Errors
-    /// Where the value is beyond an `f64`, or rests on probabilities below 1e-280.
+    /// The value exceeds the range of `f64`, or depends on probabilities below 1e-280.
     pub fn generating_function(&self, z: f64) -> Result<f64> {
         let _work = work::begin();
         if !z.is_finite() {
@@ -164,7 +167,7 @@ impl Occupancy {
         Ok(kept(stretch, smallest))
     }
 
-    /// Outwards from the mean.
+    /// Computes probabilities outwards from the mean.
     fn by_contour(&self, contour: &Contour, smallest: f64) -> Result<Pmf> {
         let (least, most) = self.support();
         // Up to 40 standard deviations for 1e-280, and 10 for 1e-20.
@@ -193,7 +196,7 @@ impl Occupancy {
     }
 }
 
-/// Cuts a walked law to what is exact to 1e-12.
+/// Reduces a walked law to the part that is exact to 1e-12.
 fn kept(stretch: Stretch, smallest: f64) -> Pmf {
     let Stretch { first, mut probabilities, left_out, .. } = stretch;
     let keep = probabilities.iter().rposition(|p| *p >= smallest).map_or(0, |last| last + 1);

@@ -1,19 +1,19 @@
-//! Drawing from the law.
+//! Drawing samples from the law.
 
 use super::Occupancy;
 use super::thinning::too_costly;
 use crate::Result;
 use alloc::vec;
 
-/// Draws that one sample may take: a second or so.
+/// The number of draws that one sample may take: a second or so.
 const MAX_DRAWS: f64 = 1e7;
 
 impl Occupancy {
-    /// One number of set bits, drawn exactly from the law by throwing: `words` must give uniform
-    /// and independent 64-bit words.
+    /// A number of set bits, drawn exactly from the law by simulating the throws: `words` must
+    /// return uniform and independent 64-bit words.
     ///
-    /// Work: one draw per throw, and for a committee as many draws as it has members, or as it
-    /// leaves out. Memory: one byte per bit.
+    /// Work: one draw per throw; for a committee, as many draws as it has members, or as it leaves
+    /// out. Memory: one byte per bit.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -66,8 +66,8 @@ impl Occupancy {
     }
 }
 
-/// Floyd's choice of `size` distinct positions (Bentley and Floyd 1987): `chosen` are exactly
-/// uniform, whatever is already marked.
+/// Marks `size` distinct positions, chosen by Floyd's method (Bentley and Floyd 1987): the choice
+/// is exactly uniform, whatever is already marked.
 fn mark(marked: &mut [bool], size: u64, words: &mut impl FnMut() -> u64) {
     let bits = marked.len() as u64;
     if size == 1 {
@@ -83,8 +83,8 @@ fn mark(marked: &mut [bool], size: u64, words: &mut impl FnMut() -> u64) {
     }
 }
 
-/// A uniform number below `range` (Lemire 2019), exact except for the end of the loop, which random
-/// words do not reach.
+/// A uniform number below `range` (Lemire 2019). It is exact except for a limit on the loop, which
+/// random words do not reach.
 fn below(range: u64, words: &mut impl FnMut() -> u64) -> u64 {
     let threshold = range.wrapping_neg() % range;
     let mut product = 0;

@@ -1,5 +1,5 @@
-//! Tails, distribution function and quantiles: summed where that is affordable, bracketed by proven
-//! inequalities where not.
+//! Tails, distribution function and quantiles: summed if that is affordable, and otherwise
+//! bracketed by proven inequalities.
 
 use super::Occupancy;
 use super::contour::Contour;
@@ -9,21 +9,22 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Error, Fill, Method, Result, bisect};
 
-/// A probability: `lower <= truth <= upper`, and how that is known.
+/// A probability, `lower <= truth <= upper`, and the method of the bracket.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Probability {
-    /// Lower end: at most the probability.
+    /// The lower end: at most the probability.
     pub lower: f64,
-    /// Upper end: at least the probability.
+    /// The upper end: at least the probability.
     pub upper: f64,
     /// [`Method::Exact`]: summed from a positive recurrence with counted errors, relative width
     /// below 1e-9. [`Method::Validated`]: summed from contour integrals, relative width 4e-12.
-    /// [`Method::Bound`]: the inequalities of Bennett and of Berry and Esseen, proven and wide.
+    /// [`Method::Bound`]: from the inequalities of Bennett and of Berry and Esseen, which are
+    /// proven but wide.
     pub method: Method,
 }
 
-/// A quantile: `lower <= truth <= upper`, equal where it is certain.
+/// A quantile: `lower <= truth <= upper`; the ends are equal if it is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quantile {
@@ -31,7 +32,7 @@ pub struct Quantile {
     pub lower: u64,
     /// Upper end: at least the quantile.
     pub upper: u64,
-    /// The method of the two ends, as for a [`Probability`].
+    /// The method for both ends, as for a [`Probability`].
     pub method: Method,
 }
 
@@ -40,7 +41,7 @@ impl Probability {
         Probability { lower: value, upper: value, method: Method::Exact }
     }
 
-    /// One minus it, rounded outwards.
+    /// One minus the probability, rounded outwards.
     fn complement(self) -> Probability {
         let end = |p: f64, rounded: f64| if p == 0.0 || p == 1.0 { 1.0 - p } else { rounded.clamp(0.0, 1.0) };
         let lower = end(self.upper, (1.0 - self.upper).next_down());
@@ -49,7 +50,7 @@ impl Probability {
     }
 }
 
-/// A tail of the law, with its end.
+/// A tail of the distribution, with its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tail {
     /// At most this many set bits.
@@ -58,30 +59,31 @@ pub(crate) enum Tail {
     AtLeast(u64),
 }
 
-/// What a sum may cost before a bound must do.
+/// How much work a sum may take before a bound replaces it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// Terms of a walk in `f64`, some nanoseconds each.
+    /// The number of terms of a walk in `f64`, some nanoseconds each.
     pub(crate) walk: f64,
-    /// Contour integrals, some microseconds each.
+    /// The number of contour integrals, some microseconds each.
     pub(crate) contours: u64,
 }
 
 impl Effort {
-    /// Half a second.
+    /// About half a second.
     pub(crate) const FULL: Effort = Effort { walk: 2e8, contours: 150_000 };
-    /// Some ten microseconds.
+    /// About ten microseconds.
     const QUICK: Effort = Effort { walk: 4e3, contours: 0 };
 }
 
 impl Occupancy {
     /// The probability of at most `ones` set bits.
     ///
-    /// Summed at sizes where that takes at most half a second, keeping the relative precision of
-    /// the smaller tail; beyond, a proven bound. Microseconds to half a second.
+    /// It is summed at sizes where that takes at most half a second, which keeps the relative
+    /// precision of the smaller tail; beyond that it is a proven bound. Takes microseconds to half
+    /// a second.
     ///
     /// # Errors
-    /// Only if the moments do.
+    /// The moments take too much work.
     pub fn cdf(&self, ones: u64) -> Result<Probability> {
         let _work = work::begin();
         if (ones as f64) < self.mean()? {
@@ -106,13 +108,13 @@ impl Occupancy {
         }
     }
 
-    /// The smallest number of set bits x with `P(X <= x) >= p`, for p from 0 (the least possible
-    /// number) to 1 (the greatest), in at most some 50 microseconds at any size.
+    /// The smallest number of set bits x with `P(X <= x) >= p`, for p from 0 (the smallest possible
+    /// number) to 1 (the largest); it takes at most some 50 microseconds at any size.
     ///
-    /// Exact for small laws; otherwise the ends follow from the proven inequalities of Bennett and
-    /// of Berry and Esseen with the exact mean and variance, and lie within about one standard
-    /// deviation, at large sizes within a few bits for p that are not extreme.
-    /// [`Occupancy::exact_quantile`] sums instead.
+    /// It is exact for small laws; otherwise the ends follow from the proven inequalities of
+    /// Bennett and of Berry and Esseen with the exact mean and variance. They are about one
+    /// standard deviation apart, and at large sizes within a few bits, unless p is extreme.
+    /// [`Occupancy::exact_quantile`] sums the law instead.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -122,8 +124,8 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// A probability not strictly between 0 and 1; for an [`Occupancy`], also moments that take too
-    /// much work.
+    /// The probability is not strictly between 0 and 1; for an [`Occupancy`], also if the moments
+    /// take too much work.
     pub fn quantile(&self, p: f64) -> Result<Quantile> {
         let _work = work::begin();
         check_level(p)?;
@@ -139,11 +141,11 @@ impl Occupancy {
         Ok(Quantile { lower: first(&|cdf| cdf.upper >= p), upper: first(&|cdf| cdf.lower >= p), method: Method::Bound })
     }
 
-    /// The same by summing the law; two ends differ only where P(X <= x) is within rounding of p.
-    /// Up to some seconds.
+    /// The same by summing the law; the two ends differ only if P(X <= x) is within rounding of p.
+    /// Takes up to some seconds.
     ///
     /// # Errors
-    /// [`Error::LawTooCostly`] beyond.
+    /// [`Error::LawTooCostly`] if it would take longer.
     pub fn exact_quantile(&self, p: f64) -> Result<Quantile> {
         let _work = work::begin();
         check_level(p)?;
@@ -158,7 +160,7 @@ impl Occupancy {
         Ok(self.search(p, &stretch, part.method))
     }
 
-    /// Adds up from below, and from above for levels beyond a half.
+    /// Adds up from below, or from above for levels beyond a half.
     fn search(&self, p: f64, stretch: &Stretch, method: Method) -> Quantile {
         let (least, most) = self.support();
         let error = 2.0 * stretch.relative + 1e-15 * libm::sqrt(stretch.probabilities.len() as f64);
@@ -193,8 +195,8 @@ impl Occupancy {
         Quantile { lower, upper, method }
     }
 
-    /// A tail by means that are proven: summed by positive recurrences if that takes at most this
-    /// many terms, and bounded otherwise.
+    /// A tail by proven methods: summed by positive recurrences if that takes at most this many
+    /// terms, and bounded otherwise.
     pub(crate) fn proven_tail(&self, tail: Tail, terms: f64) -> Result<Probability> {
         let bound = Bounds::new(self)?.tail(tail);
         // Down to 1e-20 a walk takes some fifteen deviations: do not begin what cannot be finished.
@@ -208,7 +210,7 @@ impl Occupancy {
         }
     }
 
-    /// A tail, at a price.
+    /// A tail, computed with at most this effort.
     pub(crate) fn tail(&self, tail: Tail, effort: Effort) -> Result<Probability> {
         let (least, most) = self.support();
         let trivial = match tail {
@@ -234,14 +236,15 @@ impl Occupancy {
         }
     }
 
-    /// Terms that a walk certainly takes, about: it must not start for nothing. Steps times a
-    /// window of some deviations (at the end; half of it on the way) times a row.
+    /// A rough lower bound on the number of terms of a walk, so that a walk which cannot finish is
+    /// not started. It is the number of steps, times a window of some deviations (at the end; half
+    /// of it on the way), times a row.
     fn least_terms(&self) -> Result<f64> {
         let steps: f64 = self.departments.iter().flatten().map(|c| c.count as f64 * thinning::row_length(c.size)).sum();
         Ok(steps * (1.0 + 3.0 * libm::sqrt(self.variance()?)))
     }
 
-    /// The law by a walk, if that is affordable.
+    /// The law computed by a walk, if that is affordable.
     fn walked(&self, precision: Precision, floor: f64, terms: f64) -> Result<Option<Stretch>> {
         if self.least_terms()? > terms {
             return Ok(None);
@@ -253,8 +256,8 @@ impl Occupancy {
         }
     }
 
-    /// Outwards from the end of the tail; what is left when the terms no longer matter is at most a
-    /// geometric series, by log-concavity. `None` where more terms are needed than allowed.
+    /// Sums outwards from the end of the tail; when the terms become negligible, the rest is at
+    /// most a geometric series, by log-concavity. `None` if more terms are needed than allowed.
     fn sum_contours(&self, contour: &Contour, tail: Tail, allowed: u64) -> Result<Option<Probability>> {
         // A tail that reaches across the mean is better known by the other one.
         let mean = self.mean()?;
@@ -293,7 +296,7 @@ impl Occupancy {
     }
 }
 
-/// A sum known to a relative error, of which at most `rest` is missing.
+/// A bracket for a sum with a known relative error, of which at most `rest` is missing.
 fn widened(sum: f64, relative: f64, rest: f64, method: Method) -> Probability {
     Probability { lower: sum * (1.0 - relative), upper: ((sum * (1.0 + relative)) + rest).next_up().min(1.0), method }
 }
@@ -314,13 +317,13 @@ pub(crate) fn of_stretch(stretch: &Stretch, tail: Tail) -> Probability {
     Probability { lower: this.lower.max(other.lower), upper: this.upper.min(other.upper), method: Method::Exact }
 }
 
-/// Proven inequalities for a sum of independent Bernoulli variables of known mean and variance.
+/// Proven inequalities for a sum of independent Bernoulli variables with known mean and variance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     fill: Fill,
     least: u64,
     most: u64,
-    /// `sup |P(X <= x) - Phi((x - mean) / sigma)|` is at most this.
+    /// An upper bound on `sup |P(X <= x) - Phi((x - mean) / sigma)|`.
     normal_error: f64,
     deviation: f64,
 }
@@ -331,8 +334,8 @@ impl Bounds {
         Ok(Bounds::of(Fill { bits: law.bits, mean: law.mean()?, variance: law.variance()? }, least, most))
     }
 
-    /// Of any sum of at most as many independent Bernoulli variables as there are bits, which lies
-    /// between the two numbers.
+    /// The bounds for any sum of at most as many independent Bernoulli variables as there are bits,
+    /// whose value is between `least` and `most`.
     pub(crate) fn of(fill: Fill, least: u64, most: u64) -> Bounds {
         let deviation = libm::sqrt(fill.variance);
         // Shevtsova, "An improvement of convergence rate estimates in the Lyapunov theorem",

@@ -1,10 +1,10 @@
-//! One recurrence for unions and intersections, with positive terms only.
+//! One recurrence for unions and intersections, all of whose terms are positive.
 //!
-//! Of `x` marked bits among `m`, those that lie in a uniformly random set of `w` bits are
+//! Of `x` marked bits among `m`, the number that is in a uniformly random set of `w` bits is
 //! hypergeometric: `C(x,y) C(m-x,w-y) / C(m,w)`. Intersections thin the bits that are still in
 //! every department; unions thin the empty bits, by the complements of their committees (Burns,
 //! Lemma 8 with its correction). A law is a chain of such steps (Burns (12), (18) and (24) are sums
-//! over its paths). All terms are positive, so relative errors only add up, and they are counted.
+//! over its paths). All terms are positive, so relative errors only add up, and are counted.
 
 use super::{Committees, Occupancy};
 use crate::exact::double::DoubleDouble;
@@ -12,18 +12,18 @@ use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Probabilities are kept times this power of two, so that the low halves of tiny ones do not
+/// Probabilities are multiplied by this power of two, so that the low halves of tiny ones do not
 /// underflow.
 const SCALE: i32 = 600;
 
-/// A weight of the chain.
+/// The number type of a chain's weights.
 trait Real: Copy {
     const ZERO: Self;
     fn of(x: DoubleDouble) -> Self;
     fn to_double(self) -> DoubleDouble;
     /// `self + a b`
     fn add_product(self, a: Self, b: Self) -> Self;
-    /// A relative error that no operation passes.
+    /// An upper bound on the relative error of an operation.
     const UNIT: f64;
 }
 
@@ -63,33 +63,33 @@ impl Real for DoubleDouble {
 pub(crate) struct Stretch {
     pub(crate) first: u64,
     pub(crate) probabilities: Vec<f64>,
-    /// At most this much was dropped on the way, in all: it is missing from the sum, and from each
+    /// An upper bound on what was dropped on the way: it is missing from the sum, and from each
     /// number.
     pub(crate) left_out: f64,
-    /// Beyond that, relative error of each number at most this.
+    /// An upper bound on the other relative error of each number.
     pub(crate) relative: f64,
 }
 
 /// The precision of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Precision {
-    /// `f64`; the counted error grows with the steps.
+    /// `f64`; the counted error grows with the number of steps.
     Single,
-    /// Pairs of `f64`: the counted error is that of the last rounding.
+    /// Pairs of `f64`: the counted error is that of the final rounding.
     DoubleDouble,
 }
 
-/// What a chain may drop and spend.
+/// Limits of a chain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     pub(crate) precision: Precision,
-    /// A probability at the ends of the window that is below this is dropped.
+    /// A probability below this at the ends of the window is dropped.
     pub(crate) floor: f64,
-    /// Terms that may be added before the answer is [`Error::LawTooCostly`].
+    /// The number of terms that may be added before the answer is [`Error::LawTooCostly`].
     pub(crate) terms: f64,
 }
 
-/// The law of the marked bits after a step.
+/// The law of the number of marked bits after a step.
 #[derive(Clone, Debug)]
 struct Chain<T> {
     bits: u64,
@@ -108,8 +108,8 @@ struct Row<T> {
     probabilities: Vec<T>,
 }
 
-/// From the most likely `y` outwards by ratios, then divided by the sum; what is below 1e-300 of
-/// the largest is dropped.
+/// Computes the row from the most likely `y` outwards by ratios, and then divides by the sum;
+/// values below 1e-300 of the largest are dropped.
 fn row<T: Real>(bits: u64, marked: u64, size: u64) -> Row<T> {
     let (low, high) = ((marked + size).saturating_sub(bits), marked.min(size));
     let mode = ((u128::from(marked) + 1) * (u128::from(size) + 1) / (u128::from(bits) + 2)) as u64;
@@ -147,7 +147,7 @@ fn row<T: Real>(bits: u64, marked: u64, size: u64) -> Row<T> {
 }
 
 impl<T: Real> Chain<T> {
-    /// All bits marked.
+    /// Starts with all bits marked.
     fn new(bits: u64, budget: &Budget) -> Chain<T> {
         Chain {
             bits,
@@ -169,8 +169,8 @@ impl<T: Real> Chain<T> {
         Ok(())
     }
 
-    /// Thins once by a set of `size` bits; `rows` keeps the rows of this size, by marked bits
-    /// counted down from `top`.
+    /// Thins once by a set of `size` bits; `rows` caches the rows of this size, indexed by the
+    /// number of marked bits counted down from `top`.
     fn thin(&mut self, size: u64, rows: &mut Vec<Option<Row<T>>>, top: u64) -> Result<()> {
         let last = self.first + self.weights.len() as u64 - 1;
         let (low, high) = ((self.first + size).saturating_sub(self.bits), last.min(size));
@@ -249,7 +249,7 @@ impl<T: Real> Chain<T> {
         Ok(())
     }
 
-    /// Thins by a set whose size is random: the set bits of a department.
+    /// Thins by a set of random size: the set bits of a department.
     fn thin_by_mixture(&mut self, sizes: &Chain<T>) -> Result<()> {
         let top = self.first + self.weights.len() as u64 - 1;
         // Before this much memory is taken.
@@ -278,7 +278,7 @@ impl<T: Real> Chain<T> {
         Ok(())
     }
 
-    /// The same law, of the bits that are not marked.
+    /// The law of the number of bits that are not marked.
     fn complement(mut self) -> Chain<T> {
         self.first = self.bits - (self.first + self.weights.len() as u64 - 1);
         self.weights.reverse();
@@ -300,7 +300,7 @@ pub(crate) fn too_costly(bits: u64) -> Error {
     Error::LawTooCostly { bits }
 }
 
-/// The set bits of one department.
+/// The law of the set bits of one department.
 fn department<T: Real>(bits: u64, committees: &[Committees], budget: &Budget) -> Result<Chain<T>> {
     let mut chain = Chain::new(bits, budget);
     for group in committees {
@@ -333,13 +333,13 @@ fn whole<T: Real>(law: &Occupancy, budget: &Budget) -> Result<Stretch> {
     all.map_or_else(|| Err(too_costly(law.bits)), |chain| Ok(chain.finish()))
 }
 
-/// Terms of a row that matter, about, for committees of this size.
+/// The approximate number of relevant terms of a row, for committees of this size.
 pub(crate) fn row_length(size: u64) -> f64 {
     let size = size as f64;
     (size + 1.0).min(20.0 * libm::sqrt(size))
 }
 
-/// The law, walked committee by committee.
+/// The law, computed by a walk committee by committee.
 pub(crate) fn law(law: &Occupancy, budget: &Budget) -> Result<Stretch> {
     match budget.precision {
         Precision::Single => whole::<f64>(law, budget),
@@ -347,8 +347,8 @@ pub(crate) fn law(law: &Occupancy, budget: &Budget) -> Result<Stretch> {
     }
 }
 
-/// Walks committees of one size, and offers the law of the set bits after each until `visit` has
-/// seen enough.
+/// Walks through committees of one size, and passes the law of the set bits after each to `visit`,
+/// until that has seen enough.
 pub(crate) fn walk(
     bits: u64,
     before: u64,

@@ -1,9 +1,10 @@
-//! The rate of one blocked filter, with a probability: Chernoff's bound on the exact joint law of
-//! the blocks.
+//! The rate that one blocked filter keeps with a given probability: Chernoff's bound on the exact
+//! joint law of the blocks.
 //!
 //! A filter of B blocks that holds n items has the rate `R = (1/B) sum_b Y_b` with
-//! `Y_b = (X_b / 512)^k`, `X_b` the set bits of block b. The loads `L_b` are multinomial, and given
-//! them the blocks are independent, so with `phi_l(t) = E[exp(t Y) | l items]`
+//! `Y_b = (X_b / 512)^k`, where `X_b` is the number of set bits in block b. The loads `L_b` are
+//! multinomial, and given the loads the blocks are independent, so with
+//! `phi_l(t) = E[exp(t Y) | l items]`
 //!
 //! ```text
 //! E exp(t sum_b Y_b) = n! / B^n [z^n] G(z)^B,   G(z) = sum_l z^l / l! phi_l(t).
@@ -17,11 +18,11 @@
 //! ```
 //!
 //! where S is a sum of B independent loads with probabilities proportional to `z^l / l! phi_l(t)`.
-//! Nothing is assumed about the blocks' dependence: that the loads have a fixed sum is in the
-//! coefficient. This is why it is so much sharper than Bennett's inequality for the negatively
+//! Nothing is assumed about the dependence of the blocks: the coefficient expresses that the loads
+//! have a fixed sum. So the bound is much sharper than Bennett's inequality for the negatively
 //! associated loads (Joag-Dev and Proschan 1983; Dubhashi and Ranjan 1998), which may use only the
-//! sum of the blocks' own variances: at 1% that is seven times the variance of the sum (a block's
-//! rate is nearly linear in its load, and the linear part adds up to a constant).
+//! sum of the blocks' own variances. At 1% that is seven times the variance of the sum, because a
+//! block's rate is nearly linear in its load, and the linear part adds up to a constant.
 //!
 //! With `lambda = n/B`, `z = lambda zeta`, `M = E[phi_L(t) - 1]` for a Poisson load of mean z, and
 //! Stirling's `n! <= sqrt(2 pi n) (n/e)^n e^(1/12n)`:
@@ -30,8 +31,8 @@
 //! ln P(R > p) <= ln(sqrt(2 pi n) e^(1/12n) P(S = n)) + B (ln(1 + M) + lambda (zeta - 1 - ln zeta) - t p).
 //! ```
 //!
-//! `P(S = n) <= (1/2 pi) integral |psi(s)|^B ds` with the characteristic function `psi` of one load
-//! ([`local`]). Any t and zeta are valid, so how they are found proves nothing and needs no proof.
+//! `P(S = n) <= (1/2 pi) integral |psi(s)|^B ds`, where `psi` is the characteristic function of one
+//! load ([`local`]). Any t and zeta are valid, so the search for good ones needs no proof.
 //!
 //! *Full blocks.* A large t would give all its weight to blocks so full that none is ever seen. So
 //! every `Y_b` is cut at a level c that none of the blocks passes with more than a share of the
@@ -48,22 +49,22 @@ use crate::exact::power::power;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Bits of a block.
+/// The number of bits in a block.
 const BITS: usize = crate::law::registry::BLOCK_BITS as usize;
 
-/// A relative error that no sum here passes.
+/// An upper bound on the relative error of every sum here.
 const ROUNDING: f64 = 1e-11;
 
-/// Probabilities below this are left out of the rows, and counted.
+/// Probabilities below this are left out of the rows, and accounted for.
 const DROPPED: f64 = 1e-70;
 
-/// Probabilities below this are ignored while a tilt is looked for.
+/// Probabilities below this are ignored in the search for a tilt.
 const LOOKED_AT: f64 = 1e-20;
 
-/// Balls of the fullest block that is followed.
+/// The largest number of balls in a block for which rows are computed.
 const MOST_BALLS: usize = 15_000;
 
-/// The largest exponent of a tilt: `e` to it times what is dropped is still negligible.
+/// The largest exponent of a tilt: even times `e` to this, what is dropped is negligible.
 const MOST_GROWTH: f64 = 60.0;
 
 /// Above this, what the curvature gives away is below a few percent of a probability.
@@ -82,24 +83,24 @@ const MOST_TRIALS: u32 = 10;
 /// full blocks decide.
 const CUT_SHARES: [f64; 4] = [0.01, 0.1, 0.5, 0.9];
 
-/// A tilt by which the fullest block counts for more than `e` to this times an empty one is one of
-/// full blocks.
+/// Full blocks dominate a tilt if it weights the fullest block by more than `e` to this times an
+/// empty one.
 const STEEP: f64 = 5.0;
 
 /// The law of the set bits of one block, load by load.
 pub(crate) struct BlockLaw {
-    /// For each load.
+    /// One row per load.
     rows: Vec<Row>,
     /// `(x / 512)^k`
     rates: Vec<f64>,
 }
 
-/// The set bits of a block with one load.
+/// The law of the number of set bits in a block with one load.
 struct Row {
-    /// The set bits of the first probability.
+    /// The number of set bits for the first probability.
     first: usize,
     law: Vec<f64>,
-    /// Those that matter where a tilt is looked for.
+    /// The entries that matter in the search for a tilt.
     core: core::ops::Range<usize>,
 }
 
@@ -111,11 +112,11 @@ impl Row {
     }
 }
 
-/// Where Chernoff's bound is taken: any `t > 0` and any cut are valid.
+/// The parameters of Chernoff's bound: any `t > 0` and any cut are valid.
 #[derive(Clone, Debug)]
 pub(crate) struct Tilt {
     t: f64,
-    /// The share of the allowed probability that went to the cut.
+    /// The share of the allowed probability that is used for the cut.
     share: f64,
     /// For every load, `E[exp(t min(Y, c)) - 1]` and `P(Y > c)`.
     loads: Vec<(f64, f64)>,
@@ -131,8 +132,8 @@ impl Tilt {
 }
 
 impl BlockLaw {
-    /// Rows for all loads whose probability matters in blocks of mean load `lambda`; `None` where
-    /// they are too many.
+    /// Computes rows for all loads with a relevant probability in blocks of mean load `lambda`;
+    /// `None` if there are too many.
     pub(crate) fn new(probes: u32, lambda: f64) -> Option<BlockLaw> {
         // Loads are followed to where their probability is below 1e-20, and for blocks of somewhat
         // higher loads.
@@ -176,7 +177,7 @@ impl BlockLaw {
         Some(BlockLaw { rows, rates })
     }
 
-    /// All of it, or only what is needed to look for a tilt.
+    /// Tilts the law: all of it, or only what the search for a tilt needs.
     fn tilted(&self, t: f64, (cut, share): (usize, f64), lambda: f64, all: bool) -> Tilt {
         let grown: Vec<f64> = (0..=BITS).map(|ones| libm::expm1(t * self.rates[ones.min(cut)])).collect();
         let searched = (lambda + 9.0 * libm::sqrt(lambda) + 12.0) as usize;
@@ -192,8 +193,8 @@ impl BlockLaw {
         Tilt { t, share, loads: self.rows[..rows].iter().map(of_row).collect(), most: grown[BITS] }
     }
 
-    /// The variance of the filter's rate times the blocks, with the loads' sum fixed and rates cut:
-    /// where to look for t.
+    /// The variance of the filter's rate times the number of blocks, with the sum of loads fixed
+    /// and rates cut: the search for t starts from it.
     fn scatter(&self, lambda: f64, cut: usize) -> f64 {
         let weights = poisson(lambda, self.rows.len());
         let (mut mean, mut square, mut with_load) = (0.0, 0.0, 0.0);
@@ -210,7 +211,8 @@ impl BlockLaw {
         (square - mean * mean - with_load * with_load / lambda).max(1e-300)
     }
 
-    /// The most set bits that one of the blocks has, except for a share of the probability allowed.
+    /// The number of set bits that no block exceeds, except with this share of the allowed
+    /// probability.
     fn cut(&self, blocks: u64, items: u64, allowed: f64, share: f64) -> usize {
         let (weights, _) = binomial(blocks, items, self.rows.len());
         let mut law = [0.0f64; BITS + 1];
@@ -225,8 +227,8 @@ impl BlockLaw {
         past.unwrap_or(0)
     }
 
-    /// A tilt near the best for a size, or near one that is known. It serves neighbouring sizes as
-    /// well. `None` where blocks are too full.
+    /// A tilt that is nearly the best for a size, or near a known tilt. It is good for neighbouring
+    /// sizes as well. `None` if blocks are too full.
     pub(crate) fn tilt(&self, blocks: u64, items: u64, allowed: f64, near: Option<&Tilt>) -> Option<Tilt> {
         let lambda = items as f64 / blocks as f64;
         if blocks < 2 || lambda + 10.0 * libm::sqrt(lambda) + 15.0 > self.rows.len() as f64 {
@@ -265,7 +267,7 @@ impl BlockLaw {
         (t.is_finite() && t > 0.0).then(|| self.tilted(t, (cut, share), lambda, true))
     }
 
-    /// About the rate that [`Self::kept`] proves.
+    /// Approximately the rate that [`Self::kept`] proves.
     pub(crate) fn about(&self, tilt: &Tilt, blocks: u64, items: u64, allowed: f64) -> f64 {
         let (b, lambda) = (blocks as f64, items as f64 / blocks as f64);
         let (zeta, grown, variance) = self.balance(tilt, b, lambda);
@@ -273,8 +275,9 @@ impl BlockLaw {
         (constant + b * (libm::log1p(grown) + lambda * less_logarithm(zeta))) / (tilt.t * b)
     }
 
-    /// The zeta for which the tilted loads have the mean `lambda`, `M` there, and the variance of a
-    /// tilted load: Newton's method, kept within a bracket, as the tilted loads may have two hills.
+    /// The zeta for which the tilted loads have the mean `lambda`, `M` at that zeta, and the
+    /// variance of a tilted load; found by Newton's method within a bracket, because the tilted
+    /// loads may have two modes.
     fn balance(&self, tilt: &Tilt, blocks: f64, lambda: f64) -> (f64, f64, f64) {
         // The tilted mean rises with zeta, and is above lambda at 1.
         let (mut low, mut high, mut ln) = (-3.0, 0.0, 0.0);
@@ -312,7 +315,7 @@ impl BlockLaw {
     }
 
     /// An upper bound on the rate that a filter of `blocks` blocks with `items` items keeps with a
-    /// probability of at least `1 - allowed`; 1 where nothing better is known. Every part of it is
+    /// probability of at least `1 - allowed`; 1 if no better bound is known. Every part of it is
     /// rounded up.
     pub(crate) fn kept(&self, tilt: Option<&Tilt>, blocks: u64, items: u64, allowed: f64) -> f64 {
         if blocks == 1 {
@@ -448,8 +451,8 @@ fn binomial(blocks: u64, items: u64, count: usize) -> (Vec<f64>, f64) {
     (all, more)
 }
 
-/// Poisson probabilities of 0 to `count - 1`, from the mode outwards by ratios; relative error
-/// below 1e-12 (the logarithm of the first is at most some hundreds).
+/// Poisson probabilities of 0 to `count - 1`, computed from the mode outwards by ratios; relative
+/// error below 1e-12 (the logarithm of the first is at most some hundreds).
 fn poisson(mean: f64, count: usize) -> Vec<f64> {
     let mut all = vec![0.0; count];
     let mode = (mean as usize).min(count - 1);

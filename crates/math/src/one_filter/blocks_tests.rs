@@ -1,4 +1,4 @@
-//! The bound of blocks held to exact joint laws, enumerations and its own definitions.
+//! Compares the bound of blocks with exact joint laws, enumerations and its own definitions.
 
 #[path = "../../tests/common/set_bits.rs"]
 mod set_bits;
@@ -6,7 +6,8 @@ mod set_bits;
 use super::*;
 use set_bits::set_bits;
 
-/// On both sides of where the series takes over, against more digits of the same series.
+/// Compares with more digits of the same series, on both sides of the point where the series is
+/// used.
 #[test]
 fn less_logarithms_have_all_their_digits() {
     for d in [-0.5f64, -0.01, -0.009_999, -1e-3, -1e-9, 1e-9, 1e-5, 0.004, 0.009_999, 0.010_001, 2.0] {
@@ -21,8 +22,8 @@ fn less_logarithms_have_all_their_digits() {
     }
 }
 
-/// The chance that this many loads have exactly this sum, by convolution: the bound is above it,
-/// and not by a third.
+/// Compares with the probability that this many loads have exactly this sum, by convolution: the
+/// bound is above it, by less than a third.
 #[test]
 fn local_bounds_are_above_the_chance_and_near_it() {
     for (mean, blocks) in [(4.0, 8), (4.0, 50), (20.0, 30), (1.5, 200)] {
@@ -53,7 +54,7 @@ fn local_bounds_are_above_the_chance_and_near_it() {
     }
 }
 
-/// A single block, whose set bits are those of this many draws of 512.
+/// A single block, whose set bits are those of this many draws from 512.
 #[test]
 fn one_block_keeps_the_rate_of_its_tail() {
     let (probes, items, bits) = (3u32, 40u64, BITS as f64);
@@ -81,8 +82,9 @@ fn ln_poisson(mean: f64, load: f64) -> f64 {
     load * libm::log(mean) - mean - libm::lgamma(load + 1.0)
 }
 
-/// `ln E exp(t sum (Y - rate))` of Y cut at a level: the B-th power of the series of one block, by
-/// squaring, and its coefficient of the items. No Stirling and no local bound.
+/// `ln E exp(t sum (Y - rate))` with Y cut at a level: the B-th power of the series of one block,
+/// by squaring, and its coefficient for the items. It uses neither Stirling's formula nor the local
+/// bound.
 fn ln_joint_mean(laws: &[Vec<f64>], probes: u32, (blocks, items): (u64, u64), (t, cut, rate): (f64, usize, f64)) -> f64 {
     let lambda = items as f64 / blocks as f64;
     let grown = |ones: usize| libm::exp(t * (libm::pow(ones.min(cut) as f64 / BITS as f64, f64::from(probes)) - rate));
@@ -121,8 +123,8 @@ fn beyond_cut(laws: &[Vec<f64>], size: (u64, u64), cut: usize) -> f64 {
     laws.iter().enumerate().map(|(load, law)| libm::exp(ln_binomial(size, load as f64)) * law[cut + 1..].iter().sum::<f64>()).sum()
 }
 
-/// Markov's inequality with the exact joint law of the blocks, at the tilt and the cut that were
-/// chosen: the bound may neither be below it, nor above it by more than the saddle point costs (the
+/// Compares with Markov's inequality for the exact joint law of the blocks, at the chosen tilt and
+/// cut: the bound is never below it, and above it by at most what the saddle point costs (the
 /// factor `1 / sqrt(1 - c s_0^2)` of [`local`], which tends to 1 with many blocks).
 #[test]
 fn kept_rates_are_those_of_the_exact_joint_law() {
@@ -152,8 +154,8 @@ fn kept_rates_are_those_of_the_exact_joint_law() {
     }
 }
 
-/// No other tilt of a fine grid proves a lower rate by a thousandth, and what guides the search is
-/// what is proven, nearly.
+/// No other tilt of a fine grid proves a rate that is lower by a thousandth, and the approximation
+/// that guides the search is close to what is proven.
 #[test]
 fn tilts_are_near_the_best() {
     for (probes, blocks, items, allowed) in
@@ -176,8 +178,8 @@ fn tilts_are_near_the_best() {
     }
 }
 
-/// The tilted loads have the filter's mean, by their definition: weights `(lambda zeta)^l / l!`
-/// times the growth.
+/// By their definition (weights `(lambda zeta)^l / l!` times the growth), the tilted loads have the
+/// filter's mean.
 #[test]
 fn balanced_loads_have_the_mean_that_the_items_have() {
     for (probes, blocks, items) in [(3, 40, 800), (7, 200_000, 10_000_000), (10, 300, 6_000), (5, 200, 20_000)] {
@@ -270,8 +272,8 @@ fn poisson_weights_are_those_of_the_definition() {
     }
 }
 
-/// The largest value of the squared characteristic function, by its definition as a sum of cosines
-/// on a fine grid.
+/// Compares with the largest value of the squared characteristic function, computed from its
+/// definition as a sum of cosines on a fine grid.
 #[test]
 fn the_highest_value_is_above_all_and_near_the_largest() {
     let laws: [&[f64]; 5] =
@@ -293,8 +295,8 @@ fn the_highest_value_is_above_all_and_near_the_largest() {
     }
 }
 
-/// Nothing is claimed of blocks that are too full to be followed, of sizes that a law has no rows
-/// for, or where blocks beyond the cut take up all that is allowed.
+/// Nothing is claimed about blocks that are too full, about sizes for which a law has no rows, or
+/// if blocks above the cut use up the allowed probability.
 #[test]
 fn where_nothing_is_known_nothing_is_claimed() {
     // 1.3 * 1,000 + 12 * sqrt(1,000) + 30 loads of 8 balls are below 15,000, and those of a mean of
@@ -306,8 +308,8 @@ fn where_nothing_is_known_nothing_is_claimed() {
     assert_eq!((rows.kept(None, 40, 800, 1e-3), rows.kept(Some(&tilt), 40, 800, 1e-9)), (1.0, 1.0));
 }
 
-/// From a tilt that is far too strong or too weak, where the curve of the proven rate does not bend
-/// upwards, the search goes the right way.
+/// If it starts from a tilt that is far too strong or too weak, where the curve of the proven rate
+/// is not convex, the search goes in the right direction.
 #[test]
 fn tilts_are_looked_for_in_the_right_direction() {
     let (blocks, items, allowed) = (2_000, 100_000, 1e-3);
@@ -322,8 +324,8 @@ fn tilts_are_looked_for_in_the_right_direction() {
     }
 }
 
-/// Rows that end where loads are still likely: those beyond count for all that they can be, in the
-/// blocks beyond the cut and in the growth.
+/// If rows end where loads are still likely, the loads beyond are accounted for with their largest
+/// possible effect, in the blocks above the cut and in the growth.
 #[test]
 fn loads_beyond_the_rows_are_counted() {
     let rows = BlockLaw::new(1, 0.01).expect("few balls");

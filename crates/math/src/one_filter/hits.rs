@@ -1,8 +1,9 @@
 //! The moments of one filter's own rate, and of the number of hits among fresh keys.
 //!
-//! A filter's own rate R depends on its bits, so it is random; the expected rate is its mean. Among
-//! Q fresh keys the hits are binomial *given* R (Kirsch and Mitzenmacher, section 7), so over
-//! filters and keys they scatter more than a binomial: the variance is `Q E[R (1-R)] + Q^2 Var[R]`.
+//! A filter's own rate R depends on its bits, so it is random; its mean is the expected rate. Among
+//! Q fresh keys, the number of hits is binomial *given* R (Kirsch and Mitzenmacher, section 7), so
+//! over filters and keys it scatters more than a binomial: the variance is
+//! `Q E[R (1-R)] + Q^2 Var[R]`.
 
 use crate::error::out_of_range;
 use crate::exact::combine::{Difference, Power, ProductOf};
@@ -16,22 +17,23 @@ use crate::{Fpr, Result, Variant};
 use alloc::boxed::Box;
 use alloc::vec;
 
-/// Mean and spread of the rate of one filter, over all seeds.
+/// The mean and the spread of the rate of one filter, over all seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RateMoments {
     /// `E[R]`, the expected rate.
     pub mean: Fpr,
-    /// `E[R^2]`: the probability that two fresh keys both hit the same filter.
+    /// `E[R^2]`: the probability that two fresh keys both pass the same filter.
     pub second: Fpr,
-    /// `Var[R]`; relative error below 1e-15, 0 or the smallest positive `f64` where it underflows.
+    /// `Var[R]`; relative error below 1e-15. If it underflows, it is 0 or the smallest positive
+    /// `f64`.
     pub variance: f64,
-    /// `E[R (1-R)]`: the probability that of two fresh keys the first hits and the second does not;
-    /// relative error below 1e-15.
+    /// `E[R (1-R)]`: the probability that of two fresh keys the first passes and the second does
+    /// not; relative error below 1e-15.
     pub mixed: f64,
 }
 
-/// Mean and variance of the number of hits among fresh keys, over filters and keys.
+/// The mean and the variance of the number of hits among fresh keys, over filters and keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Hits {
@@ -43,13 +45,13 @@ pub struct Hits {
     pub variance: f64,
 }
 
-/// The moments of one filter's own rate with `items` items.
+/// The moments of the own rate of one filter with `items` items.
 ///
-/// `E[R^2]` is the probability that two independent queries both hit: for the standard filter the
-/// law with 2k query draws against the same nk throws, for the classic one a mixture over the
-/// overlap of two sets of k positions, for the partitioned one a product over slices. All exact,
-/// the variance as a difference of brackets that are narrowed until it has its digits. The cost of
-/// a few rates at twice the probes.
+/// `E[R^2]` is the probability that two independent queries both pass. For the standard filter it
+/// is the law with 2k query draws against the same nk throws, for the classic one a mixture over
+/// the overlap of two sets of k positions, and for the partitioned one a product over slices. All
+/// moments are exact; the variance is a difference of brackets that are narrowed until it has its
+/// digits. It costs as much as a few rates with twice the probes.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_moments};
@@ -60,7 +62,7 @@ pub struct Hits {
 /// ```
 ///
 /// # Errors
-/// Parameters out of range.
+/// Parameters are out of range.
 pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<RateMoments> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -85,13 +87,14 @@ pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Res
     Ok(RateMoments { mean: mean()?.fpr()?, second: second().fpr()?, variance, mixed })
 }
 
-/// Mean and variance of the number of hits among `queries` fresh keys (none of them stored) that
-/// are put to one filter of `items` items, over filters and keys.
+/// The mean and the variance, over filters and keys, of the number of hits among `queries` fresh
+/// keys (none of them stored) in one filter with `items` items.
 ///
-/// Exact; see [`rate_moments`]. With one query the variance is that of a coin of the expected rate.
+/// They are exact; see [`rate_moments`]. With one query, the variance is that of a single Bernoulli
+/// trial at the expected rate.
 ///
 /// # Errors
-/// Parameters out of range.
+/// Parameters are out of range.
 pub fn false_positives(variant: Variant, bits: u64, items: u64, probes: u32, queries: u64) -> Result<Hits> {
     let _work = work::begin();
     if queries > 1 << 62 {
@@ -102,7 +105,7 @@ pub fn false_positives(variant: Variant, bits: u64, items: u64, probes: u32, que
     Ok(Hits { queries, mean: q * moments.mean.value, variance: q * moments.mixed + q * q * moments.variance })
 }
 
-/// `E[R^2]`; at least one item, and not always full.
+/// `E[R^2]`, for at least one item and a filter that is not always full.
 fn second_moment(variant: Variant, bits: u64, items: u64, probes: u32) -> Box<dyn Enclose> {
     let query = Query::Independent;
     match variant {

@@ -1,14 +1,15 @@
-//! Quantiles of the number of hits among fresh keys, over filters and keys, in proven brackets.
+//! Quantiles of the number of hits among fresh keys, over filters and keys, as proven brackets.
 //!
-//! Given the filter's own rate R the hits H are binomial, and their tail `S(r) = P(H >= h | R = r)`
-//! rises with r. On a grid of fills `y_0 < y_1 < ..` with rates `r_i` that bound R from above as
-//! long as the fill is at most `y_i`,
+//! Given the filter's own rate R, the number of hits H is binomial, and its tail
+//! `S(r) = P(H >= h | R = r)` rises with r. On a grid of fills `y_0 < y_1 < ..`, with rates `r_i`
+//! that bound R from above if the fill is at most `y_i`,
 //!
 //! ```text
 //! P(H >= h) <= S(r_0) + sum over i of (S(r_(i+1)) - S(r_i)) P(Y > y_i)
 //! ```
 //!
-//! and with bounds for `P(Y > y_i)` the right side is a bound; the lower tail the same way round.
+//! and bounds for `P(Y > y_i)` turn the right side into a bound; the lower tail is bounded in the
+//! same way.
 
 use crate::error::check_confidence;
 use crate::error::out_of_range;
@@ -20,7 +21,7 @@ use crate::{Fill, Method, Result, Variant, binomial};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A bracket of a quantile of the number of hits.
+/// A bracket for a quantile of the number of hits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct HitsQuantile {
@@ -30,17 +31,17 @@ pub struct HitsQuantile {
     pub lower: u64,
     /// At least the q-quantile: `P(H <= upper) >= q`.
     pub upper: u64,
-    /// [`Method::Bound`]: from proven bounds of the fill's tails. [`Method::Validated`]: from the
+    /// [`Method::Bound`]: from proven bounds on the fill's tails. [`Method::Validated`]: from the
     /// law of the fill, summed in `f64` with a margin that tests confirm.
     pub method: Method,
 }
 
-/// A proven bracket of the smallest h with `P(H <= h) >= probability`, for the number H of hits
-/// among `queries` fresh keys that are put to one filter of `items` items, over filters and keys.
+/// A proven bracket for the smallest h with `P(H <= h) >= probability`, where H is the number of
+/// hits among `queries` fresh keys in one filter with `items` items, over filters and keys.
 ///
-/// Closed to one number where the law of the fill can be summed quickly (up to some ten thousand
-/// throws), otherwise as wide as the proven bounds of its tails make it. The partitioned filter's
-/// lower end is 0. Milliseconds.
+/// It is a single number if the law of the fill can be summed quickly (up to some ten thousand
+/// throws); otherwise its width depends on the proven bounds on the tails. For the partitioned
+/// filter, the lower end is 0. Takes milliseconds.
 ///
 /// ```
 /// use truebloom_math::{Variant, false_positives, hits_quantile_bound};
@@ -51,7 +52,7 @@ pub struct HitsQuantile {
 /// ```
 ///
 /// # Errors
-/// Parameters out of range, and a probability not strictly between 0 and 1.
+/// Parameters are out of range, or the probability is not strictly between 0 and 1.
 pub fn hits_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32, queries: u64, probability: f64) -> Result<HitsQuantile> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -76,17 +77,18 @@ pub fn hits_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
     }
 }
 
-/// The law of the hits itself, where the fill has one that can be summed quickly: binomial at each
+/// The law of the number of hits, if the law of the fill can be summed quickly: binomial for each
 /// fill.
 struct Mixture {
     queries: u64,
-    /// Probability and own rate of each fill.
+    /// The probability of each fill, and the filter's own rate at it.
     fills: Vec<(f64, f64)>,
-    /// What the sum over fills may be off by, either way.
+    /// By how much the sum over fills may be wrong in either direction.
     error: f64,
 }
 
-/// Fills and deviations of the hits up to which the law is summed: some tens of milliseconds.
+/// The number of fills times deviations of the hits up to which the law is summed: some tens of
+/// milliseconds.
 const MOST_TERMS: f64 = 3e6;
 
 impl Mixture {
@@ -117,7 +119,7 @@ impl Mixture {
         self.fills.iter().map(|&(probability, rate)| probability * binomial::at_most(hits, self.queries, rate)).sum()
     }
 
-    /// Bisects between the ends as far as the sum decides.
+    /// Bisects between the ends as far as the sum can decide.
     fn narrow(&self, mut found: HitsQuantile) -> HitsQuantile {
         while found.lower < found.upper {
             let middle = found.lower + (found.upper - found.lower) / 2;
@@ -134,11 +136,11 @@ impl Mixture {
     }
 }
 
-/// Rates at some fills, and how likely the fill is beyond them.
+/// Rates at some fills, and the probabilities that the fill is beyond them.
 struct Grid {
-    /// `(r, P(R > r) at most)`, rising in r, the last with probability 0.
+    /// `(r, bound on P(R > r))`, with rising r; the last probability is 0.
     above: Vec<(f64, f64)>,
-    /// `(r, P(R < r) at most)`, rising in r, the first 0 with probability 0.
+    /// `(r, bound on P(R < r))`, with rising r; the first is 0 with probability 0.
     below: Vec<(f64, f64)>,
 }
 
@@ -172,7 +174,7 @@ impl Grid {
         self.above[self.above.len() / 2].0
     }
 
-    /// An upper bound of `P(H >= hits)`.
+    /// An upper bound on `P(H >= hits)`.
     fn at_least(&self, hits: u64, queries: u64) -> f64 {
         let mut last = at_least(hits, queries, self.above[0].0);
         let mut total = last;
@@ -184,7 +186,7 @@ impl Grid {
         (total * (1.0 + 1e-9) + 1e-300).min(1.0)
     }
 
-    /// An upper bound of `P(H <= hits)`.
+    /// An upper bound on `P(H <= hits)`.
     fn at_most(&self, hits: u64, queries: u64) -> f64 {
         let Some(&(largest, _)) = self.below.last() else { return 1.0 };
         let mut last = at_most(hits, queries, largest);
@@ -198,7 +200,7 @@ impl Grid {
     }
 }
 
-/// Up to this variance the binomial tail is summed; beyond it is bounded.
+/// Up to this variance the binomial tail is summed; above it, it is bounded.
 const SUMMED: f64 = 1e4;
 
 fn binomial_law(queries: u64, rate: f64) -> OnesLaw {
@@ -207,13 +209,13 @@ fn binomial_law(queries: u64, rate: f64) -> OnesLaw {
     OnesLaw { fill: Fill { bits: queries, mean, variance }, capacity: queries as f64, is_lattice: true, lattice: (variance, 1.0) }
 }
 
-/// `P(Bin >= hits)` or an upper bound of it.
+/// `P(Bin >= hits)` or an upper bound on it.
 fn at_least(hits: u64, queries: u64, rate: f64) -> f64 {
     let law = binomial_law(queries, rate);
     if law.fill.variance <= SUMMED { binomial::at_least(hits, queries, rate) } else { law.at_least(hits as f64) }
 }
 
-/// `P(Bin <= hits)` or an upper bound of it.
+/// `P(Bin <= hits)` or an upper bound on it.
 fn at_most(hits: u64, queries: u64, rate: f64) -> f64 {
     let law = binomial_law(queries, rate);
     if law.fill.variance <= SUMMED { binomial::at_most(hits, queries, rate) } else { law.at_most(hits as f64) }

@@ -1,4 +1,4 @@
-//! The one filter that is built: the quantiles of its rate over seeds, and the hits among fresh
+//! The single filter that is built: the quantiles of its rate over seeds, and its hits among fresh
 //! keys.
 
 pub(crate) mod blocks;

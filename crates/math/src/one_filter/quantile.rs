@@ -1,7 +1,9 @@
-//! The rate of one built filter, with a probability instead of on average.
+//! The rate that a single filter keeps with a given probability, as opposed to the average over
+//! filters.
 //!
-//! A filter's own rate R is fixed by its set bits, and these scatter. Their number is a sum of
-//! independent Bernoulli variables (see [`Fill`]), whose tails [`crate::tails::bernoulli`] bounds.
+//! A filter's own rate R is determined by its set bits, whose number varies. This number is a sum
+//! of independent Bernoulli variables (see [`Fill`]), whose tails [`crate::tails::bernoulli`]
+//! bounds.
 
 use crate::error::check_confidence;
 use crate::exact::enclosure::{Enclose, HashFloor};
@@ -16,26 +18,26 @@ use crate::search::boundary;
 use crate::tails::bernoulli::BernoulliSum;
 use crate::{Fill, Fpr, Method, Rate, Result, Variant};
 
-/// A bracket of the rate that one filter keeps with a given probability.
+/// A bracket for the rate that one filter keeps with a given probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RateQuantile {
     /// The probability c.
     pub confidence: f64,
-    /// The c-quantile of the filter's own rate lies between the ends: `P(R <= upper) >= c` and
-    /// `P(R < lower) < c`, proven. Its `value` is the upper end, which is the one to rely on.
+    /// The c-quantile of the filter's own rate is between the ends: `P(R <= upper) >= c` and
+    /// `P(R < lower) < c`, both proven. Its `value` is the upper end, which is the reliable one.
     pub fpr: Fpr,
-    /// The number of set bits at the upper end; `None` where the number alone does not determine
-    /// the rate.
+    /// The number of set bits at the upper end; `None` if the number alone does not determine the
+    /// rate.
     pub ones: Option<u64>,
 }
 
-/// A proven bracket of the `confidence`-quantile of the rate of one filter with `items` items, over
-/// all seeds.
+/// A proven bracket for the `confidence`-quantile of the rate of one filter with `items` items,
+/// over all seeds.
 ///
-/// A filter keeps the upper end with at least this probability. For the partitioned
-/// filter the rate is bounded through the mean of the slices' fills (a geometric mean is at most an
-/// arithmetic one), and the lower end is 0. The time of about ten rates.
+/// With at least this probability, a filter's rate is at most the upper end. For the partitioned
+/// filter, the rate is bounded by the mean of the slices' fills (a geometric mean is at most an
+/// arithmetic one), and the lower end is 0. Takes the time of about ten rates.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_quantile_bound};
@@ -46,7 +48,7 @@ pub struct RateQuantile {
 /// ```
 ///
 /// # Errors
-/// Parameters out of range and a confidence not strictly between 0 and 1.
+/// Parameters are out of range, or the confidence is not strictly between 0 and 1.
 pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32, confidence: f64) -> Result<RateQuantile> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -78,10 +80,10 @@ pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
 }
 
 /// A lower bound on the probability that the rate of one filter with `items` items is at most
-/// `rate`; the count of set bits that decides is found exactly.
+/// `rate`; the number of set bits that decides is found exactly.
 ///
 /// # Errors
-/// Parameters out of range.
+/// Parameters are out of range.
 pub fn confidence_bound(variant: Variant, bits: u64, items: u64, probes: u32, rate: &Rate) -> Result<f64> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -91,7 +93,7 @@ pub fn confidence_bound(variant: Variant, bits: u64, items: u64, probes: u32, ra
 }
 
 /// An upper bound on the probability that one filter's own rate, plus the floor of equal hashes if
-/// a width is given, is above `rate`.
+/// a width is given, exceeds `rate`.
 ///
 /// [`Evidence::Law`] and [`Evidence::Bounds`] are both proven.
 pub(crate) fn miss_bound(
@@ -132,20 +134,20 @@ pub(crate) fn miss_bound(
     }
 }
 
-/// What the probability of a miss is bounded from.
+/// How the probability of a miss is bounded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Evidence {
-    /// The inequalities of Bennett and of Berry and Esseen: microseconds.
+    /// By the inequalities of Bennett and of Berry and Esseen, in microseconds.
     Bounds,
-    /// The law of the fill itself where this many terms of a positive recurrence sum it (some
-    /// nanoseconds each), the inequalities beyond.
+    /// By the law of the fill, if this many terms of a positive recurrence are enough to sum it
+    /// (some nanoseconds each), and otherwise by the inequalities.
     Law {
-        /// The most terms.
+        /// The largest number of terms.
         terms: f64,
     },
 }
 
-/// Terms of a recurrence: some milliseconds.
+/// The number of terms of a recurrence: some milliseconds.
 const WALK_TERMS: f64 = 8e6;
 
 fn fill_law(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Occupancy> {
@@ -166,16 +168,16 @@ pub(crate) fn own_rate(variant: Variant, bits: u64, probes: u32, ones: u64) -> R
     own_ratios(variant, bits, probes, ones).rate()
 }
 
-/// What the tails of the number of set bits are bounded from. For slices of `s` and `s + 1` bits
-/// the set bits of the longer ones count `s / (s+1)`, so that the mean fill of the slices is
-/// `Y / (k s)`.
+/// What the tails of the number of set bits are computed from. For slices of `s` and `s + 1` bits,
+/// each set bit of the longer ones is weighted by `s / (s+1)`, so that the mean fill of the slices
+/// is `Y / (k s)`.
 pub(crate) struct OnesLaw {
     pub(crate) fill: Fill,
     /// `k s`
     pub(crate) capacity: f64,
     /// Whether Y is a whole number.
     pub(crate) is_lattice: bool,
-    /// The larger part of Y whose values are evenly spaced: its variance and the spacing.
+    /// The larger part of Y with evenly spaced values: its variance and the spacing.
     pub(crate) lattice: (f64, f64),
 }
 
@@ -205,13 +207,13 @@ impl OnesLaw {
         Ok(OnesLaw { fill: total, capacity: f64::from(probes) * shorter, is_lattice: sizes[0].1 == 0, lattice })
     }
 
-    /// An upper bound of `P(Y >= ones)`.
+    /// An upper bound on `P(Y >= ones)`.
     pub(crate) fn at_least(&self, ones: f64) -> f64 {
         self.tail(ones - self.fill.mean)
     }
 
-    /// A real number in `low..=high` from which on `P(Y >= ..)` is at most `allowed`, as it is at
-    /// `high`.
+    /// A real number in `low..=high` from which on `P(Y >= ..)` is at most `allowed`, given that
+    /// this holds at `high`.
     fn past(&self, mut low: f64, mut high: f64, allowed: f64) -> f64 {
         for _ in 0..50 {
             let middle = low + (high - low) / 2.0;
@@ -220,7 +222,7 @@ impl OnesLaw {
         high
     }
 
-    /// An upper bound of `P(Y <= ones)`.
+    /// An upper bound on `P(Y <= ones)`.
     pub(crate) fn at_most(&self, ones: f64) -> f64 {
         self.tail(self.fill.mean - ones)
     }

@@ -1,4 +1,4 @@
-//! The approximations and bounds of the papers, for comparison. None of them is used to plan.
+//! Approximations and bounds from the papers, for comparison. No plan uses them.
 
 use crate::exact::enclosure::Enclose;
 use crate::law::inclusion::{Inclusion, Items, Query};
@@ -11,27 +11,27 @@ use core::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Approximation {
-    /// A1 = M of Burns and Grandi, Lehr's rate: the power of the mean fill,
-    /// `(1 - (1 - 1/m)^(nk))^k`. A lower bound on the standard rate.
+    /// A1 = M of Burns and Grandi, Lehr's rate, which is the power of the mean fill:
+    /// `(1 - (1 - 1/m)^(nk))^k`. It is a lower bound on the standard rate.
     SeveranceLohman,
     /// A2 = E of Burns and Grandi: `(1 - e^(-nk/m))^k`, the formula of most calculators.
     Knuth,
-    /// A3, Grandi's second-order expansion about the mean fill, for the standard filter.
+    /// A3: Grandi's second-order expansion about the mean fill, for the standard filter.
     Grandi,
-    /// U of Burns: Bloom's own `(1 - (1 - k/m)^n)^k`. Exact for a partitioned filter of equal
-    /// slices, an upper bound for the others.
+    /// U of Burns, which is Bloom's own formula: `(1 - (1 - k/m)^n)^k`. It is exact for a
+    /// partitioned filter with equal slices, and an upper bound for the others.
     Bloom,
-    /// L of Burns (64): `E[C(X, k)] / C(m, k)` with X the occupied bits after nk single throws. A
-    /// lower bound.
+    /// L of Burns (64): `E[C(X, k)] / C(m, k)`, where X is the number of set bits after nk single
+    /// throws. It is a lower bound.
     Lower,
 }
 
 impl Approximation {
-    /// All of them.
+    /// All approximations.
     pub const ALL: [Approximation; 5] =
         [Approximation::SeveranceLohman, Approximation::Knuth, Approximation::Grandi, Approximation::Bloom, Approximation::Lower];
 
-    /// Its name.
+    /// The approximation's name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -43,10 +43,10 @@ impl Approximation {
         }
     }
 
-    /// Its value, to a relative 1e-15 k or so of `f64` rounding (0 where it underflows).
+    /// Its value, with a relative error of about 1e-15 k from `f64` rounding (0 if it underflows).
     ///
     /// # Errors
-    /// Parameters out of range; `bloom` and `lower` need probes at most bits.
+    /// Parameters are out of range; `bloom` and `lower` need probes of at most bits.
     pub fn value(self, bits: u64, items: u64, probes: u32) -> Result<f64> {
         let distinct = matches!(self, Approximation::Bloom | Approximation::Lower);
         if distinct { Variant::Classic } else { Variant::Standard }.check(bits, probes)?;

@@ -1,8 +1,9 @@
-//! Bounds of the papers: Burns' theorem 15 and corollary 23, each member in a bracket of its own.
+//! Bounds from the papers: Burns' theorem 15 and corollary 23, with a separate bracket for each
+//! member.
 //!
-//! They are for comparison and for the papers' tables; plans use the exact rates. Every member is
-//! computed in whole numbers, so that a bound never loses its direction to rounding. Which of the
-//! inequalities are proven is said at each: two of Burns' hold wherever they were tried, but have
+//! They are for comparison and for the papers' tables; plans use exact rates. Every member is
+//! computed in whole numbers, so rounding never changes the direction of a bound. The documentation
+//! of each says whether the inequality is proven: two of Burns' held in all cases tried, but have
 //! no valid proof.
 
 use crate::error::out_of_range;
@@ -24,17 +25,17 @@ use alloc::{format, vec};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Chain {
-    /// `(mu/m)^r` with `mu` the mean number of set bits of the classic filter.
+    /// `(mu/m)^r`, where `mu` is the mean number of set bits of the classic filter.
     pub mean_power: Fpr,
-    /// The probability that `r` given bits of the classic filter are all set. At most
-    /// [`Chain::mean_power`]: the set bits are negatively associated.
+    /// The probability that `r` given bits of the classic filter are all set. It is at most
+    /// [`Chain::mean_power`], because the set bits are negatively associated.
     pub distinct: Fpr,
-    /// `C(mu, r) / C(m, r)`. At most [`Chain::distinct`]: Jensen.
+    /// `C(mu, r) / C(m, r)`. It is at most [`Chain::distinct`], by Jensen's inequality.
     pub mean_binomial: Fpr,
-    /// The probability that `r` given bits are all set by `nk` single throws. At most
-    /// [`Chain::distinct`], proven by re-throwing collisions. That it is at most
-    /// [`Chain::mean_binomial`] is Burns' last inequality: its printed proof uses a false step, but
-    /// no counterexample exists among all m up to 18 (n up to 8), nor in 344 larger cases.
+    /// The probability that `r` given bits are all set by `nk` single throws. It is at most
+    /// [`Chain::distinct`], which is proven by re-throwing collisions. Burns' last inequality says
+    /// that it is at most [`Chain::mean_binomial`]: the printed proof has a false step, but there
+    /// is no counterexample among all m up to 18 (n up to 8), nor in 344 larger cases.
     pub single: Fpr,
 }
 
@@ -43,25 +44,25 @@ pub struct Chain {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RateBounds {
-    /// `C(mu, k) / C(m, k)` with `mu` the mean of the standard filter's set bits; 0 where that mean
-    /// is not above `k - 1`. Right side of Burns (64): at most [`RateBounds::lower`], by Jensen for
-    /// the convex function that is `C(x, k)` above `k - 1` and 0 below.
+    /// `C(mu, k) / C(m, k)`, where `mu` is the mean number of set bits of the standard filter; 0 if
+    /// that mean is at most `k - 1`. Right side of Burns (64): at most [`RateBounds::lower`], by
+    /// Jensen's inequality for the convex function that is `C(x, k)` above `k - 1` and 0 below.
     pub lower_by_mean: Fpr,
     /// L: the probability that `k` different bits are all set by `nk` single throws. Left side of
-    /// Burns (64). Proven: repeats in a query only help it, and distinct bits per item only fill
-    /// more.
+    /// Burns (64). It is proven: repeats in a query only help it, and distinct bits per item only
+    /// set more.
     pub lower: Fpr,
-    /// U: Bloom's `(1 - (1 - k/m)^n)^k`, Burns (65). Proven for the classic filter. For the
-    /// standard filter it rests on the last inequality of theorem 15 (see [`Chain::single`]); no
+    /// U: Bloom's `(1 - (1 - k/m)^n)^k`, Burns (65). It is proven for the classic filter. For the
+    /// standard filter it depends on the last inequality of theorem 15 (see [`Chain::single`]); no
     /// counterexample is known.
     pub upper: Fpr,
 }
 
-/// Burns' theorem 15 for `order` given bits r of a filter of `bits` bits and `items` items of
+/// Burns' theorem 15 for r = `order` given bits of a filter with `bits` bits and `items` items of
 /// `probes` bits each.
 ///
-/// Needs at least one item, `probes <= bits` and `order <= min(probes, bits - probes)`; `order^2`
-/// steps on integers of some `order` bits more than an f64 has.
+/// It needs at least one item, `probes <= bits` and `order <= min(probes, bits - probes)`, and
+/// takes `order^2` steps on integers with some `order` bits more than an f64 has.
 ///
 /// ```
 /// let chain = truebloom_math::bounds::chain(1_000, 50, 10, 10)?;
@@ -70,7 +71,7 @@ pub struct RateBounds {
 /// ```
 ///
 /// # Errors
-/// Any other parameters.
+/// The parameters are any others.
 pub fn chain(bits: u64, items: u64, probes: u32, order: u32) -> Result<Chain> {
     let _work = work::begin();
     check(bits, items, probes)?;
@@ -90,9 +91,9 @@ pub fn chain(bits: u64, items: u64, probes: u32, order: u32) -> Result<Chain> {
     })
 }
 
-/// Burns' corollary 23 for the expected rates of `items` items (at least 1).
+/// Burns' corollary 23 for the expected rates with `items` items (at least 1).
 ///
-/// Burns' range is `probes <= (bits - 1) / 2`; errors beyond.
+/// Burns' range is `probes <= (bits - 1) / 2`; other parameters are errors.
 ///
 /// ```
 /// use truebloom_math::{Variant, bounds};
@@ -103,7 +104,7 @@ pub fn chain(bits: u64, items: u64, probes: u32, order: u32) -> Result<Chain> {
 /// ```
 ///
 /// # Errors
-/// Parameters out of range, or more bits than are summed over.
+/// Parameters are out of range, or the sum over the bits would be too long.
 pub fn rates(bits: u64, items: u64, probes: u32) -> Result<RateBounds> {
     let _work = work::begin();
     check(bits, items, probes)?;
@@ -119,11 +120,11 @@ pub fn rates(bits: u64, items: u64, probes: u32) -> Result<RateBounds> {
 }
 
 /// The probability that the `probes` independent positions of one item are all different,
-/// `m (m-1) .. (m-k+1) / m^k`: a collision-free code word (Burns, section 3). 0 when there are more
-/// probes than bits.
+/// `m (m-1) .. (m-k+1) / m^k`: a collision-free code word (Burns, section 3). It is 0 if there are
+/// more probes than bits.
 ///
 /// # Errors
-/// Parameters out of range.
+/// Parameters are out of range.
 pub fn collision_free(bits: u64, probes: u32) -> Result<Fpr> {
     Variant::Standard.check(bits, probes)?;
     Ratios::new((0..u64::from(probes)).map(|i| (bits.saturating_sub(i), bits))).rate()
@@ -141,7 +142,7 @@ fn filter(placement: Items, bits: u64, items: u64, probes: u32) -> Inclusion {
     Inclusion { query: Query::Independent, placement, bits, items, probes }
 }
 
-/// The probability that `order` given bits are all set; 0 when there are fewer throws.
+/// The probability that `order` given bits are all set; 0 if there are fewer throws.
 fn all_set(filter: Inclusion, order: u32) -> Result<Fpr> {
     if u128::from(filter.items) * u128::from(filter.probes) < u128::from(order) {
         return Ok(Fpr::ZERO);
@@ -149,7 +150,8 @@ fn all_set(filter: Inclusion, order: u32) -> Result<Fpr> {
     Mixture { positions: Positions::Distinct(order), filters: vec![filter] }.fpr()
 }
 
-/// `C(mu, r) / C(m, r)`, or 0 where the mean does not exceed `r - 1` or cannot be told from it.
+/// `C(mu, r) / C(m, r)`, or 0 if the mean does not exceed `r - 1` or cannot be distinguished from
+/// it.
 fn mean_binomial(filter: Inclusion, order: u32) -> Result<Fpr> {
     let mean = filter.bits as f64 * Mean(filter).fpr()?.value;
     if mean - f64::from(order - 1) <= 1e-12 * mean {

@@ -1,4 +1,4 @@
-//! Plans for blocked filters: the fewest whole blocks that are proven to keep a rate.
+//! Plans for blocked filters: the smallest number of blocks that is proven to keep a rate.
 
 use super::Plan;
 use super::target::{Ask, Target};
@@ -16,12 +16,12 @@ use alloc::{format, vec};
 /// would be, a standard filter takes half the bits.
 pub const MAX_BLOCKED_PROBES: u32 = 32;
 
-/// Whole blocks. For the mean one block less, or one item more, would not do at any number of
-/// probes: at given probes the rate falls with the blocks and rises with the items (a query's block
-/// holds a binomial number of items, which grows stochastically with n and falls with the blocks,
-/// and the rate in a block grows with it), and the other numbers of probes are excluded one by one,
-/// by a lower bound ([`ln_rate`], [`RateTable`]) or an exact decision. With a guarantee the size is
-/// the smallest found.
+/// Plans in whole blocks. For the mean, one block less or one item more would miss the rate with
+/// any number of probes. With given probes, the rate falls with the blocks and rises with the
+/// items: a query's block holds a binomial number of items, which grows stochastically with n and
+/// falls with the blocks, and the rate in a block grows with it. The other numbers of probes are
+/// excluded one by one, by a lower bound ([`ln_rate`], [`RateTable`]) or an exact decision. With a
+/// guarantee, the size is the smallest that was found.
 pub(super) fn plan(target: &Target) -> Result<Plan> {
     if let Some(probes) = target.probes.filter(|probes| !(1..=BLOCK_PROBES).contains(probes)) {
         return out_of_range("probes", probes, format!("from 1 to {BLOCK_PROBES} in a block"));
@@ -49,19 +49,19 @@ fn whole_blocks(target: &Target, bits: u64) -> Result<u64> {
     }
 }
 
-/// The probes to choose from.
+/// The numbers of probes to choose from.
 fn choice(target: &Target) -> core::ops::RangeInclusive<u32> {
     target.probes.map_or(1..=BLOCK_PROBES, |probes| probes..=probes)
 }
 
 /// A lower bound on the logarithm of the expected rate, in `f64` with a relative error of the rate
-/// below 1e-9, in a microsecond or two; minus infinity where loads are so high that it would take
+/// below 1e-9, in a microsecond or two; minus infinity if loads are so high that it would take
 /// longer.
 ///
-/// The load of a query's block is binomial, and given the load the rate is at least the k-th power
-/// of the mean fill (Jensen). Loads far above the mean are left out, which only lowers a sum of
-/// positive terms. With `second`, about the rate itself instead: the second order of the scatter in
-/// a block is added.
+/// The load of a query's block is binomial, and given the load, the rate is at least the k-th power
+/// of the mean fill (Jensen). Loads far above the mean are left out, which can only lower a sum of
+/// positive terms. With `second`, it is approximately the rate itself: the second-order term of the
+/// scatter in a block is added.
 fn ln_rate(blocks: f64, items: f64, probes: u32, second: bool) -> f64 {
     let (k, bits) = (f64::from(probes), BLOCK_BITS as f64);
     let lambda = items / blocks;
@@ -94,14 +94,14 @@ fn ln_rate(blocks: f64, items: f64, probes: u32, second: bool) -> f64 {
     libm::log(sum)
 }
 
-/// Rates in `f64`, from the rates of a block by its load, which no size changes: for each number of
-/// probes they are found once.
+/// Rates in `f64`, computed from the rates of a block for each load, which do not depend on the
+/// size: they are computed once for each number of probes.
 ///
-/// Of a query's k draws D are distinct. A ball of an item meets one of u positions that are still
-/// empty with probability u/512, so the law of u goes from ball to ball by
-/// `p_u' = p_u (1 - u/512) + p_(u+1) (u+1)/512`, and the rate of a load is `p_0` after its balls.
-/// All terms are positive and all factors exact: the relative error is below `3 u` a ball,
-/// `u = 2^-53`, which is below 1e-11 for the 32,000 balls that are followed at most.
+/// Of a query's k draws, D are distinct. A ball of an item hits one of u positions that are still
+/// empty with probability u/512. So the law of u changes with each ball by
+/// `p_u' = p_u (1 - u/512) + p_(u+1) (u+1)/512`, and the rate for a load is `p_0` after its balls.
+/// All terms are positive and all factors exact: with `u = 2^-53` the relative error is below `3 u`
+/// per ball, which is below 1e-11 for the largest number of balls, 32,000.
 struct RateTable(Vec<Vec<f64>>);
 
 impl RateTable {
@@ -120,10 +120,10 @@ impl RateTable {
         &known[..=most]
     }
 
-    /// A lower bound on the logarithm of the expected rate with a relative error of the rate below
-    /// 1e-9, in a microsecond; minus infinity where loads are so high that it would take longer.
-    /// The load of a query's block is binomial. Loads far above the mean are left out, which lowers
-    /// a sum of positive terms by less than 1e-20.
+    /// A lower bound on the logarithm of the expected rate, with a relative error of the rate below
+    /// 1e-9, in a microsecond; minus infinity if loads are so high that it would take longer. The
+    /// load of a query's block is binomial. Loads far above the mean are left out, which lowers a
+    /// sum of positive terms by less than 1e-20.
     fn ln_rate(&mut self, blocks: f64, items: f64, probes: u32) -> f64 {
         let lambda = items / blocks;
         if lambda > 500.0 || blocks < 2.0 {
@@ -139,8 +139,8 @@ impl RateTable {
         libm::log(sum)
     }
 
-    /// Whether it is certain that these probes do not reach a rate: above it by more than the
-    /// rounding, by a bound that takes no table or by the table.
+    /// Whether it is certain that these probes do not reach a rate: they exceed it by more than the
+    /// rounding, according to a bound that needs no table, or to the table.
     fn is_excluded(&mut self, blocks: u64, items: u64, probes: u32, ln_most: f64) -> bool {
         ln_rate(blocks as f64, items as f64, probes, false) > ln_most + 1e-8
             || self.ln_rate(blocks as f64, items as f64, probes) > ln_most + 1e-8
@@ -170,7 +170,7 @@ fn rates_of_loads(probes: u32, most: usize) -> Vec<f64> {
     rates
 }
 
-/// The probes of the lowest rate at a size, and that rate.
+/// The number of probes with the lowest rate at a size, and that rate.
 fn best(target: &Target, blocks: u64, items: u64) -> Result<(u32, Fpr)> {
     let mut table = RateTable::new();
     let mut order: Vec<(f64, u32)> = choice(target).map(|probes| (ln_rate(blocks as f64, items as f64, probes, true), probes)).collect();
@@ -188,7 +188,7 @@ fn best(target: &Target, blocks: u64, items: u64) -> Result<(u32, Fpr)> {
     best.ok_or(Error::Underdetermined { given: "no probes", missing: "a number of probes from 1" })
 }
 
-/// Other probes that keep the rate at a size.
+/// Another number of probes that keeps the rate at a size.
 fn better(target: &Target, table: &mut RateTable, blocks: u64, items: u64, rate: &Rate) -> Result<Option<u32>> {
     let ln_most = rate.ln_above();
     for probes in choice(target) {
@@ -199,7 +199,7 @@ fn better(target: &Target, table: &mut RateTable, blocks: u64, items: u64, rate:
     Ok(None)
 }
 
-/// About the blocks where given probes reach the rate.
+/// Approximately the number of blocks at which given probes reach the rate.
 fn about_blocks(items: u64, probes: u32, ln_most: f64, start: f64) -> f64 {
     let rate = |blocks: f64| ln_rate(blocks, items as f64, probes, true);
     let mut blocks = start.max(2.0);
@@ -219,7 +219,7 @@ fn about_blocks(items: u64, probes: u32, ln_most: f64, start: f64) -> f64 {
     blocks
 }
 
-/// The fewest blocks for the mean.
+/// The smallest number of blocks for the mean.
 fn fewest_for_the_mean(target: &Target, items: u64, rate: &Rate) -> Result<Option<(u64, u32)>> {
     let table = &mut RateTable::new();
     let meets = |blocks: u64, probes: u32| law(blocks, probes)?.meets(items, rate, target.hash_bits);
@@ -243,27 +243,27 @@ fn fewest_for_the_mean(target: &Target, items: u64, rate: &Rate) -> Result<Optio
     }
 }
 
-/// The guarantee of blocked filters with one number of probes, at sizes near one.
+/// The guarantee of blocked filters with one number of probes, at similar sizes.
 struct Sure<'a> {
     target: &'a Target,
     confidence: f64,
     probes: u32,
     law: BlockLaw,
     tilt: Option<Tilt>,
-    /// Items per block that the tilt was found for.
+    /// The items per block for which the tilt was found.
     load: f64,
 }
 
 impl Sure<'_> {
-    /// `None` where no guarantee is known: blocks so full that they are not followed.
+    /// `None` if no guarantee is known, because the blocks are too full.
     fn new(target: &Target, confidence: f64, probes: u32, blocks: u64, items: u64) -> Option<Sure<'_>> {
         let law = BlockLaw::new(probes, items as f64 / blocks as f64)?;
         let tilt = law.tilt(blocks.max(2), items, allowed(confidence), None);
         Some(Sure { target, confidence, probes, law, tilt, load: items as f64 / blocks as f64 })
     }
 
-    /// For sizes that are far from the first: from the tilt that is known, or for much other loads
-    /// from none.
+    /// Finds a tilt for a size that is far from the first: starting from the known tilt, or, for a
+    /// very different load, without one.
     fn tilt_at(&mut self, blocks: u64, items: u64) {
         let load = items as f64 / blocks as f64;
         let near = self.tilt.as_ref().filter(|_| libm::log(load / self.load).abs() <= MUCH);
@@ -273,19 +273,19 @@ impl Sure<'_> {
         }
     }
 
-    /// The upper end of the rate that one filter keeps, with equal hashes.
+    /// The upper end of the rate that one filter keeps, including equal hashes.
     fn kept(&self, blocks: u64, items: u64) -> f64 {
         let kept = self.law.kept(self.tilt.as_ref(), blocks, items, allowed(self.confidence));
         (kept + hash_floor(items, self.target.hash_bits)).next_up().min(1.0)
     }
 
-    /// The rate of one filter alone.
+    /// Whether one filter keeps the rate.
     fn keeps(&self, blocks: u64, items: u64, rate: &Rate) -> bool {
         self.kept(blocks, items) <= rate.to_f64().next_down()
     }
 
-    /// The same, with a tilt of the size's own where the one known is of a size that is far: that
-    /// one may hide by how little the rate is missed.
+    /// The same, but with a new tilt if the size is far from that of the known tilt, which may be
+    /// too weak if the rate is narrowly missed.
     fn keeps_anywhere(&mut self, blocks: u64, items: u64, rate: &Rate) -> bool {
         if self.keeps(blocks, items, rate) {
             return true;
@@ -326,14 +326,14 @@ impl Sure<'_> {
         Ok(self.keeps(blocks, items, rate) && self.meets(blocks, items, rate)?)
     }
 
-    /// About the logarithm of the same.
+    /// Approximately the logarithm of the rate that one filter keeps.
     fn ln_about(&self, blocks: u64, items: u64) -> f64 {
         let about = |tilt| self.law.about(tilt, blocks, items, allowed(self.confidence));
         libm::log(self.tilt.as_ref().map_or(1.0, about) + hash_floor(items, self.target.hash_bits))
     }
 
-    /// About the logarithm of the size where the rate is reached, by secants from a first; `sign`
-    /// says whether more of it lowers the rate.
+    /// Approximately the logarithm of the size at which the rate is reached, by secants from a
+    /// first guess; `sign` says whether a larger size lowers the rate.
     fn about_size(&mut self, rate: &Rate, first: f64, range: (f64, f64), sign: f64, at: impl Fn(f64) -> (u64, u64)) -> f64 {
         // A rate falls by some four percent with each percent of bits.
         let (mut guess, mut slope, mut before) = (first, 4.0, None);
@@ -413,8 +413,8 @@ impl Sure<'_> {
         Some(blocks)
     }
 
-    /// A block less, and again, while it keeps the rate: few blocks are worth a tilt of their own
-    /// each.
+    /// Removes one block after the other while the rate is kept: with few blocks, a new tilt for
+    /// each size is worth its time.
     fn fewer(&mut self, mut blocks: u64, items: u64, rate: &Rate, mean: u64) -> u64 {
         while blocks > mean && blocks <= FEW_BLOCKS {
             let known = self.tilt.clone();
@@ -467,7 +467,7 @@ impl Sure<'_> {
     }
 }
 
-/// 1 - c is exact from a half on, and rounded by half an ulp of 1 at most below.
+/// 1 - c is exact for c from a half on, and below that it is rounded by at most half an ulp of 1.
 fn allowed(confidence: f64) -> f64 {
     (1.0 - confidence) * (1.0 - 1e-15)
 }
@@ -481,10 +481,11 @@ const NEARLY: f64 = 1.1;
 /// From a tilt of a load that differs by more, in logarithms, none is looked for.
 const MUCH: f64 = 0.7;
 
-/// Where full blocks decide, a search is begun again so often from a tilt of the size it found.
+/// If full blocks dominate, a search is repeated this many times with a tilt for the size that it
+/// found.
 const MOST_TILTS: u32 = 2;
 
-/// Up to this many blocks a tilt is looked for at each size.
+/// With up to this many blocks, a tilt is sought for each size.
 const FEW_BLOCKS: u64 = 1_000;
 
 /// In a direction the search for probes ends where what is kept has risen so often in a row: as a
@@ -615,7 +616,7 @@ fn least_sure<'a>(
     Ok(best)
 }
 
-/// With the guarantee of the search, if there was one.
+/// The plan, with the guarantee of the search if there was one.
 fn finish(target: &Target, blocks: u64, probes: u32, items: u64, searched: Option<Sure>) -> Result<Plan> {
     let fpr = law(blocks, probes)?.fpr(items)?;
     let new = |confidence| searched.or_else(|| Sure::new(target, confidence, probes, blocks, items)).ok_or(confidence);
@@ -697,8 +698,8 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, blocks: u64) -> R
     finish(target, blocks, probes, items, searched)
 }
 
-/// The best probes of a size, and the upper end of the smallest rate that can be promised with
-/// them.
+/// The best number of probes for a size, and the upper end of the smallest rate that can be
+/// guaranteed with it.
 fn reachable(target: &Target, blocks: u64, items: u64) -> Result<(u32, f64)> {
     let (probes, mut fpr) = best(target, blocks, items)?;
     fpr.add_above(hash_floor(items, target.hash_bits));
@@ -723,8 +724,9 @@ fn out_of_reach<T>(target: &Target, asked: Rate, blocks: u64, items: u64) -> Res
 mod tests {
     use super::*;
 
-    /// Where plans begin, against the exact law: the bound by the mean fill is below the rate, the
-    /// table is the rate to 1e-9, and what a second order makes of the bound is near it.
+    /// Compares the starting points of plans with the exact law: the bound by the mean fill is
+    /// below the rate, the table is the rate to 1e-9, and the second-order term brings the bound
+    /// near it.
     #[test]
     fn guesses_are_near_the_law() {
         let mut table = RateTable::new();
@@ -748,7 +750,7 @@ mod tests {
         }
     }
 
-    /// The size that is guessed has the rate, as nearly as half a block allows.
+    /// The guessed size has the rate, to within half a block.
     #[test]
     fn guessed_sizes_have_the_rate() {
         for (items, probes, rate) in [(1_000u64, 5u32, 1e-2f64), (100_000, 9, 1e-3), (10_000_000, 7, 1e-2), (1_000_000, 16, 1e-6)] {
@@ -760,7 +762,8 @@ mod tests {
         }
     }
 
-    /// The guess for a guarantee is the size where its rate is reached, by the same approximation.
+    /// The guess for a guarantee is the size at which its rate is reached, by the same
+    /// approximation.
     #[test]
     fn guessed_sizes_for_a_guarantee_have_the_rate() {
         for (items, text, probes) in [(1_000u64, "1%", 5u32), (100_000, "0.1%", 8), (10_000_000, "1%", 6)] {

@@ -1,8 +1,8 @@
-//! What a sceptic needs to check a planned standard filter without this library:
+//! Certificates, with which a sceptic can check a planned standard filter without this library;
 //! docs/CERTIFICATE.md has the format and the proofs.
 //!
-//! A certificate holds whole numbers and the bounds on their errors. A checker recomputes every one
-//! of them by other means (`crates/math/tests/reference/check_certificate.py` does, in plain
+//! A certificate consists of whole numbers and the bounds on their errors. A checker recomputes
+//! each of them in its own way (`crates/math/tests/reference/check_certificate.py` does so in plain
 //! Python).
 
 mod exclusion;
@@ -21,33 +21,33 @@ use crate::{Error, Rate, Result, Variant};
 use core::cmp::Ordering;
 use core::fmt;
 
-/// What is claimed about a standard filter.
+/// A claim about a standard filter.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim {
-    /// Number of bits m.
+    /// The number of bits, m.
     pub bits: u64,
-    /// Number of distinct items n, at least 1.
+    /// The number of distinct items, n, at least 1.
     pub items: u64,
-    /// Number of probes k.
+    /// The number of probes, k.
     pub probes: u32,
-    /// The rate p that the expected rate, with the floor of equal hashes, is at most.
+    /// The rate p: the expected rate, plus the floor of equal hashes, is at most p.
     pub rate: Rate,
-    /// Width of the hash of a key: equal hashes add `items / 2^hash_bits`.
+    /// The width of a key's hash in bits: equal hashes add `items / 2^hash_bits`.
     pub hash_bits: u32,
-    /// Whether a bit less would miss the rate.
+    /// Whether one bit less would miss the rate.
     pub smallest: Smallest,
-    /// The share of filters (over seeds) whose own rate is at most p, if one is claimed.
+    /// The share of filters (over seeds) whose own rate is at most p, if such a share is claimed.
     pub confidence: Option<f64>,
 }
 
-/// Among which sizes the claimed one is the smallest.
+/// Among which sizes the claimed size is the smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Smallest {
     /// Nothing is claimed.
     NotClaimed,
     /// No smaller standard filter with these probes has an expected rate of at most p.
     ForTheseProbes,
-    /// No smaller standard filter has, whatever its probes.
+    /// No smaller standard filter has an expected rate of at most p, whatever its probes.
     ForAnyProbes,
 }
 
@@ -57,11 +57,12 @@ pub enum Smallest {
 pub struct Certificate {
     /// The claim.
     pub claim: Claim,
-    /// The expected rate at the claimed size.
+    /// The evidence for the expected rate at the claimed size.
     pub mean: Mean,
-    /// Why one bit less is not enough; `None` if that is not claimed, or there is only one bit.
+    /// The evidence that one bit less is not enough; `None` if that is not claimed, or if there is
+    /// only one bit.
     pub smaller: Option<Smaller>,
-    /// The tail of the set bits, if a confidence is claimed.
+    /// The evidence for the tail of the number of set bits, if a confidence is claimed.
     pub one_filter: Option<OneFilter>,
 }
 
@@ -79,14 +80,14 @@ pub enum Mean {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Sum {
-    /// Binary digits behind the point.
+    /// The number of binary digits after the point.
     pub precision: u64,
     /// `c_j g_j / 2^k` for j = 0, 1, .., each at most `error` units below the truth and never above
-    /// it; what is missing at the end is 0.
+    /// it; terms that are missing at the end are 0.
     pub terms: Vec<Whole>,
-    /// Units.
+    /// The error of each term in units.
     pub error: u128,
-    /// The terms added up with their signs, 0 where that is negative.
+    /// The terms added up with their signs; 0 if the sum is negative.
     total: Whole,
 }
 
@@ -95,7 +96,7 @@ pub struct Sum {
 pub struct Whole(Vec<u64>);
 
 impl fmt::Display for Whole {
-    /// Hexadecimal, after `0x`.
+    /// Writes hexadecimal digits after `0x`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut words = self.0.iter().rev().skip_while(|word| **word == 0);
         write!(f, "{:#x}", words.next().unwrap_or(&0))?;
@@ -110,16 +111,16 @@ impl fmt::Debug for Whole {
 }
 
 impl Certificate {
-    /// The evidence for a claim. The time of a few rates; for a handful of items, where many probes
-    /// have to be excluded one by one, some milliseconds.
+    /// Makes the evidence for a claim. Takes the time of a few rates; for a handful of items, where
+    /// many numbers of probes have to be excluded one by one, some milliseconds.
     ///
-    /// If the bounds of the tail that a certificate can carry prove a little less than the
-    /// confidence claimed, the certificate claims that instead: compare `claim.confidence` with
-    /// what was asked for.
+    /// If the tail bounds that fit in a certificate prove slightly less than the confidence
+    /// claimed, the certificate claims that instead: compare `claim.confidence` with what was asked
+    /// for.
     ///
     /// # Errors
-    /// Parameters out of range, [`Error::NotCertified`] for a claim that is false or that no
-    /// certificate of bearable size supports.
+    /// Parameters are out of range; [`Error::NotCertified`] for a claim that is false or that no
+    /// certificate of reasonable size supports.
     pub fn new(claim: Claim) -> Result<Certificate> {
         let _work = work::begin();
         Variant::Standard.check(claim.bits, claim.probes)?;
@@ -162,15 +163,15 @@ fn standard(bits: u64, items: u64, probes: u32) -> Inclusion {
     Inclusion { query: Query::Independent, placement: Items::Independent, bits, items, probes }
 }
 
-/// Binary digits beyond those that the sum cancels: most decisions need no more than a first
+/// The number of binary digits beyond those that cancel in the sum: most decisions need only one
 /// attempt.
 const SPARE: f64 = 64.0;
 
-/// Beyond this many binary digits a tie is left to exact fractions.
+/// If more binary digits than this are needed, the decision is left to exact fractions.
 const MOST_DIGITS: f64 = 20_000.0;
 
-/// The sum at a precision at which it is decided whether the rate, with the floor of equal hashes,
-/// is at most the rate asked for; `None` where none does.
+/// The sum at a precision that decides whether the rate, plus the floor of equal hashes, is at most
+/// the rate asked for; `None` if no precision does.
 fn decide(law: &Inclusion, claim: &Claim) -> Result<(Option<Ordering>, Sum)> {
     let mut digits = law.bits_needed() + SPARE;
     loop {

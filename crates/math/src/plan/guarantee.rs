@@ -1,8 +1,8 @@
-//! The guarantee of one filter, for the laws of independent positions.
+//! The guarantee for one filter, for the laws of independent positions.
 //!
-//! Sizes and probes are looked for in `f64` ([`super::look`]) and proven by [`miss_bound`]. Where
-//! the law of the fill can be summed within some milliseconds it takes over from the bounds of its
-//! tails, which are a little too high.
+//! Sizes and probes are searched for in `f64` ([`super::look`]) and proven by [`miss_bound`]. If
+//! the law of the fill can be summed within some milliseconds, it replaces the bounds on its tails,
+//! which are slightly too high.
 
 use super::look::ln_miss;
 use super::spread::question;
@@ -16,49 +16,49 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::iter;
 
-/// A guarantee that is looked for.
+/// A search for a guarantee.
 #[derive(Clone, Copy)]
 pub(super) struct Sure<'a> {
     target: &'a Target,
     rate: &'a Rate,
     confidence: f64,
-    /// Of a miss.
+    /// The logarithm of the allowed probability of a miss.
     ln_allowed: f64,
 }
 
-/// Sizes below the first guess that are looked at: the probability is not monotone in the bits, as
-/// whole bits round the rate.
+/// How many sizes below the first guess are tried: the probability is not monotone in the bits,
+/// because rounding to whole bits changes the rate.
 const DOWN: u64 = 48;
 
-/// Proofs that may fail before the search goes on by larger steps.
+/// How many proofs may fail before the search continues in larger steps.
 const PROOFS: u64 = 64;
 
-/// Walks of the exact law that one number of probes is worth, after the first; and another number
-/// of them.
+/// How many walks of the exact law one number of probes is worth, after the first; also, how many
+/// walks another number of probes is worth.
 const WALKS: usize = 6;
 const OTHER_WALKS: usize = 1;
 
-/// In logarithms, the bounds of the tails are too high by at most this where they are near what is
-/// allowed.
+/// The bounds on the tails exceed the truth by at most this, in logarithms, when they are near the
+/// allowed probability.
 const LOOSE: f64 = 3.0;
 
-/// Beyond this many balls the law is not asked.
+/// With more balls than this, the law is not used.
 const MANY_BALLS: u64 = 1_000_000;
 
-/// Below some 3,000 balls (items times probes) a walk takes a millisecond at most. Beyond, the
-/// bounds are within 0.2% of the bits that it would give.
+/// Below some 3,000 balls (items times probes), a walk takes at most a millisecond. With more
+/// balls, the bounds need at most 0.2% more bits than the law would.
 const LAW: Evidence = Evidence::Law { terms: 8e5 };
 
-/// Up to this many balls a walk takes microseconds.
+/// With up to this many balls, a walk takes microseconds.
 const FEW_BALLS: u64 = 1_000;
 
-/// Up to this many bits every size is tried.
+/// With up to this many bits, every size is tried.
 const FEW_BITS: u64 = 512;
 
-/// Less than this is not worth a walk.
+/// A smaller improvement is not worth a walk.
 const WORTH: f64 = 0.999;
 
-/// How far below a size its smaller ones are looked for.
+/// How far below a size smaller ones are searched for.
 const FAR: u64 = 4_096;
 
 impl<'a> Sure<'a> {
@@ -66,13 +66,12 @@ impl<'a> Sure<'a> {
         Sure { target, rate, confidence, ln_allowed: libm::log(1.0 - confidence) }
     }
 
-    /// An upper bound on the probability that a filter of this size has a rate above the one asked
-    /// for.
+    /// An upper bound on the probability that a filter of this size exceeds the rate asked for.
     fn miss(&self, bits: u64, items: u64, probes: u32, evidence: Evidence) -> Result<f64> {
         miss_bound(self.target.variant(), bits, items, probes, self.rate, Some(self.target.hash_bits), evidence)
     }
 
-    /// Proven to keep the rate on average and with the confidence.
+    /// Whether it is proven that the rate is kept on average and with the confidence.
     pub(super) fn holds(&self, bits: u64, items: u64, probes: u32, evidence: Evidence) -> Result<bool> {
         if !self.target.variant().meets(bits, items, probes, self.rate, Some(self.target.hash_bits))? {
             return Ok(false);
@@ -81,13 +80,14 @@ impl<'a> Sure<'a> {
         Ok(self.miss(bits, items, probes, evidence)? <= 1.0 - self.confidence)
     }
 
-    /// About the logarithm of [`Self::miss`] by bounds alone.
+    /// Approximately the logarithm of [`Self::miss`], from bounds alone.
     fn about(&self, bits: u64, items: u64, probes: u32) -> f64 {
         let ln_rate = question(self.target, self.rate).ln_target(items);
         ln_miss(self.target.variant(), bits as f64, items as f64, f64::from(probes), ln_rate)
     }
 
-    /// The fewest bits found that keep the guarantee; at least those that the average takes.
+    /// The smallest number of bits found that keeps the guarantee; at least the number that the
+    /// average needs.
     pub(super) fn fewest_bits(&self, items: u64, mean: Fit) -> Result<Option<Fit>> {
         let about = |probes: u32| self.about_bits(items, probes, mean.size);
         let probes = self.best_probes(mean.probes, None, about, false);
@@ -107,8 +107,8 @@ impl<'a> Sure<'a> {
         Ok(best)
     }
 
-    /// Probes to try: in small filters, where bounds and whole bits say little, the neighbours of
-    /// the best too, after it.
+    /// The numbers of probes to try: the best, and in small filters, for which bounds and whole
+    /// bits say little, also its neighbours.
     fn near(&self, probes: u32, items: u64) -> Vec<u32> {
         let few = self.target.probes.is_none() && items.saturating_mul(probes.into()) <= FEW_BALLS;
         if !few {
@@ -117,8 +117,8 @@ impl<'a> Sure<'a> {
         iter::once(probes).chain(search::outwards(probes, probes.saturating_sub(2).max(1), probes + 2)).collect()
     }
 
-    /// The probes of the best size, from a first number in both directions until two in a row are
-    /// no better; those given, if they are.
+    /// The number of probes with the best size, searched from a first number in both directions
+    /// until two in a row are no better; the given number, if there is one.
     fn best_probes(&self, first: u32, bits: Option<u64>, size: impl Fn(u32) -> f64, most: bool) -> u32 {
         let Some(last) = self
             .target
@@ -141,7 +141,8 @@ impl<'a> Sure<'a> {
         best
     }
 
-    /// About the bits where the bound of a miss falls below what is allowed, whole bits or not.
+    /// Approximately the (real) number of bits at which the bound on a miss falls below what is
+    /// allowed.
     fn about_bits(&self, items: u64, probes: u32, start: u64) -> f64 {
         let ln_rate = question(self.target, self.rate).ln_target(items);
         let variant = self.target.variant();
@@ -184,8 +185,8 @@ impl<'a> Sure<'a> {
         search::boundary(bits as f64, failed + 1, bits.min(MAX_BITS), |bits| Ok(!holds(bits)?)).map(Some)
     }
 
-    /// The bounds of the tails ask for a little too much; where the law itself can be summed, it
-    /// asks for less.
+    /// Looks for a smaller size with the law itself, if it can be summed, because the bounds on the
+    /// tails need slightly too many bits.
     fn fewer_bits_at(&self, items: u64, found: Fit, mean: u64, best: Option<Fit>) -> Result<Fit> {
         let Fit { mut size, probes } = found;
         let least = self.target.variant().least_bits(probes);
@@ -234,8 +235,9 @@ impl<'a> Sure<'a> {
         Ok(Fit { size, probes })
     }
 
-    /// The most items found that these bits hold with the guarantee, not more than on average. At
-    /// given probes a miss is likelier the more items there are, so this is a boundary.
+    /// The largest number of items found that these bits hold with the guarantee; at most the
+    /// number for the average. With given probes, a miss becomes more likely with more items, so
+    /// this is a boundary.
     pub(super) fn most_items(&self, bits: u64, mean: Fit) -> Result<Option<Fit>> {
         let about = |probes: u32| self.about_items(bits, probes, mean.size);
         let likely = self.best_probes(mean.probes, Some(bits), about, true);
@@ -252,7 +254,7 @@ impl<'a> Sure<'a> {
         Ok(best)
     }
 
-    /// The same at given probes, below a number that is too many.
+    /// The same with given probes, below a number of items that is too large.
     fn most_items_at(&self, bits: u64, probes: u32, guess: f64, limit: u64) -> Result<u64> {
         let holds = |items: u64, evidence| self.holds(bits, items, probes, evidence);
         if bits <= FEW_BITS {
@@ -276,7 +278,8 @@ impl<'a> Sure<'a> {
         bisect_sizes(0.0, limit as f64 + 1.0, too_many).0
     }
 
-    /// Probes with which this size holds, from the best on average outwards.
+    /// A number of probes with which this size keeps the guarantee, searched from the best on
+    /// average outwards.
     pub(super) fn probes_for(&self, bits: u64, items: u64, first: u32) -> Result<Option<u32>> {
         let probes = self.best_probes(first, Some(bits), |probes| self.about(bits, items, probes), false);
         for probes in [probes, first] {
@@ -288,8 +291,8 @@ impl<'a> Sure<'a> {
     }
 }
 
-/// The rate that one filter keeps with a probability, equal hashes included; `met` is a rate
-/// already proven to be kept.
+/// The rate that one filter keeps with this probability, including equal hashes; `met` is a rate
+/// that is already proven to be kept.
 pub(super) fn quantile(target: &Target, bits: u64, items: u64, probes: u32, confidence: f64, met: Option<&Rate>) -> Result<RateQuantile> {
     let mut quantile = rate_quantile_bound(target.variant(), bits, items, probes, confidence)?;
     quantile.fpr.add_above(hash_floor(items, target.hash_bits));

@@ -1,11 +1,11 @@
-//! Where to look: the guarantee in plain `f64`, in a fraction of a microsecond. What is found here
-//! is proven before it is used, so no promise depends on it.
+//! Fast approximations that guide the search: the guarantee in plain `f64`, in a fraction of a
+//! microsecond. Whatever is found here is proven before it is used, so no guarantee depends on it.
 
 use crate::Variant;
 use crate::tails::bernoulli::BernoulliSum;
 
-/// The mean and the variance of what [`crate::one_filter::quantile::OnesLaw`] counts, the capacity,
-/// and the largest evenly spaced part.
+/// The mean and the variance of the number that [`crate::one_filter::quantile::OnesLaw`] describes,
+/// the capacity, and the largest evenly spaced part.
 struct Moments {
     mean: f64,
     variance: f64,
@@ -14,7 +14,7 @@ struct Moments {
     is_lattice: bool,
 }
 
-/// Mean and variance of the set bits among `bits` after `throws` single balls.
+/// The mean and the variance of the number of set bits among `bits` after `throws` single balls.
 fn occupied(bits: f64, throws: f64) -> (f64, f64) {
     let empty = libm::exp(throws * libm::log1p(-1.0 / bits));
     // g_2 / g_1^2 - 1 without cancellation.
@@ -53,8 +53,9 @@ impl Moments {
     }
 }
 
-/// About the logarithm of the bound of a miss that [`crate::one_filter::quantile::miss_bound`]
-/// gives at this size; `ln_rate` is what equal hashes leave of the rate.
+/// Approximately the logarithm of the bound on a miss that
+/// [`crate::one_filter::quantile::miss_bound`] gives at this size; `ln_rate` is the logarithm of
+/// what equal hashes leave of the rate.
 pub(super) fn ln_miss(variant: Variant, bits: f64, items: f64, probes: f64, ln_rate: f64) -> f64 {
     let moments = Moments::new(variant, bits, items, probes);
     let most = match variant {
@@ -67,8 +68,8 @@ pub(super) fn ln_miss(variant: Variant, bits: f64, items: f64, probes: f64, ln_r
     libm::log(sum.tail(past - moments.mean))
 }
 
-/// The real number `x` of set bits with `C(x, k) / C(m, k)` the rate, about: a Newton step or two
-/// from `x^k / m^k`.
+/// Approximately the real number `x` of set bits with `C(x, k) / C(m, k)` equal to the rate: a
+/// Newton step or two from `x^k / m^k`.
 fn most_distinct(bits: f64, probes: f64, ln_rate: f64) -> f64 {
     let mut ones = libm::exp(ln_rate / probes) * bits;
     // ln C(x, k) / C(m, k) = sum ln (x - i) - ln (m - i), by the middle factor and the second order

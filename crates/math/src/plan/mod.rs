@@ -1,4 +1,4 @@
-//! Plans: the smallest filter that is proven to keep a rate, whatever its scheme and layout.
+//! Plans: the smallest filter that is proven to keep a rate, for every scheme and layout.
 
 mod blocked;
 #[cfg(feature = "study")]
@@ -25,51 +25,53 @@ use crate::law::{Floor, Law, hash_floor};
 use crate::one_filter::quantile::RateQuantile;
 use crate::{Fpr, Layout, Rate, Result, SchemeId};
 
-/// A filter whose rate is proven. [`Plan::new`] makes it; every constructor of the filter crate
-/// takes it, any number of times.
+/// The size of a filter, with a proven rate. [`Plan::new`] makes it; every constructor of the
+/// filter crate accepts it, and it can be used many times.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {
-    /// How a hash becomes positions.
+    /// The scheme: how a hash becomes positions.
     pub scheme: SchemeId,
-    /// Number of bits m.
+    /// The number of bits, m.
     pub bits: u64,
-    /// Probes k per item.
+    /// The number of probes per item, k.
     pub probes: u32,
     /// The number of distinct items n that the rate is for: the items asked for, or the most that
-    /// the bits hold at the rate.
+    /// the bits can hold at the rate.
     pub items: u64,
-    /// The rate asked for, if one was.
+    /// The rate asked for, if there was one.
     pub rate: Option<Rate>,
-    /// The expected rate at `items`, with the floor of equal hashes in its upper end. Its upper end
-    /// is at most the rate asked for.
+    /// The expected rate at `items`; its upper end includes the floor of equal hashes, and is at
+    /// most the rate asked for.
     pub fpr: Fpr,
-    /// For [`Promise::OneFilter`]: the rate that the one filter keeps with that probability, with
-    /// the floor of equal hashes in its upper end, which is at most the rate asked for. Proven from
-    /// bounds of the tails, not assumed normal.
+    /// For [`Promise::OneFilter`]: the rate that the one filter keeps with that probability. Its
+    /// upper end includes the floor of equal hashes, and is at most the rate asked for. It is
+    /// proven from bounds on the tails, which are not assumed to be normal.
     pub guarantee: Option<RateQuantile>,
-    /// What equal hashes add at most: `items / 2^hash_bits`.
+    /// An upper bound on what equal hashes add: `items / 2^hash_bits`.
     pub hash_floor: f64,
     /// The target, for the comparison with the textbook.
     pub(crate) target: Target,
 }
 
 impl Plan {
-    /// Finds what the target leaves open: the fewest bits that keep the rate, or the most items, or
-    /// the rate of a size; always with the best probes unless they are given.
+    /// Determines what the target leaves open: the smallest number of bits that keeps the rate, or
+    /// the largest number of items, or the rate of a size; always with the best number of probes
+    /// unless it is given.
     ///
-    /// What is proven: that the plan keeps the rate, on average and, unless the mean alone is asked
-    /// for, in the one filter with the confidence of the target. For [`Promise::Mean`] that no
-    /// smaller size does is proven too for independent positions (one bit less) and for blocks (one
-    /// block less). With a guarantee it is the smallest *found*: the probability is not monotone in
-    /// the bits (whole bits round the rate). Schemes of two hashes take the smallest size found as
-    /// well.
+    /// It is proven that the plan keeps the rate on average and, unless only the mean is asked for,
+    /// that the one filter keeps it with the confidence of the target. For [`Promise::Mean`] it is
+    /// also proven that no smaller size does, for independent positions (one bit less) and for
+    /// blocks (one block less). With a guarantee, the size is the smallest that was *found*: the
+    /// probability is not monotone in the bits, because rounding to whole bits changes the rate.
+    /// For schemes of two hashes, too, it is the smallest that was found.
     ///
     /// # Errors
-    /// Too little given ([`Error::Underdetermined`](crate::Error::Underdetermined)); a guarantee
-    /// asked for a scheme of two hashes ([`Error::NoGuarantee`](crate::Error::NoGuarantee)); a rate
-    /// below the hash floor, above the memory cap or out of reach of the given bits, each with the
-    /// smallest rate that can be reached; parameters out of range.
+    /// Too little is given ([`Error::Underdetermined`](crate::Error::Underdetermined)); a guarantee
+    /// is asked for a scheme of two hashes ([`Error::NoGuarantee`](crate::Error::NoGuarantee)); the
+    /// rate is below the hash floor, needs more than the memory cap, or is out of reach of the
+    /// given bits, and the error has the smallest rate that can be reached; parameters are out of
+    /// range.
     pub fn new(target: &Target) -> Result<Plan> {
         let _work = work::begin();
         target.check()?;
@@ -85,8 +87,8 @@ impl Plan {
         }
     }
 
-    /// The blocked plan if it is worth its bits, otherwise the standard one. An error of the
-    /// blocked planner means that no blocked filter does.
+    /// The blocked plan if its speed is worth its bits, and otherwise the standard one. If the
+    /// blocked planner returns an error, no blocked filter is possible.
     fn auto(target: &Target) -> Result<Plan> {
         let spread = spread::plan(target)?;
         let in_lines = blocked::plan(target).ok().filter(|plan| plan.is_worth_it(&spread));
@@ -96,19 +98,19 @@ impl Plan {
     /// The law of the plan's filter.
     ///
     /// # Errors
-    /// As [`SchemeId::law`]; never for the bits and probes of a plan.
+    /// As for [`SchemeId::law`]; never for the bits and probes of a plan.
     pub fn law(&self) -> Result<Box<dyn Law>> {
         self.scheme.law(self.bits, self.probes)
     }
 
-    /// Where the positions lie: never [`Layout::Auto`].
+    /// Where a key's positions are: never [`Layout::Auto`].
     #[must_use]
     pub fn layout(&self) -> Layout {
         self.scheme.layout()
     }
 
-    /// What equal hashes and, for schemes of two hashes, correlated positions add to the rate at
-    /// this size.
+    /// What is added to the rate at this size by equal hashes and, for schemes of two hashes, by
+    /// correlated positions.
     ///
     /// # Errors
     /// As for [`law`](Self::law).
@@ -117,40 +119,40 @@ impl Plan {
         Ok(self.law()?.floors(self.items, self.target.hash_bits))
     }
 
-    /// What the textbook's formulas would have given for the same question, and the rate that they
-    /// would really have.
+    /// What the textbook's formulas give for the same question, and the true rate of that answer.
     ///
     /// # Errors
-    /// The exact rate of the textbook's size takes too much work.
+    /// Computing the exact rate of the textbook's size takes too much work.
     pub fn textbook(&self) -> Result<Textbook> {
         let _work = work::begin();
         Textbook::new(&self.target, self)
     }
 
-    /// The memory the bits take, in bytes, rounded up to whole 64-bit words.
+    /// The memory of the bits in bytes, rounded up to whole 64-bit words.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bits.div_ceil(64) * 8
     }
 
-    /// Whether the speed of one line per query is worth the bits of this blocked plan: they are at
-    /// most a tenth more than those of the standard plan for the same question. What
-    /// [`Layout::Auto`] goes by.
+    /// Whether the speed of one cache line per query is worth the bits of this blocked plan: it
+    /// needs at most a tenth more than the standard plan for the same question. [`Layout::Auto`]
+    /// uses this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &Plan) -> bool {
         let tenths = |bits: u64, factor: u128| u128::from(bits) * factor;
         tenths(self.bits, 10) * u128::from(standard.items) <= tenths(standard.bits, 11) * u128::from(self.items)
     }
 
-    /// The plan of a size that was found before, with its rates proven anew. An error if it does
-    /// not keep the target.
+    /// The plan for a size that was found before; its rates are proven again. An error if it does
+    /// not meet the target.
     #[cfg(feature = "serde")]
     pub(crate) fn of_size(scheme: SchemeId, bits: u64, probes: u32, items: u64, target: Target) -> Result<Plan> {
         let given = Target { scheme, layout: Layout::Spread, ..target.clone() }.bits(bits).probes(probes).items(items);
         Ok(Plan { target, ..Plan::new(&given)? })
     }
 
-    /// Of a size that was decided to keep the rate: its expected rate with equal hashes in it.
+    /// The plan for a size that was decided to keep the rate: adds its expected rate, including
+    /// equal hashes.
     fn of(target: &Target, scheme: SchemeId, bits: u64, probes: u32, items: u64, mut fpr: Fpr, guarantee: Option<RateQuantile>) -> Plan {
         let hash_floor = hash_floor(items, target.hash_bits);
         fpr.add_above(hash_floor);

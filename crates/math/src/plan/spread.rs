@@ -15,7 +15,7 @@ pub(super) fn plan(target: &Target) -> Result<Plan> {
     }
 }
 
-/// Of a size that was decided to keep the rate, if one was asked for.
+/// The plan for a size that was decided to keep the rate, if one was asked for.
 fn finish(target: &Target, bits: u64, probes: u32, items: u64) -> Result<Plan> {
     let fpr = target.variant().fpr(bits, items, probes)?;
     let kept = |confidence| quantile(target, bits, items, probes, confidence, target.rate.as_ref());
@@ -30,8 +30,8 @@ pub(super) fn question<'a>(target: &Target, rate: &'a Rate) -> Question<'a> {
     Question { variant: target.variant(), rate, probes: target.probes, hash_bits: Some(target.hash_bits) }
 }
 
-/// Probes that suffice: enough to take the rate well below the rate asked for, and below a
-/// thousandth of the floor of equal hashes, where more of them only cost time.
+/// A sufficient number of probes: enough to make the rate well below the rate asked for, or below a
+/// thousandth of the floor of equal hashes, where more probes only cost time.
 pub(super) fn useful_probes(target: &Target, bits: u64, items: u64) -> Result<u32> {
     let most = target.variant().max_probes(bits).min(search::MAX_SEARCHED_PROBES);
     let floor = libm::log(hash_floor(items, target.hash_bits)) - libm::log(1000.0);
@@ -67,7 +67,7 @@ fn fewest_bits(target: &Target, items: u64, rate: Rate) -> Result<Plan> {
     }
 }
 
-/// Upper end of the smallest rate that this many bits reach; 1 when they are too few for the
+/// The upper end of the smallest rate that this many bits reach; 1 if they are too few for the
 /// probes.
 fn reachable_within(target: &Target, bits: u64, items: u64) -> Result<f64> {
     if target.probes.is_some_and(|probes| probes > target.variant().max_probes(bits)) {
@@ -81,8 +81,8 @@ fn reachable_within(target: &Target, bits: u64, items: u64) -> Result<f64> {
     Ok(fpr.upper)
 }
 
-/// What one filter of this size keeps: 1, which it certainly does, where more would take too long
-/// to find out.
+/// The rate that one filter of this size keeps; 1, which is always true, if computing it would take
+/// too long.
 fn least_promised(target: &Target, bits: u64, items: u64, probes: u32, confidence: f64) -> f64 {
     quantile(target, bits, items, probes, confidence, None).map_or(1.0, |quantile| quantile.fpr.upper)
 }
@@ -129,7 +129,7 @@ fn out_of_reach(target: &Target, asked: Rate, bits: u64, items: u64) -> Result<P
     Err(Error::OutOfReach { asked, items, bits, probes, reachable })
 }
 
-/// The probes to use for a size, and their rate: those given, or the best.
+/// The number of probes to use for a size, given or best, and its rate.
 fn best_rate(target: &Target, bits: u64, items: u64) -> Result<(u32, Fpr)> {
     match target.probes {
         Some(probes) => Ok((probes, target.variant().fpr(bits, items, probes)?)),
@@ -137,7 +137,7 @@ fn best_rate(target: &Target, bits: u64, items: u64) -> Result<(u32, Fpr)> {
     }
 }
 
-/// The best probes at a size that some probes are known to fit.
+/// The best number of probes at a size that `known` probes are known to fit.
 fn best_within(target: &Target, bits: u64, items: u64, known: u32) -> Result<u32> {
     if target.probes.is_some() { Ok(known) } else { Ok(best_rate(target, bits, items)?.0) }
 }

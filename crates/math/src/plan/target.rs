@@ -1,29 +1,29 @@
-//! The target of a plan.
+//! The target of a plan: what is known, and what is asked for.
 
 use crate::error::{check_confidence, check_probes, out_of_range};
 use crate::law::hash_floor;
 use crate::{Error, Layout, Rate, Result, SchemeId, Variant};
 use alloc::format;
 
-/// What the plan promises about the rate.
+/// What the plan guarantees about the rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Promise {
     /// The expected rate is at most the rate asked for, and the one filter that is built keeps it
-    /// with at least this probability over its seed; both proven.
+    /// with at least this probability over its seed; both are proven.
     OneFilter {
         /// The probability, strictly between 0 and 1.
         confidence: f64,
     },
-    /// The expected rate is at most the rate asked for, proven. About half of the filters planned
-    /// so have a rate slightly above it.
+    /// It is proven that the expected rate is at most the rate asked for. About half of the filters
+    /// planned like this have a rate slightly above it.
     Mean,
 }
 
 impl Promise {
-    /// The confidence of a guarantee unless another is given: 99.9%.
+    /// The confidence of a guarantee unless another one is given: 99.9%.
     pub const DEFAULT_CONFIDENCE: f64 = 0.999;
 }
 
@@ -33,8 +33,8 @@ impl Default for Promise {
     }
 }
 
-/// What is known about a filter, and what it must keep. Give two of items, rate and bits (or the
-/// bits and the items alone); [`Plan::new`](crate::Plan::new) finds the rest.
+/// What is known about a filter, and which rate it must keep. Give two of items, rate and bits (or
+/// the bits and the items alone); [`Plan::new`](crate::Plan::new) finds the rest.
 ///
 /// ```
 /// use truebloom_math::{Plan, Target};
@@ -49,25 +49,26 @@ impl Default for Promise {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default))]
 pub struct Target {
-    /// The number of distinct items the filter must hold.
+    /// The number of distinct items that the filter must hold.
     pub items: Option<u64>,
-    /// The false-positive rate asked for.
+    /// Sets the false-positive rate asked for.
     pub rate: Option<Rate>,
-    /// The number of bits it may have. Rounded down to whole blocks where the layout has blocks.
+    /// The number of bits that it may have. It is rounded down to whole blocks if the layout has
+    /// blocks.
     pub bits: Option<u64>,
-    /// The number of probes for each item.
+    /// Sets the number of probes for each item.
     pub probes: Option<u32>,
-    /// The memory cap, in bits.
+    /// Sets the memory cap, in bits.
     pub max_bits: Option<u64>,
-    /// Width of the hash of a key: 128, or 64 for a foreign hasher. Equal hashes add
+    /// The width of a key's hash in bits: 128, or 64 for a foreign hasher. Equal hashes add
     /// `items / 2^hash_bits` to the rate.
     pub hash_bits: u32,
-    /// How a hash becomes positions.
+    /// The scheme: how a hash becomes positions.
     pub scheme: SchemeId,
-    /// Where the positions lie. [`Layout::Lines`] and [`Layout::Auto`] are for the standard scheme;
-    /// [`SchemeId::Blocked`] lies in lines whatever this says.
+    /// Where a key's positions are. [`Layout::Lines`] and [`Layout::Auto`] are for the standard
+    /// scheme; [`SchemeId::Blocked`] always has [`Layout::Lines`].
     pub layout: Layout,
-    /// What must be kept: the rate of the one filter (the default) or the average.
+    /// What must be kept: the rate of the one filter (the default), or the average.
     pub promise: Promise,
 }
 
@@ -88,14 +89,14 @@ impl Default for Target {
 }
 
 impl Target {
-    /// Nothing known: the standard scheme, a 128-bit hash, a guarantee for the one filter with
-    /// 99.9%.
+    /// A target in which nothing is known, with the standard scheme, a 128-bit hash, and a
+    /// guarantee for the one filter with 99.9%.
     #[must_use]
     pub fn new() -> Target {
         Target::default()
     }
 
-    /// The number of distinct items the filter must hold.
+    /// Sets the number of distinct items that the filter must hold.
     #[must_use]
     pub fn items(self, items: u64) -> Target {
         Target { items: Some(items), ..self }
@@ -107,7 +108,7 @@ impl Target {
         Target { rate: Some(rate), ..self }
     }
 
-    /// The number of bits it may have.
+    /// Sets the number of bits that it may have.
     #[must_use]
     pub fn bits(self, bits: u64) -> Target {
         Target { bits: Some(bits), ..self }
@@ -125,25 +126,25 @@ impl Target {
         Target { max_bits: Some(max_bits), ..self }
     }
 
-    /// Width of the hash of a key.
+    /// Sets the width of a key's hash in bits.
     #[must_use]
     pub fn hash_bits(self, hash_bits: u32) -> Target {
         Target { hash_bits, ..self }
     }
 
-    /// How a hash becomes positions.
+    /// Sets the scheme: how a hash becomes positions.
     #[must_use]
     pub fn scheme(self, scheme: SchemeId) -> Target {
         Target { scheme, ..self }
     }
 
-    /// Where the positions lie.
+    /// Sets where a key's positions are.
     #[must_use]
     pub fn layout(self, layout: Layout) -> Target {
         Target { layout, ..self }
     }
 
-    /// Asks for the average alone: fewer bits, and about half of the filters have a rate slightly
+    /// Asks only for the average: fewer bits, but about half of the filters have a rate slightly
     /// above the one asked for.
     #[must_use]
     pub fn mean(self) -> Target {
@@ -156,7 +157,7 @@ impl Target {
         Target { promise: Promise::OneFilter { confidence }, ..self }
     }
 
-    /// The confidence asked for, unless the mean alone is.
+    /// The confidence asked for, unless only the mean is asked for.
     pub(crate) fn asked_confidence(&self) -> Option<f64> {
         match self.promise {
             Promise::OneFilter { confidence } => Some(confidence),
@@ -164,12 +165,12 @@ impl Target {
         }
     }
 
-    /// The law of independent positions, for the planners of those.
+    /// The law of independent positions, for planners of such schemes.
     pub(crate) fn variant(&self) -> Variant {
         self.scheme.variant().unwrap_or(Variant::Standard)
     }
 
-    /// Rejects what no planner can use.
+    /// Rejects targets that no planner can use.
     pub(crate) fn check(&self) -> Result<()> {
         if let Some(probes) = self.probes {
             check_probes(probes)?;
@@ -195,7 +196,7 @@ impl Target {
         }
     }
 
-    /// Sorts what is given from what is wanted; an error where too little is given.
+    /// Determines which question is asked; an error if too little is given.
     pub(crate) fn ask(&self) -> Result<Ask> {
         let underdetermined = |given, missing| Err(Error::Underdetermined { given, missing });
         match (self.items, self.rate, self.bits) {
@@ -209,7 +210,7 @@ impl Target {
         }
     }
 
-    /// An error if equal hashes alone reach the rate.
+    /// An error if the floor of equal hashes alone reaches the rate.
     pub(crate) fn check_hash_floor(&self, items: u64, asked: Rate) -> Result<()> {
         let reachable = hash_floor(items, self.hash_bits);
         // Equal to the floor is not enough: the positions need a share too.
@@ -222,7 +223,7 @@ impl Target {
     /// Checks a number of bits against [`max_bits`](Self::max_bits), without a plan.
     ///
     /// # Errors
-    /// There are more.
+    /// There are more bits than allowed.
     pub fn check_cap(&self, bits: u64) -> Result<()> {
         match self.max_bits {
             Some(cap) if bits > cap => out_of_range("bits", bits, format!("at most the memory cap of {cap} bits")),
@@ -231,13 +232,13 @@ impl Target {
     }
 }
 
-/// The three questions.
+/// The three questions that a target can ask.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ask {
-    /// The fewest bits for items at a rate.
+    /// The smallest number of bits for items at a rate.
     FewestBits { items: u64, rate: Rate },
-    /// The most items in bits at a rate.
+    /// The largest number of items in bits at a rate.
     MostItems { rate: Rate, bits: u64 },
-    /// The best rate of a size, held to the one asked for.
+    /// The best rate of a size, compared with the one asked for if there is one.
     GivenSize { items: u64, rate: Option<Rate>, bits: u64 },
 }

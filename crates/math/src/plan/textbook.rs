@@ -1,4 +1,4 @@
-//! What the textbook says, and how far that is off.
+//! What the textbook's formulas give, and by how much they are wrong.
 
 use super::Plan;
 use super::spread::useful_probes;
@@ -6,23 +6,23 @@ use super::target::Target;
 use crate::Variant;
 use crate::{Fpr, MAX_BITS, Rate, Result};
 
-/// The textbook's answer to the same question, and the true rate of that answer: always that of a
+/// The textbook's answer to the same question, and the true rate of that answer; it is always for a
 /// filter without blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Textbook {
     /// `ceil(-n ln p / (ln 2)^2)`, or the bits that were given.
     pub bits: u64,
-    /// The same formula solved for the items, or the items that were given.
+    /// The same formula solved for the items, or the number of items that was given.
     pub items: u64,
     /// `(m/n) ln 2` rounded, or the probes that were given.
     pub probes: u32,
-    /// What its formula `(1 - e^(-nk/m))^k` claims for these.
+    /// The rate that its formula `(1 - e^(-nk/m))^k` gives for these.
     pub claimed: f64,
     /// The exact expected rate of that filter.
     pub fpr: Fpr,
-    /// Whether that rate, with the floor of equal hashes, is at most the one asked for, decided
-    /// exactly; `None` if none was.
+    /// Whether that rate, plus the floor of equal hashes, is at most the one asked for, decided
+    /// exactly; `None` if no rate was asked for.
     pub meets: Option<bool>,
 }
 

@@ -1,14 +1,14 @@
-//! Filters that are sent: with fewer probes and more bits, of which fewer are set, they are smaller
-//! once compressed.
+//! Plans for filters that are sent: with fewer probes and more bits, fewer of which are set, they
+//! are smaller after compression.
 
 use super::Plan;
 use crate::error::out_of_range;
 use crate::{Layout, Result, Target};
 use alloc::format;
 
-/// The cost of sending a filter's bits, in bits, given how many of them are set: `m H(ones/m)`,
-/// with H the binary entropy. At most a few bits more than `log2 C(m, ones)`, the least that any
-/// code for all such filters needs on average.
+/// The size in bits of a compressed filter, given how many of its bits are set: `m H(ones/m)`,
+/// where H is the binary entropy. It exceeds `log2 C(m, ones)` by at most a few bits, which is the
+/// average minimum of any code for all such filters.
 ///
 /// ```
 /// use truebloom_math::entropy_bits;
@@ -26,22 +26,22 @@ fn entropy(bits: f64, ones: f64) -> f64 {
 }
 
 impl Plan {
-    /// The bits that a filter of this plan takes to be sent, compressed, once it holds its items:
-    /// at most that on average, as the entropy of the mean fill is at least the mean entropy
-    /// (Jensen). `None` where the mean fill is not known.
+    /// An upper bound on the average size in bits of this plan's filter after compression, when it
+    /// holds its items: the entropy of the mean fill is at least the mean entropy (Jensen). `None`
+    /// if the mean fill is not known.
     ///
-    /// At a fixed rate it falls with the probes, from that of a filter that is half full,
+    /// At a fixed rate it falls with fewer probes, from that of a filter that is half full,
     /// `1.44 n log2(1/p)`, to `n (log2(1/p) + 1.44)` with one probe and `n/p` bits (Mitzenmacher
     /// 2002; Burns 4.3 has the fill).
     ///
     /// # Errors
-    /// The mean takes too much work: hundreds of probes.
+    /// Computing the mean takes too much work, which happens only with hundreds of probes.
     pub fn transmitted_bits(&self) -> Result<Option<f64>> {
         Ok(self.law()?.fill(self.items)?.map(|fill| entropy(self.bits as f64, fill.mean)))
     }
 
-    /// The plan with the fewest bits in memory whose filter takes at most this many bits to send:
-    /// from the best number of probes downwards.
+    /// The plan with the smallest number of bits in memory whose filter takes at most this many
+    /// bits to send: tried from the best number of probes downwards.
     ///
     /// ```
     /// use truebloom_math::{Plan, Target};
@@ -53,8 +53,8 @@ impl Plan {
     /// ```
     ///
     /// # Errors
-    /// As [`new`](Self::new); a target with bits or probes, in blocks, or without items or a rate;
-    /// so few bits that even one probe takes more.
+    /// As for [`new`](Self::new); the target has bits or probes, is blocked, or has no items or no
+    /// rate; or there are so few bits that even one probe needs more.
     pub fn for_transmission(target: &Target, most: u64) -> Result<Plan> {
         if target.bits.is_some() || target.probes.is_some() || target.items.is_none() || target.rate.is_none() {
             return out_of_range(

@@ -1,4 +1,4 @@
-//! Plans for schemes of two hashes: a size that is proven to meet a rate, or a refusal that says
+//! Plans for schemes of two hashes: a size that is proven to meet a rate, or an error that says
 //! what can.
 
 use super::Plan;
@@ -11,10 +11,10 @@ use crate::law::double::Shape;
 use crate::{Error, Fpr, MAX_BITS, Rate, Result, SchemeId};
 use alloc::format;
 
-/// Without a cap of its own, a scheme may take this many times the bits of the standard filter.
+/// Without a memory cap, a scheme may need at most this many times the bits of the standard filter.
 const MOST_TIMES_STANDARD: u64 = 4;
 
-/// Laws of two hashes are planned with this many probes.
+/// The largest number of probes in plans for schemes of two hashes.
 const MOST_PROBES: u32 = 64;
 
 pub(super) fn plan(target: &Target) -> Result<Plan> {
@@ -25,16 +25,16 @@ pub(super) fn plan(target: &Target) -> Result<Plan> {
     }
 }
 
-/// A size whose rate is proven to be at most the rate asked for: accepted on the upper end of the
-/// bracket, with equal hashes counted.
+/// A size whose rate is proven to be at most the rate asked for: the upper end of the bracket,
+/// including equal hashes, is compared.
 ///
-/// Not the smallest such size. The rate of these schemes is not monotone in the bits (a size with
-/// small divisors has short orders, the next has none), so sizes are taken prime, where it nearly
-/// is, from the first-order prediction upwards. Some seconds at the most.
+/// It is not the smallest such size. The rate of these schemes is not monotone in the bits (a size
+/// with small divisors has short orders, and the next size has none). So only primes, for which it
+/// nearly is, are tried, from the first-order prediction upwards. Takes at most some seconds.
 ///
-/// Errors: what the standard planner says for the same rate, since no scheme needs less than equal
-/// hashes allow; [`Error::SchemeOutOfReach`] when no size up to the cap is proven to do, with the
-/// rate that the largest is proven to have and a scheme that meets the one asked for.
+/// Errors: those of the standard planner for the same rate, because no scheme needs less than equal
+/// hashes allow; and [`Error::SchemeOutOfReach`] if no size up to the cap is proven to meet the
+/// rate, with the proven rate of the largest size and a scheme that meets the one asked for.
 fn fewest_bits(question: &Question<'_>) -> Result<Plan> {
     let target = question.target;
     let standard = Plan::new(&Target { max_bits: None, ..standard(target) })?;
@@ -49,8 +49,8 @@ fn fewest_bits(question: &Question<'_>) -> Result<Plan> {
     }
 }
 
-/// Probes of the standard filter; as many items as it holds if they are proven here too, otherwise
-/// fewer until they are.
+/// Uses the probes of the standard filter, and as many items as it holds if that is also proven
+/// here; otherwise fewer items.
 fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
     let standard = Plan::new(&standard(target))?;
     let law = target.scheme.law(bits, standard.probes)?;
@@ -65,7 +65,7 @@ fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
     finish(target, bits, standard.probes, most)
 }
 
-/// Probes of the standard filter, and the scheme's own rate with them.
+/// Uses the probes of the standard filter, and the scheme's own rate with them.
 fn given_size(target: &Target, items: u64, rate: Option<Rate>, bits: u64) -> Result<Plan> {
     let probes = Plan::new(&standard(target))?.probes;
     let law = target.scheme.law(bits, probes)?;
@@ -79,7 +79,7 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, bits: u64) -> Res
     finish(target, bits, probes, items)
 }
 
-/// The same question of the standard scheme.
+/// The same question for the standard scheme.
 fn standard(target: &Target) -> Target {
     Target { scheme: SchemeId::Standard, ..target.clone() }
 }
@@ -94,7 +94,7 @@ fn finish(target: &Target, bits: u64, probes: u32, items: u64) -> Result<Plan> {
     Ok(Plan::of(target, target.scheme, bits, probes, items, fpr, None))
 }
 
-/// The fewest bits for items at a rate.
+/// The question for the smallest number of bits for items at a rate.
 #[derive(Clone, Copy)]
 struct Question<'a> {
     target: &'a Target,
@@ -132,8 +132,8 @@ impl Prediction {
         limit_rate(load, probes) + coefficient / items
     }
 
-    /// The fewest bits that meet the rate by the prediction, which falls with the bits where it
-    /// means anything.
+    /// The smallest number of bits that meets the rate according to the prediction, which decreases
+    /// with the bits in its range of validity.
     fn bits(&self, question: &Question<'_>, probes: u32, cap: u64) -> Option<u64> {
         let (items, aim) = (question.items as f64, question.rate.to_f64());
         if self.rate(cap as f64, items, probes) > aim {
@@ -144,8 +144,8 @@ impl Prediction {
     }
 }
 
-/// Bits and probes of the smallest size by the first-order prediction; none where all probes exceed
-/// the cap.
+/// The bits and probes of the smallest size according to the first-order prediction; `None` if it
+/// exceeds the cap for all probes.
 fn predicted(question: &Question<'_>, standard_probes: u32, cap: u64) -> Result<Option<(u64, u32)>> {
     let most = standard_probes.saturating_add(2).min(MOST_PROBES);
     let range = question.target.probes.map_or(1..=most, |probes| probes..=probes);
@@ -160,7 +160,7 @@ fn predicted(question: &Question<'_>, standard_probes: u32, cap: u64) -> Result<
     Ok(best)
 }
 
-/// The sizes that plans choose from: the first prime from there on, times the probes for slices.
+/// The sizes that plans choose from: the first prime from `bits` on, times the probes for slices.
 fn size_from(question: &Question<'_>, bits: u64, probes: u32) -> Option<u64> {
     match question.scheme {
         SchemeId::PartitionDouble => next_prime(bits.div_ceil(u64::from(probes)).max(u64::from(probes)))?.checked_mul(u64::from(probes)),

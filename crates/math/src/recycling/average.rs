@@ -1,8 +1,8 @@
-//! Means of the pass probability over states, relative to its value at the fullest one.
+//! Means of the pass probability over states, relative to its value at the fullest state.
 
 use super::number::Positive;
 
-/// How a query's positions are drawn, as far as its chance to find only set bits is concerned.
+/// How a query's positions are drawn, which determines its probability of finding only set bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Query {
     /// `k` draws with repeats: `(b/m)^k`.
@@ -12,7 +12,7 @@ pub(crate) enum Query {
 }
 
 impl Query {
-    /// The chance at `ones - 1` set bits over that at `ones`, which must not be 0.
+    /// The probability at `ones - 1` set bits divided by that at `ones`, which must not be 0.
     #[inline]
     fn ratio<T: Positive>(self, ones: u64) -> T {
         match self {
@@ -21,7 +21,7 @@ impl Query {
         }
     }
 
-    /// Is the chance at this many set bits above 0?
+    /// Whether the probability at this many set bits is above 0.
     pub(crate) fn passes(self, ones: u64) -> bool {
         match self {
             Query::Repeats(_) => ones > 0,
@@ -30,8 +30,8 @@ impl Query {
     }
 }
 
-/// `sum over b of weight(b) rho(b)`, divided by `rho` of the last b: states come in order, so each
-/// step multiplies by one ratio, and nothing underflows where the rate itself is far below the
+/// `sum over b of weight(b) rho(b)`, divided by `rho` of the last b. States come in order, so each
+/// step multiplies by one ratio, and nothing underflows even if the rate itself is far below the
 /// range of `f64`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Average<T> {
@@ -52,7 +52,7 @@ impl<T: Positive> Average<T> {
     }
 }
 
-/// Roundings grow by at most 4 a factor for a base with three.
+/// A power; for a base with three roundings, each factor adds at most 4.
 #[inline]
 fn power<T: Positive>(base: T, exponent: u32) -> T {
     let mut power = base;

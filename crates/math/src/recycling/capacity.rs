@@ -1,4 +1,4 @@
-//! The most items that a given memory remembers at a given rate.
+//! The largest number of items that a given memory remembers at a given rate.
 
 use super::fluid::limit_rate;
 use super::{Bracket, Design, LongRun, Mode, Result, Seeds};
@@ -10,34 +10,35 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
-/// A design that was searched for, and what it does.
+/// A design found by a search, with its rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SizedDesign {
-    /// The design: its probes and sigma are the best.
+    /// The design with the best probes and sigma.
     pub design: Design,
-    /// Its rates and its items.
+    /// Its rates and its number of items.
     pub run: LongRun,
 }
 
-/// The design with the most items per cycle (per phase, for two phases) whose long-run rate is at
-/// most `rate`, among those of `bits` bits in all; of equals the fewest probes. Two phases have
-/// half of the bits each, and leave an odd one unused. `None` when even the smallest sigma is too
-/// much.
+/// The design with the most items per cycle (per phase, with two phases) whose long-run rate is at
+/// most `rate`, among those with `bits` bits in total; if several are equally good, the one with
+/// the fewest probes. Two phases have half of the bits each, and leave an odd bit unused. `None` if
+/// the rate of even the smallest sigma is too high.
 ///
-/// The rate rises with sigma, because a fuller filter comes later on the same stream (for retained
-/// colliding items that keep their positions this is observed, not proven, and up to 64 bits every
-/// sigma is tried), so the best sigma of a number of probes is found by bisection and decided on
-/// the bracket and the decimal as written; a tie within the bracket of pairs of `f64` counts as too
-/// much, unless the sizes are so small (a few bits) that it is proven to be one, which passes.
-/// Numbers of probes are tried within 3% of the best of the limit of many bits, up to 1,024 bits
-/// all within twice the best: a search, verified against all numbers of probes at small sizes, not
-/// a proof. Items that agree to 1e-11 count as equal.
+/// The rate rises with sigma, because a fuller filter comes later on the same stream. (For retained
+/// colliding items that keep their positions, this is observed, not proven, and every sigma is
+/// tried up to 64 bits.) So the best sigma for a number of probes is found by bisection, and
+/// decided by the bracket and the decimal as written. If pairs of `f64` cannot separate the two,
+/// the rate counts as too high, unless the size is so small (a few bits) that equality is proven,
+/// which passes. The numbers of probes that are tried are those within 3% of the best in the limit
+/// of many bits, and up to 1,024 bits all up to twice the best. This is a search, checked against
+/// all numbers of probes at small sizes, not a proof. Numbers of items that agree to 1e-11 count as
+/// equal.
 ///
-/// Time: O(probes x bits) for each number tried, 0.2 seconds at a million bits; microseconds above
-/// a hundred thousand hashes, unless the integrals leave the decision open. A search ends after
-/// about a second with the best it has found (hundreds of probes in some thousand bits), or with
-/// [`crate::Error::TooLong`] where that is nothing.
+/// Time: O(probes x bits) for each number of probes tried, 0.2 seconds at a million bits;
+/// microseconds above a hundred thousand hashes, unless the integrals leave the decision open. A
+/// search ends after about a second with the best it has found (with hundreds of probes in some
+/// thousand bits), or with [`crate::Error::TooLong`] if it has found nothing.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity};
@@ -47,21 +48,21 @@ pub struct SizedDesign {
 /// ```
 ///
 /// # Errors
-/// When bits are out of range, or rates are below 1e-300.
+/// Bits are out of range, or the rate is below 1e-300.
 pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Average, mode)?.capacity(bits)
 }
 
-/// As [`capacity()`], with the *worst* rate held to `rate` in place of the long-run average: every
-/// new item of every stream that was chosen independently of the seeds passes with at most this
-/// probability, whatever came before, so that the average over any stream keeps to it, too.
+/// Like [`capacity()`], but `rate` bounds the *worst* rate instead of the long-run average: every
+/// new item of every stream that was chosen without knowing the seeds passes with at most this
+/// probability, whatever came before, so the average over any stream is also at most `rate`.
 ///
-/// With two phases that is the only bound of an average that holds for every stream: items that
-/// refresh the active filter may fill it before the new ones come, so the average is as high as the
-/// worst rate on some. One phase keeps to its long-run average on every stream. The worst rate is
-/// [`LongRun::worst`]; of two phases with one seed for ever it is that of positions which lie in
-/// both filters as independence has it.
+/// With two phases, this is the only bound on an average that holds for every stream: items that
+/// refresh the active filter may fill it before the new ones come, so on some streams the average
+/// is as high as the worst rate. One phase keeps its long-run average on every stream. The worst
+/// rate is [`LongRun::worst`]; for two phases with one fixed seed, it is the rate if positions are
+/// in both filters as if the two were independent.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity, worst_capacity};
@@ -75,28 +76,28 @@ pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign
 /// ```
 ///
 /// # Errors
-/// As [`capacity()`].
+/// As for [`capacity()`].
 pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Worst, mode)?.capacity(bits)
 }
 
-/// The smallest memory, in bits in all, with a design that keeps at least `items` per cycle (per
-/// phase, for two phases) at a long-run rate of at most `rate`; `None` above 2^62 bits.
+/// The smallest memory, in bits in total, with a design that holds at least `items` per cycle (per
+/// phase, with two phases) at a long-run rate of at most `rate`; `None` above 2^62 bits.
 ///
-/// The capacity is not monotone in bits (sigma and probes are whole), so after a bisection the
-/// sizes below are tried too, until the items fall short by more than four steps of sigma: at most
-/// 512 bits, above them 48 (with two phases, 48 even ones), 12 above a hundred thousand. A search,
-/// verified against all sizes for small filters.
+/// The capacity is not monotone in bits, because sigma and probes are whole numbers. So after a
+/// bisection, smaller sizes are tried, too, until the items fall short by more than four steps of
+/// sigma: at most 512 bits; for larger filters 48 (with two phases, 48 even ones), and 12 above a
+/// hundred thousand. This is a search, checked against all sizes for small filters.
 ///
 /// # Errors
-/// When `items` is not above 0 and finite, and as [`capacity()`].
+/// `items` is not above 0 and finite; otherwise as for [`capacity()`].
 pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Average, mode)?.min_bits(items)
 }
 
-/// As [`min_bits`], with the worst rate held to `rate`: see [`worst_capacity`].
+/// Like [`min_bits`], but `rate` bounds the worst rate: see [`worst_capacity`].
 ///
 /// # Errors
 /// As for [`min_bits`].
@@ -105,31 +106,31 @@ pub fn worst_min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<Size
     Search::new(rate, Kept::Worst, mode)?.min_bits(items)
 }
 
-/// Which rate is held to the one asked for.
+/// Which rate is compared with the one asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
     /// The long-run average.
     Average,
-    /// That of the fullest state.
+    /// The rate of the fullest state.
     Worst,
 }
 
-/// Items that differ by less than this count as equal.
+/// Numbers of items with a smaller relative difference count as equal.
 const SAME: f64 = 1e-11;
 
-/// Up to this many bits the limit of many bits is no guide.
+/// Up to this many bits, the limit of many bits is not a useful guide.
 const SMALL: u64 = 1_024;
 
-/// Up to this many bits every sigma is tried where the rate is not proven to rise with it.
+/// Up to this many bits, every sigma is tried if the rate is not proven to rise with it.
 const SCANNED: u64 = 64;
 
-/// Steps of walks that one search may take: about a second.
+/// The number of steps of walks that one search may take: about a second.
 const MOST_STEPS: f64 = 8e7;
 
-/// Steps after which a search that has found nothing gives up.
+/// A search that has found nothing gives up after this many steps.
 const MOST_STEPS_ALONE: f64 = 3e8;
 
-/// The best design of this many bits and probes, and its items per cycle; `None` where there is
+/// The best design for a number of bits and probes, and its items per cycle; `None` if there is
 /// none.
 type Found = Option<(Design, Bracket)>;
 
@@ -138,19 +139,18 @@ pub(super) struct Search<'a> {
     rate: &'a Rate,
     kept: Kept,
     mode: Mode,
-    /// The best load in the limit of many bits, for 1, 2, .. probes, until well beyond the best,
-    /// and its items per bit.
+    /// The best load in the limit of many bits for 1, 2, .. probes, until well beyond the best
+    /// number of probes.
     loads: Vec<f64>,
     per_bit: Vec<f64>,
     most_per_bit: f64,
     steps: Cell<f64>,
-    /// By probes: how far the best sigma of the last size was from that of the limit, which changes
-    /// little from one size to the next.
+    /// By number of probes: how far the best sigma of the last size was from that of the limit,
+    /// which changes little from one size to the next.
     shifts: RefCell<BTreeMap<u32, i64>>,
-    /// By bits and probes: what was found, because searches on top of one another ask for the same
-    /// sizes again.
+    /// By bits and probes: earlier results, because nested searches ask for the same sizes again.
     found: RefCell<BTreeMap<(u64, u32), Found>>,
-    /// That of the near mode for which integrals answer.
+    /// A search for the similar mode for which integrals exist.
     near: Option<Box<Search<'a>>>,
 }
 
@@ -180,8 +180,8 @@ impl<'a> Search<'a> {
         best.map(|(design, _)| Ok(SizedDesign { design, run: design.long_run()? })).transpose()
     }
 
-    /// The design of this many bits in each filter with the most items; or the first that is found
-    /// to have enough.
+    /// The design with this many bits in each filter that holds the most items, or the first one
+    /// found that holds enough.
     fn best(&self, each: u64, enough: f64) -> Result<Option<(Design, Bracket)>> {
         check_bits(each)?;
         let mut best: Option<(Design, Bracket)> = None;
@@ -203,7 +203,7 @@ impl<'a> Search<'a> {
         Ok(best)
     }
 
-    /// [`fullest`](Self::fullest) with its items, remembered.
+    /// [`fullest`](Self::fullest) with its number of items, remembered.
     fn fullest_once(&self, bits: u64, probes: u32) -> Result<Option<(Design, Bracket)>> {
         if let Some(found) = self.found.borrow().get(&(bits, probes)) {
             return Ok(*found);
@@ -248,18 +248,18 @@ impl<'a> Search<'a> {
         found.into_iter().map(|(probes, _)| probes)
     }
 
-    /// The best load of each of 1, 2, .. probes in the limit of many bits.
+    /// The best load for each of 1, 2, .. probes in the limit of many bits.
     pub(super) fn loads(&self) -> &[f64] {
         &self.loads
     }
 
-    /// Steps of one decision near the limit's sigma.
+    /// The number of steps of one decision near the limit's sigma.
     fn steps_of(&self, bits: u64, probes: u32) -> f64 {
         let sigma = (self.loads[probes as usize - 1] * bits as f64) as u64;
         Design::new(bits, probes, sigma.min(bits - 1), self.mode).map_or(0.0, |design| design.steps_nearly())
     }
 
-    /// Whether a search that has found something is to end with it.
+    /// Whether a search that has found something should end with it.
     pub(super) fn is_spent(&self) -> bool {
         self.steps.get() > MOST_STEPS || work::is_third_spent()
     }
@@ -284,9 +284,9 @@ impl<'a> Search<'a> {
         self.steps.set(self.steps.get() + steps);
     }
 
-    /// The design with the largest sigma that keeps to the rate. In a few bits and at high rates
-    /// that can be one whose frozen filter may fill up (sigma + probes from bits on), which has a
-    /// rate, but which no `RecyclingFilter` is made for.
+    /// The design with the largest sigma that keeps the rate. With a few bits and at high rates,
+    /// this may be a design whose frozen filter can become full (sigma + probes exceed bits); it
+    /// has a rate, but no `RecyclingFilter` can be made for it.
     fn fullest(&self, bits: u64, probes: u32) -> Result<Option<Design>> {
         let (k, mode) = (u64::from(probes), self.mode);
         let least = if mode.retaining { k } else { 0 };
@@ -388,13 +388,13 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Up to this many bits all probes and all sizes below are tried.
+/// Up to this many bits, all numbers of probes and all smaller sizes are tried.
 const EXHAUSTED: u64 = 256;
 
-/// Steps of sigma by which a size must fall short to end a search of sizes.
+/// A size that falls short by this many steps of sigma ends the search of sizes.
 const STEPS_BELOW: f64 = 4.0;
 
-/// Items that one more set bit is worth at sigma.
+/// How many items one more set bit adds at sigma.
 fn items_of_a_bit(design: &Design) -> f64 {
     let empty = (design.bits() - design.sigma()) as f64 / design.bits() as f64;
     1.0 / (f64::from(design.probes()) * empty)
@@ -415,8 +415,8 @@ fn limit_load(probes: u32, rate: f64, kept: Kept, filters: u64) -> f64 {
     low
 }
 
-/// The load of the limit of many bits, for 1, 2, .. probes, until well beyond the one with the most
-/// items per bit.
+/// The loads in the limit of many bits, for 1, 2, .. probes, until well beyond the number with the
+/// most items per bit.
 fn limit_loads(rate: &Rate, kept: Kept, mode: Mode) -> Result<Vec<f64>> {
     let p = rate.to_f64();
     if p < 1e-300 {
@@ -440,8 +440,8 @@ fn limit_loads(rate: &Rate, kept: Kept, mode: Mode) -> Result<Vec<f64>> {
     Ok(loads)
 }
 
-/// `low` and `high` with the largest sigma that meets between them, in steps that double from a
-/// guess: `low` meets, or is the least; `high` does not, or is `end`.
+/// Brackets the largest sigma that meets the rate, in steps that double from a guess: `low` meets
+/// it, or is the smallest; `high` does not, or is `end`.
 fn around(guess: u64, least: u64, end: u64, meets: &impl Fn(u64) -> Result<bool>) -> Result<(u64, u64)> {
     let mut step = 1;
     if meets(guess)? {
@@ -468,8 +468,8 @@ fn around(guess: u64, least: u64, end: u64, meets: &impl Fn(u64) -> Result<bool>
 mod tests {
     use super::*;
 
-    /// The load of the limit has the rate that it was asked for: at the worst both filters of two
-    /// are as full, `1 - (1 - rho)^2`.
+    /// The load in the limit has the rate asked for; at the worst, both filters of two phases are
+    /// equally full, `1 - (1 - rho)^2`.
     #[test]
     fn loads_of_the_limit_have_their_rate() {
         for probes in [1u32, 3, 10] {

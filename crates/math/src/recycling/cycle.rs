@@ -1,4 +1,5 @@
-//! How many new items a cycle has: mean, variance, and the law itself where it is cheap.
+//! The number of new items in a cycle: its mean, its variance, and its whole distribution if that
+//! is cheap.
 
 use super::fills::Fills;
 use super::number::Positive;
@@ -12,36 +13,38 @@ use crate::{Error, Method};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The length of a cycle (a phase, for two phases) in new items, the one that ends it counted.
+/// The length of a cycle (or a phase, with two phases) in new items, including the item that ends
+/// it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Cycle {
     /// Its mean, as in [`super::LongRun::items_per_cycle`].
     pub mean: Bracket,
-    /// Its variance: relative error below 1e-6 up to two million hashes; beyond, for colliding
-    /// probes, that of the limit of many bits, which has an exponentially small error.
+    /// Its variance: the relative error is below 1e-6 up to two million hashes; beyond that, for
+    /// colliding probes, it is the variance in the limit of many bits, whose error is exponentially
+    /// small.
     pub variance: f64,
-    /// The fewest items that can end a cycle.
+    /// The smallest number of items that can end a cycle.
     pub least: u64,
-    /// `survival[n]` is the chance that a cycle has more than n items; `None` where the law takes
-    /// too long item by item. Absolute error below 1e-11.
+    /// `survival[n]` is the probability that a cycle has more than n items; `None` if computing it
+    /// item by item takes too long. The absolute error is below 1e-11.
     survival: Option<Vec<f64>>,
 }
 
-/// Hashes up to which the variance is walked in pairs of `f64`.
+/// Up to this many hashes, the variance is computed by a walk in pairs of `f64`.
 const FINE_HASHES: f64 = 2e6;
 
-/// Work up to which the law is summed, in states times hashes.
+/// The largest work for which the law is summed, in states times hashes.
 pub(super) const MAX_LAW: f64 = 5e7;
 
 impl Design {
     /// The law of the cycle length: exact up to some hundred thousand bits (probes x items x states
-    /// below 5e7), otherwise by its mean and variance.
+    /// below 5e7), and otherwise given by its mean and variance.
     ///
-    /// A cycle goes on after n items while at most sigma bits are set, so its law is that of the
-    /// fill (Burns; not in the paper on recycling). The variance is a second pass of the recursion
-    /// that carries the item's number beside the visits: `E[N (N+1) / 2]` is the sum of the numbers
-    /// over a cycle.
+    /// A cycle continues after n items while at most sigma bits are set, so its law is that of the
+    /// fill (Burns; not in the paper on recycling). The variance takes a second pass of the
+    /// recursion, which carries the item's number along with the visits: `E[N (N+1) / 2]` is the
+    /// sum of the numbers over a cycle.
     ///
     /// # Errors
     /// As for [`long_run`](Self::long_run).
@@ -50,7 +53,7 @@ impl Design {
         self.cycle_within(MAX_LAW)
     }
 
-    /// With the law only where it takes at most this much work.
+    /// Computes the law only if it takes at most this much work.
     pub(super) fn cycle_within(&self, work: f64) -> Result<Cycle> {
         let mean = self.long_run()?.items_per_cycle;
         // A retained item has set up to k bits before the first arrival.
@@ -114,24 +117,24 @@ impl Design {
 }
 
 impl Cycle {
-    /// `P(N > n)`, where the law is known.
+    /// `P(N > n)` for n = `items`, if the law is known.
     #[must_use]
     pub fn survival(&self, items: u64) -> Option<f64> {
         let survival = self.survival.as_ref()?;
         Some(usize::try_from(items).ok().and_then(|n| survival.get(n)).copied().unwrap_or(0.0))
     }
 
-    /// `P(N > n)` for n = 0, 1, .., where the law is known.
+    /// `P(N > n)` for n = 0, 1, .., if the law is known.
     pub(crate) fn law(&self) -> Option<&[f64]> {
         self.survival.as_deref()
     }
 
-    /// The least n with `P(N <= n) >= p`, for p strictly between 0 and 1, and how it was found:
-    /// `Validated` from the law, or the normal approximation of many bits.
+    /// The smallest n with `P(N <= n) >= p`, for p strictly between 0 and 1, and its method:
+    /// `Validated` if it is from the law, or the normal approximation for many bits.
     ///
     /// # Errors
-    /// A probability not strictly between 0 and 1; for an
-    /// [`Occupancy`](crate::occupancy::Occupancy), also moments that take too much work.
+    /// The probability is not strictly between 0 and 1; for an
+    /// [`Occupancy`](crate::occupancy::Occupancy), also if the moments take too much work.
     pub fn quantile(&self, p: f64) -> Result<(u64, Method)> {
         if !(p > 0.0 && p < 1.0) {
             return out_of_range("quantiles", p, "strictly between 0 and 1");
@@ -145,7 +148,7 @@ impl Cycle {
     }
 }
 
-/// By bisection on `erfc`.
+/// Computed by bisection on `erfc`.
 pub(super) fn normal_quantile(p: f64) -> f64 {
     let (mut low, mut high) = (-40.0, 40.0);
     for _ in 0..80 {

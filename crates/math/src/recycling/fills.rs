@@ -1,18 +1,18 @@
-//! The law of the number of set bits, item by item.
+//! The law of the number of set bits, computed item by item.
 
 use crate::exact::work;
 use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Steps of one law: about a second.
+/// The number of steps for one law: about a second.
 const MAX_STEPS: f64 = 6e7;
 
-/// Word operations of a step.
+/// The number of word operations in a step.
 const STEP: f64 = 30.0;
 
-/// `weights[i]` is the chance of `first + i` set bits; chances that are too small to matter are
-/// dropped and counted.
+/// `weights[i]` is the probability of `first + i` set bits; negligible probabilities are dropped
+/// and accounted for.
 #[derive(Clone, Debug)]
 pub(crate) struct Fills {
     bits: u64,
@@ -20,21 +20,21 @@ pub(crate) struct Fills {
     distinct: bool,
     pub(crate) first: u64,
     pub(crate) weights: Vec<f64>,
-    /// Chances below this are dropped at the ends of the window.
+    /// Probabilities below this are dropped at the ends of the window.
     negligible: f64,
-    /// What was dropped so far.
+    /// The sum of the dropped probabilities.
     pub(crate) dropped: f64,
     steps: f64,
 }
 
 impl Fills {
-    /// Before the first item.
+    /// The state before the first item.
     pub(crate) fn new(bits: u64, probes: u32, distinct: bool, start: Vec<f64>, negligible: f64) -> Fills {
         Fills { bits, probes, distinct, first: 0, weights: start, negligible, dropped: 0.0, steps: 0.0 }
     }
 
-    /// The chance that a hash finds its bit set after `placed` hashes of its item, and that it does
-    /// not.
+    /// The probabilities that a hash finds its bit set, and that it does not, after `placed` hashes
+    /// of its item.
     #[inline]
     fn chances(&self, ones: u64, placed: u64) -> (f64, f64) {
         let placed = if self.distinct { placed } else { 0 };
@@ -42,19 +42,19 @@ impl Fills {
         (ones.saturating_sub(placed) as f64 * share, (self.bits - ones) as f64 * share)
     }
 
-    /// One more item: each hash finds its bit set or sets it. All terms positive; at most 5
-    /// roundings a hash.
+    /// Adds one item: each hash finds its bit set or sets it. All terms are positive, with at most
+    /// 5 roundings per hash.
     pub(crate) fn item(&mut self) -> Result<()> {
         self.item_after(|_, _| (1.0, 1.0))
     }
 
-    /// One more item that sets a bit: each chance of staying is left out, and each state's chances
-    /// of going grow to 1.
+    /// Adds one item that sets a bit: the probability of staying is left out, and each state's
+    /// probabilities of moving are scaled to 1.
     pub(crate) fn item_that_sets(&mut self) -> Result<()> {
         self.item_after(|fills, ones| (0.0, 1.0 / fills.leaving(ones)))
     }
 
-    /// `1 - rho`, as a sum of positive terms: the first hash that sets a bit.
+    /// `1 - rho`, as a sum of positive terms over the first hash that sets a bit.
     pub(crate) fn leaving(&self, ones: u64) -> f64 {
         let (mut stay, mut leave) = (1.0, 0.0);
         for h in 0..u64::from(self.probes) {
@@ -69,12 +69,13 @@ impl Fills {
         (0..u64::from(self.probes)).map(|h| self.chances(ones, h).0).product()
     }
 
-    /// `rho / (1 - rho)`: the items that pass before one that sets a bit.
+    /// `rho / (1 - rho)`: the mean number of items that pass before one sets a bit.
     pub(crate) fn odds(&self, ones: u64) -> f64 {
         self.passing(ones) / self.leaving(ones)
     }
 
-    /// `weigh` gives the factors of an item that sets no bit and of one that does.
+    /// Adds an item, where `weigh` gives the factors of an item that sets no bit and of one that
+    /// does.
     fn item_after(&mut self, weigh: impl Fn(&Fills, u64) -> (f64, f64)) -> Result<()> {
         let width = self.weights.len();
         let steps = f64::from(self.probes) * (width as f64 + f64::from(self.probes)) + 10.0;
@@ -125,7 +126,7 @@ impl Fills {
         self.first += low as u64;
     }
 
-    /// Takes out what lies above `sigma`, and returns it.
+    /// Removes the states above `sigma`, and returns their probability.
     pub(crate) fn overflow(&mut self, sigma: u64) -> f64 {
         let keep = (sigma + 1).saturating_sub(self.first).min(self.weights.len() as u64) as usize;
         let over = self.weights[keep..].iter().sum();

@@ -1,19 +1,19 @@
-//! The long run where there are too many states to walk: sums become integrals, with what is left
-//! out bounded.
+//! The long run if there are too many states to walk through: sums become integrals, with bounded
+//! remainders.
 //!
-//! For colliding probes a filter is a sequence of single hashes, `k` to an item. With `T` the
-//! hashes until more than `sigma` bits are set, a cycle has `ceil(T / k)` items. `T` is a sum of
-//! independent geometric variables, so `E[w^(T_b)]`, for `w` a k-th root of 1 and `T_b` the hashes
-//! until `b` bits are set, is a product, and
+//! With colliding probes, a filter is a sequence of single hashes, `k` per item. Let `T` be the
+//! number of hashes until more than `sigma` bits are set; then a cycle has `ceil(T / k)` items. `T`
+//! is a sum of independent geometric variables, so `E[w^(T_b)]` is a product, where `w` is a k-th
+//! root of 1 and `T_b` is the number of hashes until `b` bits are set, and
 //!
 //! ```text
 //! v_b  = (1/k) [ m/(m-b) + sum over w of E[w^(T_b)] / (1 - w b/m) ]          w over the roots other than 1
 //! E[N] = E[T]/k + (k-1)/(2k) + (1/k) sum over w of E[w^T] / (1/w - 1)
 //! ```
 //!
-//! exactly. `|E[w^(T_b)]|` falls like `exp(-b^2/m)`, which bounds the sums over roots; the rest are
-//! sums over b of `1/(1-x)` and `x^k/(1-x)`, `x = b/m`, functions whose derivatives are all
-//! positive, so that two successive terms of Euler and Maclaurin's formula enclose them. Roundings
+//! exactly. `|E[w^(T_b)]|` decreases like `exp(-b^2/m)`, which bounds the sums over roots. The rest
+//! are sums over b of `1/(1-x)` and `x^k/(1-x)` with `x = b/m`, functions whose derivatives are all
+//! positive, so two successive terms of the Euler-Maclaurin formula enclose them. Rounding errors
 //! are below [`rounding`].
 
 use super::long_run::{Walked, times_rho};
@@ -25,7 +25,7 @@ use crate::exact::power::power;
 use alloc::vec::Vec;
 use core::f64::consts::PI;
 
-/// A positive number between two.
+/// A positive number with a lower and an upper bound.
 #[derive(Clone, Copy, Debug)]
 struct Between {
     low: f64,
@@ -39,14 +39,14 @@ impl Between {
     }
 }
 
-/// Relative error of everything computed here: a chain of some hundred operations, and a power of
-/// `k`.
+/// The relative error of everything computed here: a chain of some hundred operations, and a power
+/// of `k`.
 fn rounding(probes: u32) -> f64 {
     (1_000.0 + 40.0 * f64::from(probes)) * f64::EPSILON
 }
 
 impl Design {
-    /// Only for colliding probes that are not retained.
+    /// This is only for colliding probes that are not retained.
     pub(super) fn fluid(&self) -> Result<Walked> {
         let (k, m) = (f64::from(self.probes), self.bits as f64);
         let items = self.fluid_items();
@@ -77,7 +77,7 @@ impl Design {
         Ok(Walked { rate: times_rho(self.rho(top), &share.enclosure(4.0 * relative))?, items })
     }
 
-    /// `sum over the roots other than 1 of term(angle, |E[w^T]|)`, for terms that fall with the
+    /// `sum over the roots other than 1 of term(angle, |E[w^T]|)`, for terms that decrease with the
     /// angle up to a straight one.
     fn roots(&self, term: impl Fn(f64, f64) -> f64) -> f64 {
         self.pairs(|angle| {
@@ -86,11 +86,11 @@ impl Design {
         })
     }
 
-    /// Bounds `|E[w^T]|` for the root of this angle.
+    /// An upper bound on `|E[w^T]|` for the root with this angle.
     ///
-    /// It is the product of `(1-x) / |1 - w x|` over the states, and the logarithm of its inverse,
-    /// `ln(1 + a x / (1-x)^2) / 2` with `a = |1 - w|^2`, rises with x, so that the sum is at least
-    /// the integral: `-(1-x) L + (a/2) ln |1 - w x| + sin(angle) arg`, with
+    /// It is the product of `(1-x) / |1 - w x|` over the states. The logarithm of its inverse,
+    /// `ln(1 + a x / (1-x)^2) / 2` with `a = |1 - w|^2`, rises with x, so the sum is at least the
+    /// integral: `-(1-x) L + (a/2) ln |1 - w x| + sin(angle) arg`, with
     /// `L = ln(1 + a x / (1-x)^2) / 2` and `-arg` the angle of `1 - w x`. Each term is below
     /// `a x / (1-x)^2`, which bounds what cancels.
     fn decay(&self, angle: f64) -> f64 {
@@ -105,9 +105,9 @@ impl Design {
         libm::exp(-m * (integral * (1.0 - 1e-9) - slack).max(0.0))
     }
 
-    /// `sum over the roots other than 1`, of which a root and its conjugate have the same term:
-    /// `at` gives a term and a bound of all those of larger angles, and the sum ends once these
-    /// cannot matter, with their bound in it.
+    /// `sum over the roots other than 1`, where a root and its conjugate have the same term: `at`
+    /// gives a term and a bound on all terms with larger angles. The sum ends when these are
+    /// negligible, and includes their bound.
     fn pairs(&self, at: impl Fn(f64) -> (f64, f64)) -> f64 {
         let mut sum = 0.0;
         for j in 1..=self.probes / 2 {
@@ -132,8 +132,8 @@ impl Design {
         Between { low: (sum - next + half - rest) / k, high: (sum + half + rest) / k }
     }
 
-    /// The variance of the items of a cycle in the limit: `ceil(T / k)` for a `T` that is evenly
-    /// spread modulo k, `Var T = sum of x / (1-x)^2`.
+    /// The variance of the number of items in a cycle, in the limit: that of `ceil(T / k)` for a
+    /// `T` that is uniform modulo k, with `Var T = sum of x / (1-x)^2`.
     pub(super) fn fluid_variance(&self) -> f64 {
         let (k, m) = (f64::from(self.probes), self.bits as f64);
         let (x, empty) = (self.sigma as f64 / m, (self.bits - self.sigma) as f64 / m);
@@ -145,7 +145,7 @@ impl Design {
         (hashes + (k * k - 1.0) / 12.0) / (k * k)
     }
 
-    /// Expected items of a cycle that pass, over the pass probability at sigma.
+    /// The expected number of items in a cycle that pass, divided by the pass probability at sigma.
     fn fluid_passed(&self) -> Between {
         let (k, m) = (f64::from(self.probes), self.bits as f64);
         let (x, empty) = (self.sigma as f64 / m, (self.bits - self.sigma) as f64 / m);
@@ -162,16 +162,16 @@ impl Design {
         Between { low: (sum - next - rest) / k, high: (sum + rest) / k }
     }
 
-    /// Bounds what the roots add to the items that pass, over `x^k` at sigma: their terms fall off
-    /// while few bits are set.
+    /// An upper bound on what the roots add to the items that pass, divided by `x^k` at sigma:
+    /// their terms decrease only after some bits are set.
     ///
     /// By concavity `ln(1 + a x) >= x ln(1 + a)` for x up to 1, so
-    /// `|E[w^(T_b)]| <= exp(-ln(1 + a) b (b-1) / (4 m))`, at most `(1 + a)^(1/4) exp(-c b^2 / 2)`
-    /// with `c = ln(1 + a) / (2 m)`, as b is at most m. The sum over b up to sigma of
-    /// `b^k exp(-c b^2/2)`, with one peak, is at most its integral and its peak. Also, where
-    /// `r = k/sigma - ln(1 + a x / (1-x)^2) / 2` is above 0, terms rise up to sigma by at least
-    /// `exp(r)` each, and the sum is at most the last one times `1 + 1/r`. `|1 - w x|` is at least
-    /// the sine of the angle, or 1 beyond a right angle.
+    /// `|E[w^(T_b)]| <= exp(-ln(1 + a) b (b-1) / (4 m))`, which is at most
+    /// `(1 + a)^(1/4) exp(-c b^2 / 2)` with `c = ln(1 + a) / (2 m)`, because b is at most m. The
+    /// sum over b up to sigma of `b^k exp(-c b^2/2)` has one peak, so it is at most its integral
+    /// plus its peak. Also, if `r = k/sigma - ln(1 + a x / (1-x)^2) / 2` is above 0, terms rise up
+    /// to sigma by at least `exp(r)` each, and the sum is at most the last one times `1 + 1/r`.
+    /// `|1 - w x|` is at least the sine of the angle, or 1 beyond a right angle.
     fn early_states(&self) -> f64 {
         let (k, sigma) = (f64::from(self.probes), self.sigma as f64);
         let ln_sigma = libm::log(sigma);
@@ -195,8 +195,8 @@ impl Design {
         })
     }
 
-    /// The law of the frozen filter: each of the `k` hashes of an item is as likely as any other to
-    /// be the one that passes sigma.
+    /// The law of the frozen filter: each of the `k` hashes of an item is equally likely to be the
+    /// one that exceeds sigma.
     fn fluid_frozen(&self) -> Vec<(u64, f64)> {
         let (bits, probes, sigma) = (self.bits, self.probes, self.sigma);
         match self.mode.excludes_triggers() {
@@ -212,13 +212,13 @@ impl Design {
         }
     }
 
-    /// Bounds `E[a g] - E[a] E[g]` for a query of shared positions, `a` and `g` the chances that
-    /// the active and the frozen filter hold r distinct positions.
+    /// An upper bound on `E[a g] - E[a] E[g]` for a query with shared positions, where `a` and `g`
+    /// are the probabilities that the active and the frozen filter hold r distinct positions.
     ///
-    /// Both fall with r, so the covariance is at least 0, and at most
-    /// `sum over t >= 1 of P(r = k - t) a_(k-t) g_(k-t)`, with `P(r = k - t) <= (C(k,2)/m)^t` and
-    /// `a_(k-t) <= E[x^(k-t)] <= f^((k-t)/k)` by Jensen, `g_(k-t) <= rho^((k-t)/k)`: a geometric
-    /// series.
+    /// Both decrease with r, so the covariance is at least 0. It is at most
+    /// `sum over t >= 1 of P(r = k - t) a_(k-t) g_(k-t)`, with `P(r = k - t) <= (C(k,2)/m)^t`,
+    /// `a_(k-t) <= E[x^(k-t)] <= f^((k-t)/k)` by Jensen, and `g_(k-t) <= rho^((k-t)/k)`: a
+    /// geometric series.
     fn shared_excess(&self, rate: f64, rho: f64) -> f64 {
         let k = f64::from(self.probes);
         let ratio = k * (k - 1.0) / 2.0 / self.bits as f64 / libm::pow(rate * rho, 1.0 / k);
@@ -226,27 +226,29 @@ impl Design {
     }
 }
 
-/// `ln(1 - x)`, from whichever of x and 1 - x is known better.
+/// `ln(1 - x)`, computed from x or from 1 - x, whichever is more precise.
 fn log_empty(x: f64, empty: f64) -> f64 {
     if x < 0.5 { libm::log1p(-x) } else { libm::log(empty) }
 }
 
-/// The rate in the limit of many bits, at a load of `x = sigma / bits`: where searches begin.
+/// The rate in the limit of many bits, at a load of `x = sigma / bits`, which is the starting point
+/// of searches.
 pub(super) fn limit_rate(probes: u32, x: f64, filters: u64) -> f64 {
     let full = libm::pow(x, probes.into());
     let one = full * tail_integral(probes, x, 1.0 - x) / -libm::log1p(-x);
     if filters == 1 { one } else { one + full - one * full }
 }
 
-/// `sum over j > k of x^(j-k) / j`: the integral of `y^k / (1-y)` from 0 to x, over `x^k`. Relative
-/// error below `(500 + 20 k)` times 2^-52, half of what [`rounding`] allows:
+/// `sum over j > k of x^(j-k) / j`: the integral of `y^k / (1-y)` from 0 to x, divided by `x^k`.
+/// The relative error is below `(500 + 20 k)` times 2^-52, half of what [`rounding`] allows:
 ///
-/// * By the logarithm less its first k terms, each with at most `1.5 k + 6` units; a tenth or more
-///   is left, so ten times as many.
-/// * By the series from its small end, `x (1/(k+1) + x (1/(k+2) + ..))`, where a term j has `1.5 j`
-///   units and x itself half of one for each power: at most `2 / (1-x)` on average over the terms,
-///   as their weights fall at least like `x^j`. Beyond x = 0.95 that is only asked where the first
-///   k terms are nine tenths of the logarithm, so that `1/(1-x) < 2 k^1.12`.
+/// * By the logarithm minus its first k terms, each with an error of at most `1.5 k + 6` units; a
+///   tenth or more remains, so the error is at most ten times as large.
+/// * By the series from its small end, `x (1/(k+1) + x (1/(k+2) + ..))`, where a term j has an
+///   error of `1.5 j` units, and x itself half a unit for each power: at most `2 / (1-x)` on
+///   average over the terms, because their weights decrease at least like `x^j`. Above x = 0.95,
+///   the series is used only if the first k terms are nine tenths of the logarithm, so that
+///   `1/(1-x) < 2 k^1.12`.
 fn tail_integral(probes: u32, x: f64, empty: f64) -> f64 {
     let k = f64::from(probes);
     if x > 0.95 {
@@ -268,8 +270,8 @@ mod tests {
     use super::*;
     use crate::exact::double::DoubleDouble;
 
-    /// The integrals enclose the walk in pairs of `f64`, and are as narrow as they were found to
-    /// be: the rate, the items, and the rate where both filters share positions.
+    /// The integrals enclose the result of the walk in pairs of `f64`, and are as narrow as was
+    /// measured: the rate, the number of items, and the rate if both filters share positions.
     #[test]
     fn integrals_enclose_the_walk() {
         for (bits, probes, sigma, [most, most_items, most_shared]) in [
@@ -301,8 +303,8 @@ mod tests {
         }
     }
 
-    /// So few set bits that what the roots add to the items that pass is bounded by the last of
-    /// terms that rise up to it.
+    /// Few set bits: what the roots add to the items that pass is bounded by the last of the terms
+    /// that rise up to it.
     #[test]
     fn integrals_enclose_the_walk_of_few_set_bits() {
         for (bits, probes, sigma) in [(100_000, 12, 2_000), (100_000, 12, 2_500), (1_000_000, 20, 16_000)] {
@@ -315,9 +317,9 @@ mod tests {
         }
     }
 
-    /// Against the series in pairs of `f64`, at loads that are exact in them: the bound that is
-    /// argued at `tail_integral`. By the logarithm down to a hundredth of it, as before, the error
-    /// reaches 51 times the probes.
+    /// Compares with the series in pairs of `f64`, at loads that these represent exactly: checks
+    /// the bound that is derived at `tail_integral`. If the logarithm were used down to a hundredth
+    /// of it, as it was earlier, the error would reach 51 times the probes.
     #[test]
     fn the_tail_keeps_to_its_bound() {
         let series = |probes: u32, full: u64, bits: u64| {
@@ -344,8 +346,8 @@ mod tests {
         <DoubleDouble as super::super::number::Positive>::whole(x)
     }
 
-    /// With one probe the items of a cycle are independent geometric waits for each bit: the
-    /// variance is a sum, on both sides of where a series takes over.
+    /// With one probe, a cycle consists of independent geometric waits for each bit, so the
+    /// variance is a sum; checked on both sides of the point where a series is used.
     #[test]
     fn variances_are_those_of_the_waits() {
         for (bits, sigma) in [
@@ -366,8 +368,8 @@ mod tests {
         }
     }
 
-    /// With several probes per cycle ends with a whole item: the variance of the items by the law
-    /// of the set bits, hash by hash.
+    /// With several probes, a cycle ends with a whole item: the variance of the number of items is
+    /// compared with the law of the set bits, hash by hash.
     #[test]
     fn variances_of_several_probes_are_those_of_the_chain() {
         for (bits, probes, sigma) in [(400usize, 2u32, 150usize), (400, 5, 250), (1_000, 3, 300)] {

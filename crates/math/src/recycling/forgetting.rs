@@ -7,8 +7,8 @@ use crate::{Method, bisect};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What a design remembers. Times are counted in *new* items: those that the active filter did not
-/// hold, so an item that only refreshes a frozen one counts.
+/// What a design remembers, and for how long. Times are counted in *new* items: those that the
+/// active filter did not contain, so an item that is only in a frozen filter counts, too.
 #[derive(Clone, Debug)]
 pub struct Forgetting {
     design: Design,
@@ -18,25 +18,26 @@ pub struct Forgetting {
 }
 
 impl Design {
-    /// The law of forgetting, for an item that was new at a random place in a long stream of new
+    /// The law of forgetting, for an item that was new at a random moment in a long stream of new
     /// items.
     ///
-    /// An item is forgotten when its cycle has ended (one phase), or the one after that (two
-    /// phases). It sits at a uniform place of a cycle that is chosen by its length, so with N the
-    /// length, u more items come in its cycle with probability `P(N > u) / E[N]`. With `c = g + 1`
-    /// and `H_j(c) = E[(c - N_1 - .. - N_j)^+]` the chance to be forgotten after g new items is
+    /// An item is forgotten when its cycle has ended (one phase), or when the next one has (two
+    /// phases). It is at a uniform position in a cycle that is chosen in proportion to its length,
+    /// so with N the length, u more items come in its cycle with probability `P(N > u) / E[N]`.
+    /// With `c = g + 1` and `H_j(c) = E[(c - N_1 - .. - N_j)^+]`, the probability that it is
+    /// forgotten after g new items is
     ///
     /// ```text
     /// one phase   (H_0(c) - H_1(c)) / E[N]  = E[min(N, c)] / E[N]
     /// two phases  (H_1(c) - H_2(c)) / E[N]
     /// ```
     ///
-    /// A retained item lives on: `c = g`. Two phases that keep the trigger in neither filter forget
-    /// it at once: `P(N > g) / E[N]` more. Not in the paper, which leaves it open. *Forgotten*
-    /// means that no filter holds the item; a repeat may still pass as a false positive, with the
-    /// chance of any new item.
+    /// A retained item survives its cycle: `c = g`. With two phases that exclude the trigger, the
+    /// trigger is forgotten at once, which adds `P(N > g) / E[N]`. This law is not in the paper,
+    /// which leaves it open. *Forgotten* means that no filter contains the item; a repeat may still
+    /// pass as a false positive, with the same probability as any new item.
     ///
-    /// Time as for [`Design::cycle`].
+    /// Takes the same time as [`Design::cycle`].
     ///
     /// # Errors
     /// As for [`long_run`](Self::long_run).
@@ -45,7 +46,7 @@ impl Design {
         self.forgetting_within(MAX_LAW)
     }
 
-    /// With the law of the cycle length only where it takes at most this much work.
+    /// Computes the law of the cycle length only if it takes at most this much work.
     pub(super) fn forgetting_within(&self, work: f64) -> Result<Forgetting> {
         let cycle = self.cycle_within(work)?;
         let mut sums = vec![0.0];
@@ -65,11 +66,12 @@ impl Forgetting {
         &self.cycle
     }
 
-    /// An item is still known for certain when fewer than this many new items came since; 0 where
-    /// even the next may make it forgotten, or it ended its own cycle.
+    /// An item is certainly remembered while fewer than this many new items have come since. It is
+    /// 0 if even the next item may cause it to be forgotten, or if it may end its own cycle.
     ///
-    /// Two phases that keep the trigger hold an item for a whole phase at least, and a phase cannot
-    /// end before `floor(sigma / probes) + 1` items. A filter that retains holds its last item.
+    /// Two phases that keep the trigger remember an item for at least a whole phase, and a phase
+    /// cannot end before `floor(sigma / probes) + 1` items. A filter that retains remembers its
+    /// last item.
     #[must_use]
     pub fn remembered_at_least(&self) -> u64 {
         match self.design.mode.phases {
@@ -79,9 +81,10 @@ impl Forgetting {
         }
     }
 
-    /// An item is forgotten for certain when this many new items came since. `None` in general: new
-    /// items that set no bit (false positives) can prolong a cycle without limit. Counted in items
-    /// that set bits, a cycle has at most `sigma + 1`, with distinct probes `sigma - probes + 2`.
+    /// An item is certainly forgotten when this many new items have come since. `None` in general:
+    /// new items that set no bit (false positives) can prolong a cycle without limit. Counted in
+    /// items that set bits, a cycle has at most `sigma + 1`, and with distinct probes at most
+    /// `sigma - probes + 2`.
     #[must_use]
     pub fn remembered_at_most(&self) -> Option<u64> {
         let design = &self.design;
@@ -93,13 +96,14 @@ impl Forgetting {
         }
     }
 
-    /// The chance that an item is no longer known after `gap` more new items.
+    /// The probability that an item is no longer remembered after `gap` more new items.
     ///
-    /// From the law of the cycle length with an absolute error below 1e-10 (`Validated`). Where
-    /// that takes too long: `max(c - mean, 0) <= E[(c - N)^+] <= (sqrt(variance + (c - mean)^2) +
-    /// c - mean) / 2` (Scarf) brackets it by mean and variance, with the normal approximation as
-    /// the value: a relative width of about the deviation over the mean. `Validated`, because the
-    /// variance of the limit is used, whose error is not bounded.
+    /// It is computed from the law of the cycle length, with an absolute error below 1e-10
+    /// (`Validated`). If that takes too long, it is bracketed by mean and variance: `max(c -
+    /// mean, 0) <= E[(c - N)^+] <= (sqrt(variance + (c - mean)^2) + c - mean) / 2` (Scarf). The
+    /// value is then the normal approximation, and the relative width about the standard deviation
+    /// divided by the mean. This is also `Validated`, because it uses the variance of the limit,
+    /// whose error has no bound.
     #[must_use]
     pub fn probability(&self, gap: u64) -> Bracket {
         if gap < self.remembered_at_least() {
@@ -152,8 +156,8 @@ impl Forgetting {
         Bracket { value: share(value - value_next).clamp(lower, upper), lower, upper, method: Method::Validated }
     }
 
-    /// The least gap after which an item is forgotten with at least this probability: by bisection,
-    /// since it rises with the gap. `None` beyond 2^63 items.
+    /// The smallest gap after which an item is forgotten with at least this probability, found by
+    /// bisection, because the probability rises with the gap. `None` above 2^63 items.
     #[must_use]
     pub fn gap_at(&self, probability: f64) -> Option<u64> {
         let (mut low, mut high) = (0u64, 1u64);
@@ -167,13 +171,13 @@ impl Forgetting {
     }
 }
 
-/// Work on the law of the cycle length for each of many designs.
+/// The work on the law of the cycle length for each of many designs.
 pub(super) const MANY_CALLS: f64 = 5e6;
 
-/// Absolute error of sums over the law.
+/// The absolute error of sums over the law.
 const SUMMED: f64 = 1e-10;
 
-/// `E[(c - Y)^+]` between Jensen's and Scarf's bounds, with the normal value between them.
+/// `E[(c - Y)^+]`: Jensen's lower bound, the normal value, and Scarf's upper bound.
 fn shortfall(c: f64, mean: f64, variance: f64) -> (f64, f64, f64) {
     let (short, deviation) = (c - mean, libm::sqrt(variance));
     if deviation == 0.0 {
@@ -194,7 +198,7 @@ mod tests {
     use super::*;
     use crate::recycling::Mode;
 
-    /// `E[(c - Y)^+]` of a normal Y, tabulated: `d (z Phi(z) + phi(z))`.
+    /// Compares with tabulated values of `E[(c - Y)^+]` for a normal Y: `d (z Phi(z) + phi(z))`.
     #[test]
     fn the_normal_shortfall_lies_between_its_bounds() {
         for (z, expected) in
@@ -213,7 +217,7 @@ mod tests {
         modes.into_iter().map(|mode| Design::new(300, 3, 140, mode).and_then(|design| design.forgetting()).expect("in range"))
     }
 
-    /// The gap of a probability is the first that has it.
+    /// The gap for a probability is the first that has it.
     #[test]
     fn gaps_are_the_inverse_of_probabilities() {
         for law in designs() {
@@ -227,8 +231,8 @@ mod tests {
         }
     }
 
-    /// By the definition: of the frozen filter's items those are lost that are older than what is
-    /// left of its cycle.
+    /// By definition, the items of the frozen filter that are lost are those older than the rest of
+    /// its cycle.
     #[test]
     fn two_phases_forget_what_neither_holds() {
         let law = Design::new(300, 3, 140, Mode::two_phase()).and_then(|design| design.forgetting()).expect("in range");

@@ -1,4 +1,4 @@
-//! Forgetting, averaged over how long repeats take to come.
+//! Forgetting, averaged over the time until repeats come.
 
 use super::Forgetting;
 use super::Result;
@@ -7,17 +7,17 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A law of the gap: how many new items come between an item and its repeat.
+/// The distribution of the gap: how many new items come between an item and its repeat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Gaps {
-    /// Every gap below `below` is equally likely: draws from a population of this many items, all
-    /// equally popular, have this law of the *different* others in between.
+    /// Every gap below `below` is equally likely: in draws from a population of this many equally
+    /// popular items, the number of *different* other items in between has this distribution.
     Uniform {
         /// One more than the largest gap.
         below: u64,
     },
-    /// A gap of g has a weight of `(g + 1)^-exponent`, for g below `below`.
+    /// A gap of g has the weight `(g + 1)^-exponent`, for g below `below`.
     Zipf {
         /// One more than the largest gap.
         below: u64,
@@ -32,11 +32,12 @@ pub enum Gaps {
     },
 }
 
-/// Gaps that one average visits; beyond, it takes means over stretches that grow by a thousandth.
+/// Up to this many gaps are visited one by one for an average; beyond, ranges that grow by a
+/// thousandth are represented by their mean.
 const EACH: u64 = 20_000;
 
 impl Gaps {
-    /// The weight of all gaps below a number.
+    /// The weight of all gaps below a number, as a function.
     fn cumulated(&self) -> Box<dyn Fn(f64) -> f64> {
         match *self {
             Gaps::Uniform { below } => Box::new(move |gap| (gap / below as f64).min(1.0)),
@@ -60,7 +61,7 @@ impl Gaps {
     }
 }
 
-/// `sum of i^-s for i = 1..n`: the first thousand one by one, the rest by Euler and Maclaurin's
+/// `sum of i^-s for i = 1..n`: the first thousand terms one by one, the rest by the Euler-Maclaurin
 /// formula (relative error below 1e-9).
 struct Harmonic {
     exponent: f64,
@@ -91,14 +92,15 @@ impl Harmonic {
 }
 
 impl Forgetting {
-    /// The chance that a repeat finds its item forgotten, over a law of the gap.
+    /// The probability that a repeat finds its item forgotten, averaged over a distribution of the
+    /// gap.
     ///
-    /// Up to 20,000 gap by gap; beyond, in stretches that grow by a thousandth, with the chance at
-    /// their middle: since it rises with the gap, by less than the rise within a stretch off (1e-3
-    /// at most where the law of the gap is wide).
+    /// Up to 20,000 it goes gap by gap, and beyond in ranges that grow by a thousandth, with the
+    /// probability at their middle. The probability rises with the gap, so the error is less than
+    /// the rise within a range (at most 1e-3 if the distribution is wide).
     ///
     /// # Errors
-    /// Laws out of range.
+    /// The distribution is out of range.
     pub fn averaged(&self, gaps: Gaps) -> Result<f64> {
         gaps.check()?;
         let below = gaps.cumulated();
@@ -112,12 +114,12 @@ impl Forgetting {
         Ok((sum / before).clamp(0.0, 1.0))
     }
 
-    /// The chance that an item is forgotten `seconds` later, when new items arrive at `rate` a
-    /// second as a Poisson process: the gap has Poisson's law, here by its mean and deviation in 64
-    /// equal parts.
+    /// The probability that an item is forgotten after `seconds`, when new items arrive at `rate`
+    /// per second as a Poisson process: the gap has Poisson's distribution, represented by 64 equal
+    /// parts of a normal one with its mean and deviation.
     ///
     /// # Errors
-    /// Unless both are finite and at least 0, and their product at most 1e18.
+    /// One of them is negative or not finite, or their product is above 1e18.
     pub fn after(&self, seconds: f64, rate: f64) -> Result<f64> {
         let mean = seconds * rate;
         if !(seconds >= 0.0 && rate >= 0.0 && mean <= 1e18) {
@@ -168,7 +170,7 @@ mod tests {
         }
     }
 
-    /// Poisson's law, term by term in logarithms.
+    /// Compares with Poisson's distribution, term by term in logarithms.
     #[test]
     fn poisson_gaps_are_averaged() {
         let law = Design::new(300, 3, 140, Mode::default()).and_then(|design| design.forgetting()).expect("in range");

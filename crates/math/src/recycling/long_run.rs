@@ -1,4 +1,4 @@
-//! The long-run average rate, the worst rate and the expected items of a cycle.
+//! The long-run average rate, the worst rate and the expected number of items in a cycle.
 
 use super::average::{Average, Query};
 use super::number::{Positive, around};
@@ -15,47 +15,49 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// What a design does in the long run.
+/// The long-run properties of a design.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LongRun {
-    /// The share of new items that are reported as seen, in the long run. Dozier, Salamatian and
-    /// Rubenstein (18), and (26) corrected: errata D10 and D11.
+    /// The share of new items that are wrongly reported as seen, in the long run. See Dozier,
+    /// Salamatian and Rubenstein (18), and (26) with the corrections D10 and D11.
     pub fpr: Fpr,
     /// The probability that a new item is reported as seen in the fullest state: `sigma` set bits,
-    /// and in two phases the fullest frozen filter beside it.
+    /// and with two phases the fullest frozen filter in addition.
     pub worst: Fpr,
-    /// Expected new items of a cycle (of a phase, for two phases), the one that ends it counted.
+    /// The expected number of new items in a cycle (or a phase, with two phases), including the
+    /// item that ends it.
     pub items_per_cycle: Bracket,
 }
 
-/// Up to this many hashes a walk is done with pairs of `f64`, where the bracket is as narrow as an
-/// `f64` allows.
+/// Up to this many hashes, a walk uses pairs of `f64`, so that the bracket is as narrow as an `f64`
+/// allows,
 const FINE_HASHES: f64 = 1e6;
 
-/// And up to this many steps of all its walks.
+/// if all its walks take at most this many steps.
 const FINE_STEPS: f64 = 5e6;
 
-/// Beyond this many hashes (a second or so) the walk gives way to integrals where they are known.
+/// With more hashes than this (a second or so), integrals replace the walk if they are known.
 const MOST_WALKED: f64 = 5e7;
 
-/// From this many hashes on a search asks the integrals first.
+/// From this many hashes on, a search tries the integrals first.
 const FEWEST_FLUID: f64 = 1e5;
 
-/// Brackets of this relative width or less are called exact.
+/// Brackets with at most this relative width are called exact.
 pub(super) const NARROW: f64 = 1e-9;
 
 impl Design {
-    /// The long-run average rate, the worst rate and the expected items of a cycle.
+    /// The long-run average rate, the worst rate and the expected number of items in a cycle.
     ///
-    /// Time O(probes x sigma), memory O(probes): a tenth of a second at five million set bits and
-    /// seven probes; above fifty million hashes (probes x sigma), colliding probes that are not
-    /// retained are answered in microseconds by integrals whose error is bounded. Brackets are
-    /// proven: up to a million hashes their ends are two `f64` apart, beyond that the narrower of
-    /// both routes; one wider than 1e-9 of its value is called [`Method::Bound`].
+    /// Takes time O(probes x sigma) and memory O(probes): a tenth of a second with five million set
+    /// bits and seven probes. Above fifty million hashes (probes x sigma), colliding probes that
+    /// are not retained are computed in microseconds, by integrals whose error is bounded. Brackets
+    /// are proven: up to a million hashes their ends are two `f64` apart, and beyond that, the
+    /// narrower result of both methods is used; a bracket wider than 1e-9 of its value is
+    /// [`Method::Bound`].
     ///
     /// # Errors
-    /// [`Error::TooLong`] where a walk would take more than about a second.
+    /// [`Error::TooLong`] if a walk would take more than about a second.
     pub fn long_run(&self) -> Result<LongRun> {
         let _work = work::begin();
         let found = match self.hashes() {
@@ -69,17 +71,17 @@ impl Design {
         Ok(LongRun { fpr: found.fpr(), worst: self.worst()?, items_per_cycle: Bracket::from_enclosure(&found.items) })
     }
 
-    /// The long run of distinct or retained probes where [`long_run`](Self::long_run) errs with
-    /// [`Error::TooLong`]: that of colliding probes that are not retained, in microseconds. With 7
-    /// probes in 200,000 bits the two differ by less than 3e-4, relatively; coincidences within an
-    /// item, of which there are about k^2/bits, are what makes the difference.
+    /// The long run of distinct or retained probes when [`long_run`](Self::long_run) returns
+    /// [`Error::TooLong`]: approximated, in microseconds, by that of colliding probes that are not
+    /// retained. With 7 probes in 200,000 bits, the relative difference is below 3e-4; it is caused
+    /// by coincidences within an item, of which there are about k^2/bits.
     ///
-    /// The values are approximations, called so. The ends are proven but wide: an average is at
-    /// most the worst rate; each item sets at most k bits; and neither distinct nor retained probes
-    /// make a cycle longer.
+    /// The values are marked as approximations. The ends are proven but wide: an average is at most
+    /// the worst rate; each item sets at most k bits; and neither distinct nor retained probes make
+    /// a cycle longer.
     ///
     /// # Errors
-    /// As `long_run` does for parameters for which that sibling has no answer either.
+    /// As for `long_run` of the approximating design, if that has no answer either.
     pub fn long_run_nearly(&self) -> Result<LongRun> {
         let _work = work::begin();
         let mode = Mode { colliding: true, retaining: false, ..self.mode };
@@ -97,7 +99,7 @@ impl Design {
         f64::from(self.probes) * self.sigma as f64
     }
 
-    /// Of the kind whose sums over states become integrals.
+    /// Whether the sums over states become integrals for this kind of design.
     pub(super) fn has_integrals(&self) -> bool {
         self.mode.colliding && !self.mode.retaining && self.sigma > 0
     }
@@ -112,28 +114,28 @@ impl Design {
         }
     }
 
-    /// Steps of a walk with pairs of `f64` over those of one with `f64`.
+    /// The cost of a step with pairs of `f64` relative to one with `f64`.
     const FINER: f64 = 10.0;
 
-    /// Word operations of a step of a walk.
+    /// The number of word operations in a step of a walk.
     const STEP: f64 = 8.0;
 
-    /// Steps of one walk.
+    /// The number of steps in one walk.
     fn steps_of_walk(&self) -> f64 {
         let again = if self.mode.keeps_overflow() { f64::from(self.probes) + 1.0 } else { 1.0 };
         let averages = if self.mode.shares_positions() && self.mode.colliding { 4.0 } else { 1.0 };
         self.hashes() * again * averages
     }
 
-    /// Steps of a cheap bracket.
+    /// The number of steps for a cheap bracket.
     pub(super) fn steps_nearly(&self) -> f64 {
         let k = f64::from(self.probes);
         let frozen = if self.mode.has_two_phases() { k * k } else { 0.0 };
         if self.has_integrals() && self.hashes() > FEWEST_FLUID { 1_000.0 + 20.0 * k + frozen } else { self.steps_of_walk() }
     }
 
-    /// Steps of [`long_run`](Self::long_run) that a search is to count: those of its walk, if it
-    /// takes one.
+    /// The number of steps of [`long_run`](Self::long_run) that a search should count: those of its
+    /// walk, if there is one.
     pub(super) fn steps_of_long_run(&self) -> Result<f64> {
         Ok(match self.hashes() {
             ..=FINE_HASHES if self.steps_of_walk() <= FINE_STEPS => Design::FINER * self.steps_of_walk(),
@@ -142,10 +144,10 @@ impl Design {
         })
     }
 
-    /// Is the average rate at most `rate`, and how many steps did it take? Asked of the cheap
-    /// bracket first. A tie that even pairs of `f64` cannot tell apart passes where it is proven to
-    /// be one, and counts as too much otherwise; beyond a million hashes, one that plain `f64`
-    /// cannot tell apart.
+    /// Whether the average rate is at most `rate`, and how many steps that took. The cheap bracket
+    /// is tried first. If even pairs of `f64` cannot separate the two numbers, the rate passes if
+    /// equality is proven, and otherwise counts as too high; above a million hashes, plain `f64`
+    /// decides.
     pub(super) fn meets(&self, rate: &Rate) -> Result<(bool, f64)> {
         let mut steps = self.steps_nearly();
         let mut order = self.nearly()?.rate.compare_rate(rate);
@@ -160,19 +162,20 @@ impl Design {
         Ok((order.map_or_else(|| self.tie_is_proven(rate), Ordering::is_le), steps))
     }
 
-    /// Is the worst rate at most `rate`? A tie counts as too much, but where the bracket is exact.
+    /// Whether the worst rate is at most `rate`. Numbers that cannot be separated count as too
+    /// high, unless the bracket is exact.
     pub(super) fn meets_at_worst(&self, rate: &Rate) -> Result<bool> {
         Ok(self.worst_enclosure()?.compare_rate(rate).is_some_and(Ordering::is_le))
     }
 
-    /// Two fractions that agree to `2^-90` are equal if the product of their denominators is
-    /// smaller than that.
+    /// Whether equality is proven: two fractions that agree to `2^-90` are equal if the product of
+    /// their denominators is smaller than that.
     ///
-    /// An item has at most `D = m^k` equally likely choices, and what follows a state is determined
-    /// by them; so by the Markov chain tree theorem the stationary chances of the `sigma + 1`
-    /// states are whole numbers over their sum, which is at most `(sigma + 1) D^sigma`. A rate at a
-    /// state, of any r of the query's positions too, has a denominator that divides D; the frozen
-    /// filter's law takes one D more, and the number of distinct positions another.
+    /// An item has at most `D = m^k` equally likely choices, which determine what follows a state.
+    /// So by the Markov chain tree theorem, the stationary probabilities of the `sigma + 1` states
+    /// are whole numbers divided by their sum, which is at most `(sigma + 1) D^sigma`. A rate at a
+    /// state, even for any r of the query's positions, has a denominator that divides D; the frozen
+    /// filter's law adds another D, and the number of distinct positions another.
     fn tie_is_proven(&self, rate: &Rate) -> bool {
         // A retained item that is placed afresh doubles the choices of the step that ends a cycle.
         let items = if self.mode.retaining { 2.0 } else { 1.0 };
@@ -184,8 +187,8 @@ impl Design {
         denominator + 4.0 + rate.denominator_bits() as f64 <= 88.0 && self.bits <= 16
     }
 
-    /// The query of a new item, and the weights of its numbers of distinct positions among the
-    /// fullest filter's set bits where both filters share them.
+    /// The query of a new item, and, if both filters share positions, the weights of its numbers of
+    /// distinct positions among the fullest filter's set bits.
     fn queries<T: Positive>(&self) -> Vec<(Query, T)> {
         let (probes, mode) = (self.probes, self.mode);
         if !mode.colliding {
@@ -211,7 +214,7 @@ impl Design {
         Ok(())
     }
 
-    /// Rate and items by one pass over the states.
+    /// The rate and the number of items, from one pass over the states.
     pub(crate) fn walked<T: Positive>(&self) -> Result<Walked> {
         self.check_steps()?;
         // Pairs of f64 take ten times as long.
@@ -272,10 +275,11 @@ impl Design {
         Ok(Walked { rate, items: around(items, 2.0 * relative) })
     }
 
-    /// Roundings on the longest path to a sum over states.
+    /// The number of roundings on the longest path to a sum over states.
     ///
-    /// A restart's law has those of its rows, each up to `2 (k - 1)` times as it is a ratio of
-    /// products of `k - 1` of them, and less than `k + 4` a step and entry of the elimination.
+    /// A restart's law has those of its rows, each counted up to `2 (k - 1)` times because it is a
+    /// ratio of products of `k - 1` rows, and less than `k + 4` per step and entry of the
+    /// elimination.
     fn roundings(&self) -> f64 {
         let (once, k) = (Walk::<f64>::roundings(self.fullest() + 1, self.probes), f64::from(self.probes));
         match self.mode.keeps_overflow() {
@@ -286,7 +290,7 @@ impl Design {
         }
     }
 
-    /// The chance that a new item passes in the fullest state.
+    /// The probability that a new item passes in the fullest state.
     fn worst(&self) -> Result<Fpr> {
         match self.mode.has_two_phases() {
             false => self.rho(self.fullest()).rate(),
@@ -318,7 +322,7 @@ impl Design {
         times_rho(self.rho(top), &around(share, relative))
     }
 
-    /// The chance that a query finds `ones` given bits.
+    /// The probability that a query finds `ones` given bits.
     pub(super) fn rho(&self, ones: u64) -> Ratios {
         match self.mode.colliding {
             true => Ratios::power(ones, self.bits, self.probes),
@@ -335,14 +339,14 @@ impl Design {
     }
 }
 
-/// Proven ends of the rate and of the items of a cycle.
+/// Proven bounds on the rate and on the number of items in a cycle.
 pub(crate) struct Walked {
     pub(crate) rate: Enclosure,
     pub(crate) items: Enclosure,
 }
 
 impl Walked {
-    /// The rate, in the middle of its bracket where that is wide.
+    /// The rate; if its bracket is wide, the value is in the middle.
     pub(crate) fn fpr(&self) -> Fpr {
         let mut fpr = Fpr::from_enclosure(&self.rate);
         if fpr.lower > 0.0 && fpr.upper.to_bits() - fpr.lower.to_bits() > 2 {
@@ -359,7 +363,7 @@ impl Walked {
         narrow(&self.rate) && narrow(&self.items)
     }
 
-    /// The narrower of both brackets, where this one is not narrow enough.
+    /// The narrower of both brackets, if this one is not narrow enough.
     fn unless_wide(self, other: impl FnOnce() -> Result<Walked>) -> Result<Walked> {
         if self.is_narrow() {
             return Ok(self);
@@ -374,7 +378,7 @@ impl Walked {
     }
 }
 
-/// The product of a rate at a known fill and a bracket. A chance above 1 is a rounding.
+/// The product of a rate at a known fill and a bracket. A probability above 1 is a rounding error.
 pub(super) fn times_rho(rho: Ratios, share: &Enclosure) -> Result<Enclosure> {
     let rho = rho.enclosed(GUARD)?;
     // As fine as the lower end, which is brought to the same exponent.
@@ -389,8 +393,8 @@ mod tests {
     use super::*;
     use crate::recycling::Seeds;
 
-    /// The largest denominator of a rate for which a tie is proven: what is left of `2^-90`, less
-    /// two bits of margin, when the chain's own denominators are taken off.
+    /// The largest denominator of a rate for which equality is proven: what remains of `2^-90`,
+    /// minus two bits of margin, after subtracting the chain's own denominators.
     #[test]
     fn ties_are_proven_up_to_the_denominators_of_the_chain() {
         let modes = [
@@ -419,8 +423,7 @@ mod tests {
         assert!(!large.tie_is_proven(&"0.5".parse().expect("a rate")));
     }
 
-    /// The roundings that are counted are not fewer than those of the walk and of what comes on top
-    /// of it.
+    /// The counted roundings are at least those of the walk and of the steps after it.
     #[test]
     fn restarts_cost_roundings() {
         let of = |retaining, seeds, colliding| {
@@ -436,7 +439,7 @@ mod tests {
         assert!(of(true, Seeds::Kept, true) > 13.0 * plain && of(true, Seeds::Kept, true) < 100.0 * plain);
     }
 
-    /// A bracket that is wider than two steps has its value in the middle.
+    /// The value of a bracket that is wider than two steps is in its middle.
     #[test]
     fn values_are_in_the_middle_of_wide_brackets() {
         let design = Design::new(5_000, 4, 3_000, Mode::default()).expect("a design");

@@ -1,9 +1,9 @@
-//! Filters that forget: emptied when full enough, at a proven average rate.
+//! Filters that forget: they are emptied when they are full enough, and have a proven average rate.
 //!
-//! A [`Design`] says how large a filter is, when it is emptied and what then happens ([`Mode`]).
-//! *New* items are those not seen since their cycle began; a forgotten repeat is new again. The
-//! long-run average over new items, the expected items of a cycle and everything else here are
-//! about streams whose new items are hashed independently of the fill.
+//! A [`Design`] says how large a filter is, when it is emptied and what happens then ([`Mode`]).
+//! *New* items are those that were not seen since their cycle began; a forgotten item that comes
+//! again is new again. The long-run average over new items, the expected number of items in a cycle
+//! and all other numbers here are for streams whose new items are hashed independently of the fill.
 //!
 //! | question | answer |
 //! |---|---|
@@ -97,14 +97,14 @@ pub struct Design {
 }
 
 impl Design {
-    /// A filter of `bits` bits (each of the two, for two phases) that is recycled when an item
-    /// leaves more than `sigma` bits set.
+    /// A filter of `bits` bits (in each of two phases) that is recycled when more than `sigma` bits
+    /// are set after an item.
     ///
     /// # Errors
-    /// When bits or probes are out of range; when `sigma` is above `bits - 1` (such a filter is
-    /// never recycled); when distinct probes exceed bits; when a filter that retains could be too
-    /// full from the start (`sigma` below the probes); and for two phases that retain, for which no
-    /// exact law is known.
+    /// Bits or probes are out of range; `sigma` is above `bits - 1`, so that the filter is never
+    /// recycled; distinct probes exceed bits; a filter that retains could be too full from the
+    /// start (`sigma` is below the probes); or there are two phases that retain, for which no exact
+    /// law is known.
     pub fn new(bits: u64, probes: u32, sigma: u64, mode: Mode) -> Result<Design> {
         check_bits(bits)?;
         check_probes(probes)?;
@@ -127,38 +127,38 @@ impl Design {
         Ok(Design { bits, probes, sigma, mode })
     }
 
-    /// Bits of each filter.
+    /// The number of bits in each filter.
     #[must_use]
     pub fn bits(&self) -> u64 {
         self.bits
     }
 
-    /// Bits of all filters together.
+    /// The number of bits in all filters together.
     #[must_use]
     pub fn total_bits(&self) -> u64 {
         self.bits * self.mode.filters()
     }
 
-    /// Probes per item.
+    /// The number of probes per item.
     #[must_use]
     pub fn probes(&self) -> u32 {
         self.probes
     }
 
-    /// The most set bits with which a cycle goes on.
+    /// The recycle threshold: the largest number of set bits with which a cycle continues.
     #[must_use]
     pub fn sigma(&self) -> u64 {
         self.sigma
     }
 
-    /// How items are placed and what happens at a recycle.
+    /// How items are placed, and what happens at a recycle.
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// Set bits of the fullest filter that is ever queried: beyond sigma only where the trigger
-    /// stays in the frozen filter.
+    /// The number of set bits in the fullest filter that is ever queried; it exceeds sigma only if
+    /// the trigger stays in the frozen filter.
     fn fullest(&self) -> u64 {
         match self.mode.phases {
             Phases::Two(Trigger::Included) => self.bits.min(self.sigma.saturating_add(self.probes.into())),
@@ -167,17 +167,17 @@ impl Design {
     }
 }
 
-/// A positive number with its bracket: `lower <= truth <= upper`.
+/// A positive number as a bracket: `lower <= truth <= upper`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bracket {
     /// The number, rounded.
     pub value: f64,
-    /// At most the truth.
+    /// The lower end: at most the truth.
     pub lower: f64,
-    /// At least the truth.
+    /// The upper end: at least the truth.
     pub upper: f64,
-    /// How the bracket is known.
+    /// How the bracket was obtained.
     pub method: Method,
 }
 
@@ -189,5 +189,5 @@ impl Bracket {
     }
 }
 
-/// Steps of a pass over states that one answer may take: about a second.
+/// The number of steps of a pass over states that one answer may take: about a second.
 const MAX_STEPS: f64 = 3e8;

@@ -1,65 +1,68 @@
 //! How a recycling filter places its items, and what happens at a recycle.
 
-/// How many filters share the work.
+/// How many filters are used together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Phases {
-    /// One filter, emptied when full enough: everything is forgotten at once.
+    /// One filter, which is emptied when it is full enough: everything is forgotten at once.
     #[default]
     One,
-    /// An active filter that takes every item it does not know, and a frozen one, the active one of
-    /// the phase before. An item is known if either knows it, and forgotten by the second recycle
-    /// after it.
+    /// An active filter, which takes every item that it does not contain, and a frozen one, which
+    /// was the active filter of the previous phase. An item is remembered if either filter contains
+    /// it, and is forgotten at the second recycle after it.
     Two(Trigger),
 }
 
-/// Whether the item that ends a phase stays in the filter that is frozen by it.
+/// Whether the item that ends a phase stays in the filter that is then frozen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Trigger {
-    /// Insert, then check: the item stays, and the frozen filter holds more than sigma set bits.
+    /// The item is inserted before the check and stays, so the frozen filter has more than sigma
+    /// set bits.
     #[default]
     Included,
-    /// The item's bits are taken out again, as if checked before it was inserted: the frozen filter
-    /// holds at most sigma set bits, as Dozier, Salamatian and Rubenstein (24) has it. A lower
-    /// rate, but the item itself is forgotten at once.
+    /// The item's bits are removed again, as if the check came before the insertion: the frozen
+    /// filter has at most sigma set bits, as in Dozier, Salamatian and Rubenstein (24). The rate is
+    /// lower, but the item itself is forgotten at once.
     Excluded,
 }
 
-/// Seeds of the phases.
+/// The seeds of the phases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Seeds {
-    /// A new one at every recycle. What was learnt about one phase says nothing of the next, so
-    /// errors do not repeat, and bounds hold for every stream that was chosen independently of the
-    /// seeds. The two filters of two phases pass an item independently of each other, and a
-    /// retained item gets new positions.
+    /// Every recycle starts a new seed. What an observer learns about one phase says nothing about
+    /// the next, so errors do not repeat, and bounds hold for every stream that was chosen without
+    /// knowing the seeds. The two filters of two phases pass an item independently of each other,
+    /// and a retained item gets new positions.
     #[default]
     Renewed,
-    /// One for ever: a stream that repeats repeats its errors. The two filters of two phases are
-    /// probed at the same positions, and a retained item keeps those that made the filter overflow.
+    /// All phases have the same seed: a stream that repeats also repeats its errors. The two
+    /// filters of two phases are probed at the same positions, and a retained item keeps the
+    /// positions that made the filter overflow.
     Kept,
 }
 
-/// How items are placed and what happens at a recycle. The default is one phase, colliding, not
-/// retaining, with seeds renewed.
+/// How items are placed, and what happens at a recycle. The default is one phase with colliding
+/// probes, no retaining, and renewed seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Mode {
     /// One filter or two.
     pub phases: Phases,
-    /// Whether an item's probes may fall on one bit (the standard filter), or are distinct (the
-    /// classic one).
+    /// Whether an item's probes may coincide (the standard filter) or are distinct (the classic
+    /// one).
     pub colliding: bool,
-    /// Whether the item that ended a cycle is put into the emptied filter. One phase only.
+    /// Whether the item that ended a cycle is inserted into the emptied filter. This is for one
+    /// phase only.
     pub retaining: bool,
-    /// Whether every phase has a seed of its own. It matters for two phases and for one that
+    /// Whether every phase has its own seed. It matters for two phases, and for one phase that
     /// retains.
     pub seeds: Seeds,
 }
@@ -71,13 +74,13 @@ impl Default for Mode {
 }
 
 impl Mode {
-    /// Two phases that keep their triggers, otherwise as by default.
+    /// Two phases that keep their triggers; the rest is as in the default.
     #[must_use]
     pub fn two_phase() -> Mode {
         Mode { phases: Phases::Two(Trigger::Included), ..Mode::default() }
     }
 
-    /// Filters in use: 1 or 2.
+    /// The number of filters in use: 1 or 2.
     #[must_use]
     pub fn filters(&self) -> u64 {
         if self.has_two_phases() { 2 } else { 1 }
@@ -96,8 +99,8 @@ impl Mode {
         self.has_two_phases() && self.seeds == Seeds::Kept
     }
 
-    /// Whether a cycle begins with the positions that ended the one before, whose number of
-    /// distinct ones is not that of any item.
+    /// Whether a cycle begins with the positions that ended the previous one, whose number of
+    /// distinct positions has another distribution than that of a random item.
     pub(super) fn keeps_overflow(&self) -> bool {
         self.retaining && self.colliding && self.seeds == Seeds::Kept
     }

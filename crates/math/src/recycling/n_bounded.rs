@@ -8,16 +8,16 @@ use crate::exact::work;
 use crate::{Fpr, Method, Variant};
 use alloc::vec;
 
-/// Whose rate, and which items are counted up to N.
+/// Which rate is computed, and which items are counted up to N.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Counting {
-    /// f_w: the rate of the item after the N-th. All new items are counted.
+    /// f_w: the rate of the item after the N-th, when all new items are counted.
     Worst,
-    /// f_o: the average over the first N new items, for a user who knows which are new.
+    /// f_o: the average over the first N new items, for a user who knows which items are new.
     Oracle,
-    /// f_a: the average over all new items of a cycle that ends with the N-th that sets a bit,
-    /// which is all that a user can count.
+    /// f_a: the average over all new items of a cycle that ends with the N-th item that sets a bit,
+    /// which is all that a real user can count.
     Real,
 }
 
@@ -38,24 +38,25 @@ impl core::str::FromStr for Counting {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NBounded {
-    /// By the chain over the number of set bits.
+    /// The rate, from the chain over the number of set bits.
     pub fpr: Fpr,
-    /// The paper's formula, with the textbook rate of i - 1 items as that of the i-th new item
+    /// The paper's formula, which uses the textbook rate of i - 1 items for the i-th new item
     /// (errata D14 and D15).
     pub printed: f64,
-    /// Expected new items of a cycle.
+    /// The expected number of new items in a cycle.
     pub arrivals: Bracket,
-    /// The chance that a cycle fills the whole filter before its N-th counted item, so that none
-    /// ever comes (`Real` only). Rate and arrivals are about the other cycles.
+    /// The probability that a cycle fills the whole filter before its N-th counted item, so that it
+    /// never ends (`Real` only). The rate and the arrivals are about all other cycles.
     pub stuck: f64,
 }
 
-/// The long-run rate of a standard filter of `bits` and `probes` that is emptied after `items`
+/// The long-run rate of a standard filter with `bits` and `probes` that is emptied after `items`
 /// items.
 ///
-/// `Worst` is exact at any size. The others follow the law of the fill item by item: O(items x
-/// probes x width), with the width some thirty deviations of the number of set bits;
-/// [`crate::Error::TooLong`] beyond 6e7 steps. All terms are positive and their roundings counted.
+/// `Worst` is exact at any size. The others compute the law of the fill item by item: O(items x
+/// probes x width), where the width is some thirty deviations of the number of set bits;
+/// [`crate::Error::TooLong`] above 6e7 steps. All terms are positive, and their roundings are
+/// counted.
 ///
 /// ```
 /// use truebloom_math::recycling::{Counting, n_bounded};
@@ -65,7 +66,7 @@ pub struct NBounded {
 /// ```
 ///
 /// # Errors
-/// Bits, probes or items out of range (at least 1).
+/// Bits, probes or items (at least 1) are out of range.
 pub fn n_bounded(bits: u64, probes: u32, items: u64, counting: Counting) -> Result<NBounded> {
     let _work = work::begin();
     check_bits(bits)?;
@@ -105,7 +106,7 @@ pub fn n_bounded(bits: u64, probes: u32, items: u64, counting: Counting) -> Resu
     }
 }
 
-/// `(1 - (1 - 1/m)^(nk))^k`, the textbook's (1).
+/// `(1 - (1 - 1/m)^(nk))^k`, the textbook's formula (1).
 fn textbook(bits: u64, items: u64, probes: u32) -> f64 {
     let k = f64::from(probes);
     let empty = items as f64 * k * if bits == 1 { f64::NEG_INFINITY } else { libm::log1p(-1.0 / bits as f64) };
@@ -120,17 +121,17 @@ fn rate(value: f64, relative: f64, missed: f64) -> Fpr {
 }
 
 struct Averaged {
-    /// Expected items that pass, of a cycle that does not get stuck.
+    /// The expected number of items that pass, in a cycle that does not get stuck.
     passed: f64,
     /// Its relative error.
     error: f64,
-    /// What chances that were dropped could add.
+    /// What dropped probabilities could add.
     missed: f64,
     stuck: f64,
 }
 
-/// Walks the fill before each of the first `items` items: all of them, or those that set bits,
-/// before each of which `rho / (1 - rho)` others pass.
+/// Walks through the fill before each of the first `items` items: either all items, or those that
+/// set bits, before each of which `rho / (1 - rho)` others pass on average.
 fn averaged(bits: u64, probes: u32, items: u64, that_set: bool) -> Result<Averaged> {
     let mut fills = Fills::new(bits, probes, false, vec![1.0], 1e-200);
     let (mut passed, mut stuck) = (0.0, 0.0);
@@ -160,9 +161,9 @@ fn averaged(bits: u64, probes: u32, items: u64, that_set: bool) -> Result<Averag
     Ok(Averaged { passed: passed / alive.max(1e-300), error: 2.0 * roundings * f64::EPSILON, missed, stuck })
 }
 
-/// The items that pass in cycles that do not get stuck, times the chance of these, and what was
-/// dropped: what passed so far is carried along with each state, since a cycle that gets stuck
-/// later passes more than others before.
+/// The expected number of items that pass in cycles that do not get stuck, times the probability of
+/// such cycles, and what was dropped. The number that passed so far is carried along with each
+/// state, because a cycle that gets stuck later passes more items before than others.
 fn passed_unstuck(bits: u64, probes: u32, items: u64) -> Result<(f64, f64)> {
     let mut fills = Fills::new(bits, probes, false, vec![1.0], 1e-200);
     let mut passed = Fills::new(bits, probes, false, vec![0.0], 1e-200);

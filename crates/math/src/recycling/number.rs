@@ -1,25 +1,25 @@
-//! The arithmetic of the walk: positive numbers whose relative errors can be counted.
+//! The arithmetic of the walk: positive numbers with countable relative errors.
 
 use crate::exact::double::DoubleDouble;
 use crate::exact::dyadic::Dyadic;
 use crate::exact::enclosure::Enclosure;
 use alloc::vec;
 
-/// Numbers at least 0 that are only added, multiplied and divided, so that a relative error is at
-/// most the number of roundings on the longest path to a result: sums do not add their terms'
-/// errors, products and quotients do.
+/// Non-negative numbers that are only added, multiplied and divided, so that a relative error is at
+/// most the number of roundings on the longest path to a result: a sum does not add its terms'
+/// errors, but products and quotients do.
 pub(crate) trait Positive: Copy {
-    /// The relative error of one operation is at most this.
+    /// An upper bound on the relative error of one operation.
     const UNIT: f64;
     const ZERO: Self;
     const ONE: Self;
-    /// Rounded at most once.
+    /// The number, rounded at most once.
     fn whole(x: u64) -> Self;
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
     fn over(self, other: Self) -> Self;
-    /// `1 - x` for a probability `x`, 0 where rounding took it above 1. Its error is absolute: a
-    /// unit for each rounding of `x`.
+    /// `1 - x` for a probability `x`; 0 if rounding made it exceed 1. Its error is absolute: a unit
+    /// for each rounding of `x`.
     fn complement(self) -> Self;
     /// The number as an exact sum of two `f64`.
     fn parts(self) -> (f64, f64);

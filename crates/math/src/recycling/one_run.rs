@@ -1,21 +1,22 @@
-//! What is certain about one run: an upper bound on how many of a number of new items are reported
-//! as seen, by an exponential supermartingale.
+//! Bounds for a single run: an upper bound on how many of a number of new items are wrongly
+//! reported as seen, from an exponential supermartingale.
 //!
-//! As in [`crate::freedman`], but before the run. W counts the new items that pass, of n. For every
-//! `u > 0`:
+//! It is as in [`crate::freedman`], but computed before the run. W counts the new items that pass,
+//! out of n. For every `u > 0`:
 //!
-//! * *By the worst rate.* Whatever came before, a new item passes with at most the worst rate w, so
-//!   `e^(u W) (1 + w (e^u - 1))^-n` is a supermartingale. At the best u that is Chernoff's bound:
-//!   `P(W >= x) <= exp(-n KL(x/n, w))`.
-//! * *By the average*, for one phase that begins every cycle empty. What fills it are new items
-//!   alone, so cycles are independent of the stream. With `lambda` so large that
-//!   `E[e^(u W - lambda N)] <= 1` over a cycle, and `h(b)` the same mean from b set bits to the end
-//!   of the cycle, `e^(u W - lambda n) h(b)` is a supermartingale that begins at most at 1. By
-//!   Jensen `h(b) >= e^(-lambda E[N])`, because a fuller filter ends its cycle sooner on the same
-//!   items. So `P(W >= x) <= exp(lambda (n + E[N]) - u x)`.
+//! * *By the worst rate.* Whatever came before, a new item passes with a probability of at most the
+//!   worst rate w, so `e^(u W) (1 + w (e^u - 1))^-n` is a supermartingale. With the best u, this is
+//!   Chernoff's bound: `P(W >= x) <= exp(-n KL(x/n, w))`.
+//! * *By the average*, for one phase whose cycles all begin empty. Only new items fill it, so
+//!   cycles are independent of the stream. With `lambda` so large that `E[e^(u W - lambda N)] <= 1`
+//!   over a cycle, and `h(b)` the same mean from b set bits to the end of the cycle,
+//!   `e^(u W - lambda n) h(b)` is a supermartingale that starts at 1 or less. By Jensen
+//!   `h(b) >= e^(-lambda E[N])`, because a fuller filter ends its cycle sooner on the same items.
+//!   So `P(W >= x) <= exp(lambda (n + E[N]) - u x)`.
 //!
-//! u is fixed by the design, n and the confidence, near the best. The mean over a cycle is a walk
-//! in which an item that passes counts `e^(u - lambda)`, and any other `e^(-lambda)`.
+//! u is determined by the design, n and the confidence, near the best value. The mean over a cycle
+//! is a walk in which an item that passes has the weight `e^(u - lambda)`, and any other
+//! `e^(-lambda)`.
 
 use super::blocked::BlockedDesign;
 use super::number::Positive;
@@ -24,21 +25,21 @@ use super::{Design, LongRun, Phases, Result, Seeds};
 use crate::error::{check_confidence, out_of_range};
 use crate::exact::work;
 
-/// Hashes of a cycle up to which it is walked, some six times.
+/// The number of hashes in a cycle up to which it is walked, some six times.
 const MOST_HASHES: f64 = 1e7;
 
-/// Walks that look for lambda.
+/// The number of walks to find lambda.
 const WALKS: usize = 8;
 
 impl Design {
-    /// A number that the wrongly dropped of the first `items` new items of one run do not exceed,
+    /// A number that the wrong drops among the first `items` new items of one run do not exceed,
     /// with probability at least `confidence` over the seeds, for every stream that was chosen
-    /// independently of them. An item is new when no filter holds it.
+    /// without knowing them. An item is new when no filter contains it.
     ///
-    /// With one phase that does not retain, about `n f + sqrt(2 n f ln(1/alpha))`, f the long-run
-    /// average; with two, which a stream can keep full, with an item that is retained, and above
-    /// ten million hashes a cycle (probes x sigma), the same with the worst rate. Less than a
-    /// second. Divided by `items` it is the average of the run.
+    /// With one phase that does not retain, it is about `n f + sqrt(2 n f ln(1/alpha))`, where f is
+    /// the long-run average. The worst rate replaces f for two phases, because a stream can keep
+    /// them full; for a retained item; and above ten million hashes per cycle (probes x sigma).
+    /// Takes less than a second. Divided by `items`, it bounds the average of the run.
     ///
     /// ```
     /// use truebloom_math::recycling::{Design, Mode};
@@ -50,8 +51,8 @@ impl Design {
     /// ```
     ///
     /// # Errors
-    /// No items or more than 10^15, a confidence not strictly between 0 and 1, one seed for ever
-    /// (where errors repeat), and as [`Design::long_run`].
+    /// `items` is 0 or above 10^15; the confidence is not strictly between 0 and 1; the seeds are
+    /// kept, so that errors repeat; otherwise as for [`Design::long_run`].
     pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
         let _work = work::begin();
         let threshold = threshold(items, confidence)?;
@@ -86,7 +87,7 @@ impl Design {
         Some(((lambda * all + threshold) / u * (1.0 + 1e-12)) as u64)
     }
 
-    /// A lambda with `E[e^(u W - lambda N)] <= 1` over a cycle, near the least.
+    /// A lambda with `E[e^(u W - lambda N)] <= 1` over a cycle, near the smallest one.
     fn growth(&self, u: f64, run: &LongRun) -> Option<f64> {
         let slack = 40.0 * f64::UNIT * Walk::<f64>::roundings(self.fullest() + u64::from(self.probes), self.probes);
         let length = run.items_per_cycle.value;
@@ -106,7 +107,7 @@ impl Design {
     }
 
     /// `E[e^(u W - lambda N)]` over a cycle that begins empty, to within forty times the walk's
-    /// roundings (differences of nearly equal chances lose a digit); `None` where it may be
+    /// roundings (differences of nearly equal probabilities lose a digit); `None` if it may be
     /// infinite.
     fn weighed_cycle(&self, u: f64, lambda: f64) -> Option<f64> {
         let (passing, keeping) = (libm::exp(u - lambda), libm::exp(-lambda));
@@ -120,11 +121,11 @@ impl Design {
 }
 
 impl BlockedDesign {
-    /// As [`Design::wrong_drops_at_most`], by the worst rate, [`limit`](BlockedDesign::limit).
-    /// Microseconds.
+    /// Like [`Design::wrong_drops_at_most`], by the worst rate, [`limit`](BlockedDesign::limit).
+    /// Takes microseconds.
     ///
     /// # Errors
-    /// As [`long_run`](Self::long_run), and for a confidence not strictly between 0 and 1.
+    /// As for [`long_run`](Self::long_run); or the confidence is not strictly between 0 and 1.
     pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
         let _work = work::begin();
         Ok(by_worst(items, self.limit(), threshold(items, confidence)?))
@@ -140,7 +141,8 @@ fn threshold(items: u64, confidence: f64) -> Result<f64> {
     Ok(-libm::log1p(-confidence))
 }
 
-/// Chernoff's bound for items that pass with at most `worst`, whatever came before.
+/// Chernoff's bound for items that pass with a probability of at most `worst`, whatever came
+/// before.
 fn by_worst(items: u64, worst: f64, threshold: f64) -> u64 {
     let n = items as f64;
     let exponent = |x: f64| {

@@ -1,10 +1,10 @@
-//! Designs as readable data, with the feature `serde`. What is read must be able to work.
+//! Support for serde, with the feature `serde`: designs. A design that is read must be possible.
 
 use super::{Design, Mode};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A design without what is derived from it.
+/// A design without the values that are derived from it.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "Design")]
 struct DesignData {
@@ -21,7 +21,7 @@ impl Serialize for Design {
 }
 
 impl<'de> Deserialize<'de> for Design {
-    /// An error for what [`Design::new`] refuses.
+    /// An error for designs that [`Design::new`] refuses.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Design, D::Error> {
         let DesignData { bits, probes, sigma, mode } = DesignData::deserialize(deserializer)?;
         Design::new(bits, probes, sigma, mode).map_err(D::Error::custom)

@@ -1,4 +1,4 @@
-//! The memory that it takes to remember this many items.
+//! The memory needed to remember a given number of items.
 
 use super::capacity::{Kept, Search};
 use super::forgetting::MANY_CALLS;
@@ -7,18 +7,19 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Rate, try_bisect};
 
-/// A small design that remembers an item over `items` more new ones, but for a share `forgotten` of
-/// the items, at a long-run rate of at most `rate`. `None` above 2^62 bits.
+/// A small design that still remembers an item after `items` more new ones, except for a share
+/// `forgotten` of the items, at a long-run rate of at most `rate`. `None` above 2^62 bits.
 ///
-/// With `forgotten` = 0 it is certain: only two phases that keep the trigger can promise that, and
-/// hold `floor(sigma / probes)` items beside the one asked for whatever the hashes. Otherwise the
-/// chance is that of [`super::Forgetting::probability`]. One phase forgets an item about
-/// `items / E[N]` of the time, so it takes a cycle of `items / forgotten`; two take a phase of a
-/// little more than `items / (1 + forgotten)`. This decides between them.
+/// With `forgotten` = 0 it is certain. Only two phases that keep the trigger can guarantee that:
+/// whatever the hashes, they hold `floor(sigma / probes)` items in addition to the one asked for.
+/// Otherwise the probability is that of [`super::Forgetting::probability`]. One phase forgets an
+/// item about `items / E[N]` of the time, so it needs a cycle of `items / forgotten`; two phases
+/// need a phase of slightly more than `items / (1 + forgotten)`. This difference decides which is
+/// smaller.
 ///
-/// Searches on top of [`min_bits`](super::min_bits): every design that is returned keeps both
-/// promises as they are computed, but a somewhat smaller one (of other probes, or by a few
-/// thousandths of the items) may do too. About a second at the most: a search of many steps ends
+/// The search uses [`min_bits`](super::min_bits): every design that is returned satisfies both
+/// conditions as they are computed, but a slightly smaller one (with other probes, or by a few
+/// thousandths of the items) may also do. Takes at most about a second: a search of many steps ends
 /// with the best it has found.
 ///
 /// ```
@@ -33,18 +34,18 @@ use crate::{Rate, try_bisect};
 /// ```
 ///
 /// # Errors
-/// When `items` is 0 or above 10^15, when `forgotten` is not 0 or from 1e-6 to below 1, or 0 for
-/// another mode, and as `min_bits`.
+/// `items` is 0 or above 10^15; `forgotten` is neither 0 nor from 1e-6 to below 1, or is 0 for
+/// another mode; otherwise as for `min_bits`.
 pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     remembering(items, forgotten, rate, Kept::Average, mode)
 }
 
-/// As [`remember()`], with the worst rate held to `rate` in place of the average: see
+/// Like [`remember()`], but `rate` bounds the worst rate instead of the average: see
 /// [`worst_capacity`](super::worst_capacity).
 ///
 /// # Errors
-/// As for [`remember`].
+/// As for [`remember()`].
 pub fn worst_remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     remembering(items, forgotten, rate, Kept::Worst, mode)
@@ -66,8 +67,8 @@ fn remembering(items: u64, forgotten: f64, rate: &Rate, kept: Kept, mode: Mode) 
     mostly(items, forgotten, &Search::new(rate, kept, mode)?, mode)
 }
 
-/// Probes within 3% of the best in the limit of many bits, each with a sigma that just holds the
-/// items.
+/// Tries the numbers of probes within 3% of the best in the limit of many bits, each with a sigma
+/// that just holds the items.
 fn certain(items: u64, rate: &Rate, kept: Kept, mode: Mode) -> Result<Option<SizedDesign>> {
     let search = Search::new(rate, kept, mode)?;
     let bits = |probes: u32| f64::from(probes) * items as f64 / search.loads()[probes as usize - 1];
@@ -83,7 +84,7 @@ fn certain(items: u64, rate: &Rate, kept: Kept, mode: Mode) -> Result<Option<Siz
     best.map(|design| Ok(SizedDesign { design, run: design.long_run()? })).transpose()
 }
 
-/// The fewest bits, by bisection: at the same sigma more bits lower the rate.
+/// The smallest number of bits, by bisection: at the same sigma, more bits lower the rate.
 fn just_holding(items: u64, probes: u32, guess: f64, search: &Search<'_>, mode: Mode) -> Result<Option<Design>> {
     let k = u64::from(probes);
     let sigma = k * items;
@@ -115,10 +116,11 @@ fn just_holding(items: u64, probes: u32, guess: f64, search: &Search<'_>, mode: 
     Design::new(try_bisect(low + 1..=high, meets)?, probes, sigma, mode).map(Some)
 }
 
-/// No memory holds more.
+/// More items than any memory holds.
 const MOST_ITEMS: f64 = 1e17;
 
-/// A longer and longer cycle until little enough is forgotten, then back to a thousandth.
+/// Lengthens the cycle until little enough is forgotten, and then shortens it again to within a
+/// thousandth.
 fn mostly(items: u64, forgotten: f64, search: &Search<'_>, mode: Mode) -> Result<Option<SizedDesign>> {
     let wanted = items as f64 + 1.0;
     let first = match mode.phases {

@@ -1,5 +1,5 @@
-//! Filters run over a stream: an independent check of the models, and the answer where no exact law
-//! is known.
+//! Simulations of filters on a stream: an independent check of the models, and the answer if no
+//! exact law is known.
 
 use super::simulated::Filter;
 use super::stream::{Arrival, Arriving, Stream};
@@ -11,50 +11,50 @@ use crate::tails::binomial::interval;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Shares of a run, each with a 99% interval ([`Method::Simulation`]): from 64 stretches of it, and
-/// exact where counts are small.
+/// Shares of a run, each with a 99% interval ([`Method::Simulation`]): from 64 sections of the run,
+/// and by exact intervals for small counts.
 ///
-/// A first arrival is one of an item that no filter holds; it *passes* when a filter takes it for
-/// known. After Dozier, Salamatian and Rubenstein (section II-E), the later arrivals of an item, as
-/// long as it is held, count with its first.
+/// A first arrival is the arrival of an item that no filter holds; it *passes* if the filter
+/// reports it as seen. Following Dozier, Salamatian and Rubenstein (section II-E), the later
+/// arrivals of an item, while it is held, count with its first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Simulated {
-    /// count-instance: passing first arrivals, of first arrivals.
+    /// count-instance: passing first arrivals, as a share of first arrivals.
     pub instance: Bracket,
-    /// count-first: passing first arrivals, of all arrivals.
+    /// count-first: passing first arrivals, as a share of all arrivals.
     pub first: Bracket,
-    /// count-each: arrivals of items whose first arrival passed, of all arrivals.
+    /// count-each: arrivals of items whose first arrival passed, as a share of all arrivals.
     pub each: Bracket,
-    /// Items new to the active filter a cycle.
+    /// The number of items per cycle that are new to the active filter.
     pub items_per_cycle: Bracket,
-    /// Arrivals of items that came before and are held no more, of all that came before. 0 where
-    /// all are new.
+    /// Arrivals of items that came before but are no longer held, as a share of all arrivals of
+    /// items that came before; 0 if all items are new.
     pub forgotten: Bracket,
 }
 
-/// Stretches that an interval is made from.
+/// The number of sections from which an interval is computed.
 const STRETCHES: usize = 64;
 
 /// The 99.5% point of Student's distribution with 63 degrees of freedom.
 const STUDENT: f64 = 2.656;
 
-/// A recycling filter to be run: one that exists, or one made for simulation.
+/// A recycling filter that can be simulated: an existing one, or one made for simulation.
 pub trait Subject {
-    /// Offers an item, which is remembered from now on: whether it was reported as seen.
+    /// Offers an item, which is remembered from now on; returns whether it was reported as seen.
     fn offer(&mut self, item: u64) -> bool;
 
-    /// Recycles so far.
+    /// The number of recycles so far.
     fn cycles(&self) -> u64;
 }
 
-/// Runs a filter of this design, all its bits, over `arrivals` of a stream; a tenth more come
-/// before and are not counted.
+/// Simulates a filter of this design, with all its bits, on `arrivals` arrivals of a stream; a
+/// tenth more come before and are not counted.
 ///
 /// Positions are uniform from a frozen generator (SplitMix64), so a seed gives the same run on
-/// every machine. Items get fresh positions with every cycle, as the models assume, except in two
-/// phases with one hash, which need the old ones. Time O(probes x arrivals), memory O(bits +
-/// population).
+/// every machine. Items get new positions in every cycle, as the models assume, except in two
+/// phases with one seed, which need the old ones. Takes time O(probes x arrivals) and memory
+/// O(bits + population).
 ///
 /// ```
 /// use truebloom_math::recycling::{Design, Mode, Stream, simulate};
@@ -66,26 +66,26 @@ pub trait Subject {
 /// ```
 ///
 /// # Errors
-/// With fewer than 6,400 arrivals, or more than 2^28 bits or items to hold.
+/// There are fewer than 6,400 arrivals, or more than 2^28 bits or items to hold.
 pub fn simulate(design: &Design, stream: Stream, arrivals: u64, seed: u64) -> Result<Simulated> {
     simulate_subject(&mut Filter::new(*design, seed)?, design.mode(), stream, arrivals, seed)
 }
 
-/// The filter that [`simulate()`] runs; with `most_items`, a cycle also ends after this many items
+/// The filter that [`simulate()`] uses; with `most_items`, a cycle also ends after this many items
 /// that set bits.
 ///
 /// # Errors
-/// More than 2^28 bits.
+/// There are more than 2^28 bits.
 pub fn subject(design: &Design, most_items: Option<u64>, seed: u64) -> Result<impl Subject + use<>> {
     Filter::counted(*design, most_items.unwrap_or(u64::MAX), seed)
 }
 
-/// [`simulate()`] of any filter. Of the mode only what is kept at a recycle matters: phases,
-/// trigger and retaining, from which the run knows what the filter must remember; the truth is
-/// never asked of the filter.
+/// [`simulate()`] with any filter. Only the parts of the mode that say what is kept at a recycle
+/// matter: phases, trigger and retaining. They tell the simulation what the filter must remember;
+/// the filter itself is not asked.
 ///
 /// # Errors
-/// As [`simulate`](simulate()).
+/// As for [`simulate`](simulate()).
 pub fn simulate_subject(subject: &mut (impl Subject + ?Sized), mode: Mode, stream: Stream, arrivals: u64, seed: u64) -> Result<Simulated> {
     if arrivals < 100 * STRETCHES as u64 {
         return out_of_range("arrivals", arrivals, "at least 6400");
@@ -109,25 +109,25 @@ pub fn simulate_subject(subject: &mut (impl Subject + ?Sized), mode: Mode, strea
     })
 }
 
-/// What is counted, where counts are too small for their scatter to be seen.
+/// How counts arise; it matters if they are too small to show their scatter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counted {
-    /// Arrivals that pass or not, each with a chance of its own: their number is at least as
-    /// concentrated as with equal chances (Hoeffding 1956), so the binomial interval holds.
+    /// Arrivals that pass or not, each with its own probability: their number is at least as
+    /// concentrated as with equal probabilities (Hoeffding 1956), so the binomial interval holds.
     Trials,
-    /// Arrivals that come in groups, as all later ones of an item that passed. Only stretches are
+    /// Arrivals that come in groups, like all later ones of an item that passed. Only sections are
     /// independent, with shares from 0 to 1.
     Groups,
-    /// Items over the cycles that they make: one item ends a cycle, and cycles are more even than
-    /// with equal chances to end.
+    /// Items divided by cycles: one item ends a cycle, and cycle lengths vary less than if every
+    /// item were equally likely to end one.
     Lengths,
 }
 
-/// This many or fewer of either kind, or of stretches that have any, are few.
+/// Counts of up to this number, of either kind or of sections that have any, are small.
 const FEW: u64 = 100;
 const FEW_STRETCHES: u64 = 20;
 
-/// A ratio of sums over stretches, with the usual interval of a ratio; where counts are small or
+/// A ratio of sums over sections, with the usual interval for a ratio; if counts are small or
 /// nothing scatters, the wider of it and an exact one.
 fn share(tallies: &[Tally], part: impl Fn(&Tally) -> u64, whole: impl Fn(&Tally) -> u64, counted: Counted) -> Bracket {
     let sum = |of: &dyn Fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
@@ -154,13 +154,13 @@ fn share(tallies: &[Tally], part: impl Fn(&Tally) -> u64, whole: impl Fn(&Tally)
     Bracket { value, lower: (value - error).max(0.0).min(lower), upper: (value + error).max(upper), method }
 }
 
-/// Items per cycle, from this many of both.
+/// Items per cycle, from these numbers of both.
 fn length(items: u64, cycles: u64) -> (f64, f64) {
     let (least, most) = interval(cycles.min(items), items, CONFIDENCE);
     (1.0 / most, 1.0 / least)
 }
 
-/// Of all intervals here.
+/// The confidence of all intervals here.
 const CONFIDENCE: f64 = 0.99;
 
 #[derive(Clone, Copy, Default)]
@@ -175,15 +175,15 @@ struct Tally {
     forgotten: u64,
 }
 
-/// When an item of the population came last, and whether it passed when it was new.
+/// When an item of the population last came, and whether it passed when it was new.
 #[derive(Clone, Copy, Default)]
 struct Past {
-    /// The number of the cycle whose filter holds it, from 1; 0 for never.
+    /// The number of the cycle whose filter holds it, from 1; 0 if it never came.
     cycle: u64,
     passed: bool,
 }
 
-/// What a filter must remember, by its recycles alone.
+/// What a filter must remember, derived from its recycles alone.
 struct Truth {
     mode: Mode,
     cycle: u64,
@@ -213,8 +213,8 @@ impl Truth {
         }
     }
 
-    /// The cycle whose filter holds the item that caused a recycle: a number that is never current
-    /// for one that is kept nowhere.
+    /// The cycle whose filter holds the item that caused a recycle; if no filter keeps it, the
+    /// number of a cycle that never comes.
     fn holder_of_trigger(&self, next: u64) -> u64 {
         match self.mode.phases {
             _ if self.mode.retaining => next,
@@ -224,8 +224,8 @@ impl Truth {
     }
 }
 
-/// The number of the first cycle; 0 is for never.
+/// The number of the first cycle; 0 means never.
 const FIRST: u64 = 1;
 
-/// A cycle that never comes.
+/// The number of a cycle that never comes.
 const FORGOTTEN: u64 = u64::MAX - 1;

@@ -1,4 +1,4 @@
-//! A filter made for simulation: bits, and uniform positions from a frozen generator.
+//! A filter made for simulation: bits, and uniform positions from a frozen random generator.
 
 use super::simulate::Subject;
 use super::{Design, Result, Seeds};
@@ -7,7 +7,7 @@ use crate::exact::random::SplitMix64;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Bits that a simulation may hold.
+/// The number of bits that a simulation may have.
 const MOST_BITS: u64 = 1 << 28;
 
 pub(super) struct Filter {
@@ -16,7 +16,7 @@ pub(super) struct Filter {
     cycle: u64,
     active: Vec<bool>,
     ones: u64,
-    /// Items that have set bits in this cycle, and how many end it.
+    /// The number of items that have set bits in this cycle, and the number that ends it.
     items: u64,
     most_items: u64,
     frozen: Vec<bool>,
@@ -94,7 +94,7 @@ impl Filter {
         }
     }
 
-    /// Sets bits, and returns those that were not set.
+    /// Sets bits, and returns those that were not set before.
     fn set(&mut self, positions: &[usize]) -> Vec<usize> {
         let fresh: Vec<usize> =
             positions.iter().copied().filter(|&position| !core::mem::replace(&mut self.active[position], true)).collect();

@@ -5,38 +5,38 @@ use crate::error::out_of_range;
 use crate::exact::random::SplitMix64;
 use alloc::vec::Vec;
 
-/// What arrives.
+/// What arrives in a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Stream {
     /// Only new items.
     New,
-    /// Independent draws from a population, all items equally likely.
+    /// Independent draws from a population in which all items are equally likely.
     Uniform {
-        /// Size of the population.
+        /// The size of the population.
         items: u64,
     },
-    /// Independent draws from a population, the i-th item with a weight of `i^-exponent`.
+    /// Independent draws from a population in which the i-th item has the weight `i^-exponent`.
     Zipf {
-        /// Size of the population.
+        /// The size of the population.
         items: u64,
         /// The exponent, at least 0.
         exponent: f64,
     },
-    /// Half of the arrivals are new, the others repeat an older one, each of those less likely than
-    /// the next by the factor `1 - 1/mean`: interest fades exponentially.
+    /// Half of the arrivals are new. The others repeat an older item, and each older item is less
+    /// likely than the next newer one by the factor `1 - 1/mean`: interest fades exponentially.
     Fading {
-        /// The mean number of new items since the one that is repeated, at least 1.
+        /// The mean number of new items since the one that is repeated; at least 1.
         mean: f64,
     },
 }
 
-/// The most items of a population.
+/// The largest size of a population.
 const MOST_ITEMS: u64 = 1 << 26;
 
 pub(super) struct Arriving {
     stream: Stream,
-    /// Sums of weights, for draws by bisection.
+    /// Cumulated weights, for draws by bisection.
     weights: Vec<f64>,
     news: u64,
 }
@@ -69,7 +69,7 @@ impl Arriving {
         Ok(Arriving { stream, weights, news: 0 })
     }
 
-    /// Places for items to remember.
+    /// The number of slots for remembered items.
     pub(super) fn population(&self) -> usize {
         match self.stream {
             Stream::New => 0,
@@ -79,7 +79,7 @@ impl Arriving {
         }
     }
 
-    /// The next item, and whether its place held another item before.
+    /// The next item, and whether its slot held another item before.
     pub(super) fn draw(&mut self, random: &mut SplitMix64) -> Arrival {
         match self.stream {
             Stream::New => self.fresh(),
@@ -107,13 +107,13 @@ impl Arriving {
     }
 }
 
-/// One arrival.
+/// An arrival of an item.
 #[derive(Clone, Copy)]
 pub(super) struct Arrival {
     pub(super) item: u64,
-    /// Where its past is kept.
+    /// The slot in which its past is kept.
     pub(super) place: usize,
-    /// Never seen before, so what is kept there is another item's.
+    /// Whether the item was never seen before, so that the slot still has another item's past.
     pub(super) fresh: bool,
 }
 

@@ -1,33 +1,35 @@
-//! Recycling against what is done without a model: a filter sized for its worst item, emptied after
-//! a fixed number of items.
+//! Compares recycling with what is done without a model: a filter sized for its worst item, and
+//! emptied after a fixed number of items.
 
 use super::{Mode, Phases, SizedDesign, Trigger, capacity};
 use crate::exact::work;
 use crate::{Best, Rate, Result, Variant, max_items};
 
-/// What one memory holds at one rate: today, with one phase and with two.
+/// What one memory holds at one rate: with today's practice, with one phase, and with two.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// A standard filter that is emptied when its next item would have a worse rate than asked: the
-    /// most items of a fixed interval.
+    /// A standard filter that is emptied when its next item would have a rate above the one asked
+    /// for: the most items for a fixed interval.
     pub today: Option<Best>,
-    /// One phase whose long-run average rate is at most the one asked.
+    /// One phase whose long-run average rate is at most the one asked for.
     pub one_phase: Option<SizedDesign>,
-    /// Two phases, half of the memory each, whose long-run average rate is at most the one asked.
+    /// Two phases, with half of the memory each, whose long-run average rate is at most the one
+    /// asked for.
     pub two_phase: Option<SizedDesign>,
 }
 
 impl Comparison {
-    /// Items per cycle of one phase over those of today's interval: 1.49 at a rate of 0.01 and many
-    /// bits. `None` where either holds nothing.
+    /// The items per cycle of one phase, divided by those of today's interval: 1.49 at a rate of
+    /// 0.01 and many bits. `None` if either holds nothing.
     #[must_use]
     pub fn gain(&self) -> Option<f64> {
         self.over_today(self.one_phase.as_ref())
     }
 
-    /// Items per phase of two over those of today's interval. Every item is remembered for at least
-    /// this phase's shortest length, where today's next may be forgotten.
+    /// The items per phase of two phases, divided by those of today's interval. Every item is
+    /// remembered for at least the shortest length of such a phase, whereas today's filter may
+    /// forget it with the next item.
     #[must_use]
     pub fn gain_two_phase(&self) -> Option<f64> {
         self.over_today(self.two_phase.as_ref())
@@ -39,8 +41,8 @@ impl Comparison {
     }
 }
 
-/// Compares designs of `bits` bits in all at the same rate: worst for today's, long-run average for
-/// the others. `mode` gives everything but the number of phases.
+/// Compares designs with `bits` bits in total at the same rate: the worst rate for today's, and the
+/// long-run average for the others. `mode` gives everything except the number of phases.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, compare};
@@ -50,7 +52,7 @@ impl Comparison {
 /// ```
 ///
 /// # Errors
-/// As for [`capacity`].
+/// As for [`capacity()`].
 pub fn compare(bits: u64, rate: &Rate, mode: Mode) -> Result<Comparison> {
     let _work = work::begin();
     let trigger = if let Phases::Two(trigger) = mode.phases { trigger } else { Trigger::Included };

@@ -1,4 +1,4 @@
-//! The renewal recursion: how often a cycle sees each number of set bits.
+//! The renewal recursion: how often each number of set bits occurs in a cycle.
 
 use super::number::Positive;
 use alloc::vec;
@@ -14,15 +14,15 @@ use alloc::vec::Vec;
 /// u_0(b) = start(b) + u_k(b)                               an item that ends at b <= sigma is followed by another
 /// ```
 ///
-/// The last two close into one equation for `u_0(b)`, with `1 - s_0 .. s_(k-1) > 0` before it,
-/// itself a sum of positive terms. O(k) time a step, O(k) memory, no subtraction, so errors are
-/// counted: see [`Walk::roundings`]. This replaces the linear system of Dozier, Salamatian and
-/// Rubenstein (section IV-D).
+/// The last two combine into one equation for `u_0(b)`, whose coefficient `1 - s_0 .. s_(k-1) > 0`
+/// is itself a sum of positive terms. Each step takes O(k) time and memory and no subtraction, so
+/// errors can be counted: see [`Walk::roundings`]. This replaces the linear system of Dozier,
+/// Salamatian and Rubenstein (section IV-D).
 pub(crate) struct Walk<T> {
     bits: u64,
     distinct: bool,
     next: u64,
-    /// `u_h(b)` of the last `b`, h = 0..k-1.
+    /// `u_h(b)` for the last `b`, h = 0..k-1.
     reached: Vec<T>,
     /// `1 / (m - h)`, or `1 / m`.
     shares: Vec<T>,
@@ -30,29 +30,29 @@ pub(crate) struct Walk<T> {
 
 /// What one number of set bits contributes.
 pub(crate) struct Step<T> {
-    /// Expected items in a cycle that find b bits set.
+    /// The expected number of items in a cycle that find b bits set.
     pub(crate) visits: T,
-    /// Expected items in a cycle that leave b bits set.
+    /// The expected number of items in a cycle that leave b bits set.
     pub(crate) left: T,
 }
 
 /// The same for the next number of set bits.
 struct Next<T> {
-    /// Expected items that arrive there from fewer.
+    /// The expected number of items that arrive there from fewer set bits.
     arrived: T,
-    /// The chance that an item sets no bit.
+    /// The probability that an item sets no bit.
     staying: T,
-    /// That it sets one: the complement, as a sum of positive terms.
+    /// The probability that it sets one, computed as a sum of positive terms.
     leaving: T,
 }
 
-/// Of the weight of items that find one state.
+/// A limit on the share of the weight of items that stay in one state.
 pub(super) const MOST_STAYING: f64 = 0.9;
 
 impl Walk<f64> {
-    /// As [`step`](Self::step), where an item that sets no bit counts `passing`, and any other
-    /// `keeping`. `None` where more than [`MOST_STAYING`] of an item's weight would stay, and
-    /// differences lose digits.
+    /// Like [`step`](Self::step), where an item that sets no bit has the weight `passing`, and any
+    /// other `keeping`. `None` if more than [`MOST_STAYING`] of an item's weight would stay, so
+    /// that differences lose digits.
     #[inline]
     pub(crate) fn step_weighed(&mut self, start: f64, passing: f64, keeping: f64) -> Option<()> {
         let Next { arrived, staying, leaving } = self.arriving();
@@ -72,8 +72,8 @@ impl<T: Positive> Walk<T> {
         Walk { bits, distinct, next: 0, reached: vec![T::ZERO; shares.len()], shares }
     }
 
-    /// On its way into `sigma + 1` set bits, with each of an item's hashes as likely as any other
-    /// to be the one that sets the next bit.
+    /// A walk that enters `sigma + 1` set bits, where each of an item's hashes is equally likely to
+    /// be the one that sets the next bit.
     pub(crate) fn entering(bits: u64, probes: u32, sigma: u64) -> Walk<T> {
         let mut walk = Walk::new(bits, probes, false);
         walk.next = sigma + 1;
@@ -82,8 +82,8 @@ impl<T: Positive> Walk<T> {
         walk
     }
 
-    /// The next number of set bits, below which a cycle goes on. `start`: the share of cycles that
-    /// begin there.
+    /// Moves to the next number of set bits, at which a cycle still continues. `start` is the share
+    /// of cycles that begin there.
     #[inline]
     pub(crate) fn step(&mut self, start: T) -> Step<T> {
         let Next { arrived, leaving, .. } = self.arriving();
@@ -91,7 +91,7 @@ impl<T: Positive> Walk<T> {
         self.place(self.next, visits)
     }
 
-    /// What has set bits on its way to the next number, and what an item does there.
+    /// What arrives at the next number of set bits, and what an item does there.
     #[inline]
     fn arriving(&self) -> Next<T> {
         let ones = self.next;
@@ -107,8 +107,8 @@ impl<T: Positive> Walk<T> {
         Next { arrived, staying: stay, leaving: leave.times(empty) }
     }
 
-    /// The next number of set bits, beyond which a cycle has ended: items on their way end there,
-    /// and no other begins.
+    /// Moves to the next number of set bits, at which a cycle has ended: items in progress end
+    /// there, and no other begins.
     pub(crate) fn step_beyond(&mut self) -> Step<T> {
         self.place(self.next, T::ZERO)
     }
@@ -126,23 +126,24 @@ impl<T: Positive> Walk<T> {
         Step { visits, left }
     }
 
-    /// Roundings on the longest path to anything that `states` steps and sums over them give.
+    /// The number of roundings on the longest path to any result of `states` steps and of sums over
+    /// them.
     ///
     /// A step passes from some `u_h(b-1)` into the arrivals (5: the share 2, the factor 2, the
-    /// product 1), through at most `k` Horner steps (5 each: the chance 3, the product, the sum), a
-    /// start (1), the divisor (at most 5k + 6) and the quotient (1), and down at most `k` steps (5
-    /// each): at most 15k + 13. Sums over states and the ratios of rates (at most 4k + 4 a step)
-    /// stay below the rest of 16k + 32.
+    /// product 1), through at most `k` Horner steps (5 each: the probability 3, the product, the
+    /// sum), a start (1), the divisor (at most 5k + 6) and the quotient (1), and down at most `k`
+    /// steps (5 each): at most 15k + 13. Sums over states and the ratios of rates (at most 4k + 4
+    /// per step) are below the rest of 16k + 32.
     pub(crate) fn roundings(states: u64, probes: u32) -> f64 {
         (states as f64 + 2.0) * (16.0 * f64::from(probes) + 32.0)
     }
 }
 
-/// The chances that an item that ends a cycle found `b` bits set, from the visits of the last
+/// The probabilities that an item that ends a cycle found `b` bits set, from the visits of the last
 /// states: `sigma - visits.len() + 1 ..= sigma`.
 ///
-/// `chance(h, b)` of passing sigma when `h` hashes are placed is a mean of `chance(h+1, b)` and
-/// `chance(h+1, b+1)`: O(k^2), all terms positive.
+/// `chance(h, b)`, the probability of exceeding sigma when `h` hashes are placed, is a mean of
+/// `chance(h+1, b)` and `chance(h+1, b+1)`: O(k^2), with positive terms only.
 pub(crate) fn last_seen<T: Positive>(bits: u64, probes: u32, distinct: bool, sigma: u64, visits: &[T]) -> Vec<T> {
     let first = sigma + 1 - visits.len() as u64;
     // chances[i] is for first + i set bits; the last entry is certain: beyond sigma.
@@ -160,8 +161,8 @@ pub(crate) fn last_seen<T: Positive>(bits: u64, probes: u32, distinct: bool, sig
     visits.iter().zip(chances).map(|(&visits, chance)| visits.times(chance)).collect()
 }
 
-/// The law of the number of distinct positions among `draws` uniform ones out of `bits`, index
-/// 0..=draws.
+/// The law of the number of distinct positions among `draws` uniform ones out of `bits`; the index
+/// is 0..=draws.
 pub(crate) fn distinct_law<T: Positive>(draws: u32, bits: u64) -> Vec<T> {
     let mut law = vec![T::ZERO; draws as usize + 1];
     law[0] = T::ONE;

@@ -1,19 +1,19 @@
-//! Lower bounds of the rate for a handful of items, where the bound by the mean fill is too weak to
-//! exclude other numbers of probes.
+//! Lower bounds on the rate for a handful of items, for which the bound by the mean fill is too
+//! weak to exclude other numbers of probes.
 //!
-//! All sums here have positive terms, so `f64` loses no digits to cancellation: an operation errs
-//! by at most 2^-53 of its result, a number passes through at most 32,000 steps of four operations,
-//! and the sum and the power of up to 1,000 at the end add 2^16 roundings at most. Together that is
-//! below 4e-11 of the result, which the slack of [`crate::search`] covers 25 times. Numbers below
-//! the normal range of `f64` have fewer digits, so no bound is given where they could count: for
-//! rates below 1e-290, and where a factor that later grows would begin there.
+//! All sums here have positive terms, so `f64` loses no digits to cancellation: an operation has a
+//! relative error of at most 2^-53, a number passes through at most 32,000 steps of four
+//! operations, and the final sum and the power of up to 1,000 add at most 2^16 roundings. Together
+//! that is below 4e-11 of the result, which the slack of [`crate::search`] exceeds 25 times.
+//! Numbers below the normal range of `f64` have fewer digits, so no bound is given if they could
+//! matter: for rates below 1e-290, and if a factor that later grows would begin there.
 
 use crate::Variant;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Logarithms of lower bounds of the rates for the numbers of probes `wanted`, in ascending order,
-/// except for the slack above; minus infinity where none is known.
+/// Logarithms of lower bounds on the rates for the numbers of probes `wanted`, in ascending order,
+/// up to the slack above; minus infinity if no bound is known.
 pub(crate) fn ln_rates(variant: Variant, bits: u64, items: u64, wanted: &[u32]) -> Vec<f64> {
     match variant {
         Variant::Standard => standard(bits, items, wanted),
@@ -21,7 +21,7 @@ pub(crate) fn ln_rates(variant: Variant, bits: u64, items: u64, wanted: &[u32]) 
     }
 }
 
-/// Steps of [`ln_rates`], about.
+/// Approximately the number of steps of [`ln_rates`].
 pub(crate) fn steps(variant: Variant, bits: u64, items: u64, wanted: &[u32]) -> f64 {
     let n = items as f64;
     let throws = n * wanted.last().map_or(0.0, |&probes| f64::from(probes));
@@ -31,7 +31,7 @@ pub(crate) fn steps(variant: Variant, bits: u64, items: u64, wanted: &[u32]) -> 
     }
 }
 
-/// `E[(X/m)^k]` by the law of the occupied bits X, ball by ball; the balls of k probes are the
+/// `E[(X/m)^k]` by the law of the number of set bits X, ball by ball; the balls of k probes are the
 /// first of those of k + 1.
 fn standard(bits: u64, items: u64, wanted: &[u32]) -> Vec<f64> {
     let m = bits as f64;
@@ -56,8 +56,8 @@ fn standard(bits: u64, items: u64, wanted: &[u32]) -> Vec<f64> {
 }
 
 /// The probability that the items cover all positions of a query, item by item over the number of
-/// those that are left uncovered. An item covers j of u with the hypergeometric probability
-/// `C(u, j) C(m-u, k-j) / C(m, k)`.
+/// positions that are not covered yet. An item covers j of u such positions with the hypergeometric
+/// probability `C(u, j) C(m-u, k-j) / C(m, k)`.
 fn classic(bits: u64, items: u64, probes: u32) -> f64 {
     let k = probes as usize;
     // Otherwise an item covers some for certain, and the recurrence has no place to start from.
@@ -89,8 +89,8 @@ fn classic(bits: u64, items: u64, probes: u32) -> f64 {
     ln(left[0])
 }
 
-/// Below this, a sum of numbers that have lost digits (5e-324 each, of which there are at most 1e9)
-/// would no longer be exact to 1e-13.
+/// Below this, a sum of numbers that have lost digits (5e-324 each, at most 1e9 of them) would no
+/// longer be exact to 1e-13.
 const LEAST: f64 = 1e-290;
 
 fn ln(rate: f64) -> f64 {
@@ -101,7 +101,7 @@ fn ln(rate: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The bounds are the rates to the accuracy that is claimed: against the exact brackets.
+    /// Compares with the exact brackets: the bounds equal the rates to the claimed accuracy.
     #[test]
     fn rates_of_few_items_are_the_exact_ones() {
         for variant in [Variant::Standard, Variant::Classic] {

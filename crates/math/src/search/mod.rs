@@ -1,5 +1,5 @@
-//! The best probes, the fewest bits and the most items, each proven: every alternative is excluded
-//! by a bound or by an exact decision.
+//! The best number of probes, the smallest number of bits and the largest number of items, each
+//! with proof: every alternative is excluded by a bound or by an exact decision.
 
 mod few_items;
 
@@ -13,34 +13,34 @@ use alloc::vec::Vec;
 use alloc::{format, vec};
 use core::cmp::Ordering;
 
-/// Probes are searched up to this number.
+/// The largest number of probes that is tried.
 pub const MAX_SEARCHED_PROBES: u32 = 1_000;
 
-/// Items are searched up to this number.
+/// The largest number of items that is tried.
 const MAX_ITEMS: u64 = 1 << 62;
 
-/// Slack for comparing logarithms computed in `f64`: far above their rounding (relative 1e-15 of
-/// magnitudes up to 1e5), far below what matters.
+/// A margin for comparing logarithms computed in `f64`: far above their rounding (relative 1e-15 of
+/// magnitudes up to 1e5), and too small to affect results.
 fn slack(ln: f64) -> f64 {
     1e-9 + 1e-12 * ln.abs()
 }
 
-/// The probes with the smallest expected rate.
+/// The number of probes with the smallest expected rate.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct OptimalProbes {
     /// The smallest optimum.
     pub probes: u32,
-    /// All optima, decided exactly.
+    /// All optima; equality is decided exactly.
     pub ties: Vec<u32>,
     /// The rate they reach.
     pub fpr: Fpr,
-    /// Whether more than [`MAX_SEARCHED_PROBES`] would be better still.
+    /// Whether more than [`MAX_SEARCHED_PROBES`] would be better.
     pub capped: bool,
 }
 
-/// The textbook's rate `(1 - (1 - 1/m)^(nk))^k`, as a logarithm: the power of the mean (Lehr),
-/// close to every law of uniform positions.
+/// The logarithm of the textbook's rate `(1 - (1 - 1/m)^(nk))^k`: the power of the mean (Lehr),
+/// which is close to every law of uniform positions.
 pub(crate) fn ln_power_of_mean(bits: f64, items: f64, probes: f64) -> f64 {
     probes * libm::log(-libm::expm1(items * probes * libm::log1p(-1.0 / bits)))
 }
@@ -68,7 +68,7 @@ fn ln_lower_bound(variant: Variant, bits: u64, items: u64, probes: u32) -> f64 {
     }
 }
 
-/// An upper bound of `ln(1 - rate)`: the expected number of empty query positions, where a slice
+/// An upper bound on `ln(1 - rate)`: the expected number of empty query positions, where a slice
 /// may be one bit longer than `m/k`.
 pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probes: u32) -> f64 {
     let (m, n, k) = (bits as f64, items as f64, f64::from(probes));
@@ -80,17 +80,18 @@ pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probe
         }
 }
 
-/// The number of probes with the smallest expected rate, searched up to [`MAX_SEARCHED_PROBES`]
-/// (and up to `bits` where positions are distinct or sliced), with all ties. Never `(m/n) ln 2`
-/// rounded, which misses: the best k of (1000, 100) is 7, of (26, 12) classic 2 but standard 1.
+/// The number of probes with the smallest expected rate, up to [`MAX_SEARCHED_PROBES`] (and up to
+/// `bits` if positions are distinct or sliced), with all ties. It is not `(m/n) ln 2` rounded,
+/// which is sometimes wrong: the best k for (1000, 100) is 7; for (26, 12) it is 2 for classic and
+/// 1 for standard filters.
 ///
-/// Proven without assuming that the rate is unimodal in k: every k whose lower bound is above the
-/// best rate is excluded, and the rest are compared exactly. Below 33 items the lower bound is the
-/// law itself in floating point. Usually a few exact rates, microseconds each; some seconds for a
-/// thousand probes in a nearly empty filter.
+/// The result is proven without assuming that the rate is unimodal in k: every k whose lower bound
+/// is above the best rate is excluded, and the rest are compared exactly. Below 33 items, the lower
+/// bound is the law itself in floating point. Usually takes a few exact rates, microseconds each;
+/// and some seconds for a thousand probes in a nearly empty filter.
 ///
 /// # Errors
-/// Parameters out of range.
+/// Parameters are out of range.
 pub fn optimal_probes(variant: Variant, bits: u64, items: u64) -> Result<OptimalProbes> {
     let _work = work::begin();
     check_bits(bits)?;
@@ -106,7 +107,7 @@ pub fn optimal_probes(variant: Variant, bits: u64, items: u64) -> Result<Optimal
     Ok(best)
 }
 
-/// The best probes from 1 to `most`.
+/// The best number of probes from 1 to `most`.
 pub(crate) fn best_probes(variant: Variant, bits: u64, items: u64, most: u32) -> Result<OptimalProbes> {
     // A filter of one bit is full after one item, whatever the probes.
     if bits == 1 {
@@ -131,8 +132,8 @@ pub(crate) fn best_probes(variant: Variant, bits: u64, items: u64, most: u32) ->
     Ok(OptimalProbes { probes: best.ties[0], ties: best.ties, fpr: best.fpr, capped: false })
 }
 
-/// A query of distinct positions passes one item of as many if they are the same: a rate of
-/// `1 / C(m, k)`, which falls up to m/2 and rises from there.
+/// A query of k distinct positions passes a filter with one item if both have the same positions: a
+/// rate of `1 / C(m, k)`, which falls up to m/2 and rises from there.
 fn best_for_one_item(bits: u64, most: u32) -> Result<OptimalProbes> {
     let possible = |probes: u64| u32::try_from(probes).ok().filter(|&probes| (1..=most).contains(&probes));
     let mut ties: Vec<u32> = [bits / 2, bits.div_ceil(2)].into_iter().filter_map(possible).collect();
@@ -144,10 +145,10 @@ fn best_for_one_item(bits: u64, most: u32) -> Result<OptimalProbes> {
     Ok(OptimalProbes { probes: ties[0], ties, fpr, capped: false })
 }
 
-/// Below this number of items the bounds by the mean fill are too weak to exclude much.
+/// With fewer items than this, the bounds by the mean fill are too weak to exclude much.
 const FEW_ITEMS: u64 = 33;
 
-/// The best probes so far.
+/// The best number of probes so far.
 struct Contest {
     variant: Variant,
     bits: u64,
@@ -164,7 +165,7 @@ impl Contest {
         Ok(Contest { variant, bits, items, ties: vec![start], best, fpr })
     }
 
-    /// Compares exactly, and keeps the better; says how the new probes fared.
+    /// Compares exactly, keeps the better one, and returns the result of the comparison.
     fn challenge(&mut self, probes: u32) -> Result<Ordering> {
         let other = self.variant.expected(self.bits, self.items, probes)?;
         let order = other.compare(&*self.best)?;
@@ -180,7 +181,8 @@ impl Contest {
         Ok(order)
     }
 
-    /// Every k from 1 to `most`, all but a few excluded by a bound: no assumption on the shape.
+    /// Goes through every k from 1 to `most`; a bound excludes all except a few, without
+    /// assumptions on the shape.
     fn exclude(&mut self, most: u32) -> Result<()> {
         let start = self.ties[0];
         if self.variant == Variant::Standard && start > 1 {
@@ -195,11 +197,11 @@ impl Contest {
         Ok(())
     }
 
-    /// The same for the standard filter, whose bound `k ln(1 - q^k)`, `q = (1 - 1/m)^n`, has one
-    /// valley: with `x = q^k` it is `ln x ln(1 - x) / ln q`, and the product of logarithms rises up
-    /// to `x = 1/2` and falls from there (its derivative has the sign of `(1-x) ln(1-x) - x ln x`,
-    /// which is concave on `[0, 1/2]` and 0 at both ends). So once a k beyond the bottom is
-    /// excluded, all further ones are.
+    /// The same for the standard filter, whose bound `k ln(1 - q^k)` with `q = (1 - 1/m)^n` has one
+    /// minimum. With `x = q^k` it is `ln x ln(1 - x) / ln q`, and the product of logarithms rises
+    /// up to `x = 1/2` and falls from there (its derivative has the sign of
+    /// `(1-x) ln(1-x) - x ln x`, which is concave on `[0, 1/2]` and 0 at both ends). So once a k
+    /// beyond the minimum is excluded, all further ones are, too.
     fn exclude_outwards(&mut self, start: u32, most: u32) -> Result<()> {
         let bottom = core::f64::consts::LN_2 / (self.items as f64 * -libm::log1p(-1.0 / self.bits as f64));
         let beyond = |probes: u32, up: bool| if up { f64::from(probes) > bottom + 1e-6 } else { f64::from(probes) < bottom - 1e-6 };
@@ -225,8 +227,8 @@ impl Contest {
         bound > self.fpr.ln_upper + slack(bound)
     }
 
-    /// Of the factors `(mean - i) / (m - i)` of the classic bound the last is the smallest: k
-    /// logarithms less.
+    /// Uses that the last of the factors `(mean - i) / (m - i)` of the classic bound is the
+    /// smallest, which saves k logarithms.
     fn is_excluded_by_last_factor(&self, probes: u32) -> bool {
         let (m, k) = (self.bits as f64, f64::from(probes));
         let mean = -m * libm::expm1(self.items as f64 * libm::log1p(-k / m));
@@ -244,9 +246,9 @@ impl Contest {
         self.ties == [1] && complement < single - slack(single)
     }
 
-    /// Every k from 1 to `most` again, for a handful of items: what the bounds by the mean fill
-    /// leave is bounded by the law itself, in floating point with positive terms, and what that
-    /// leaves is compared exactly.
+    /// Goes through every k from 1 to `most` for a handful of items: what the bounds by the mean
+    /// fill leave is bounded by the law itself, in floating point with positive terms, and the rest
+    /// is compared exactly.
     fn exclude_with_few_items(&mut self, most: u32) -> Result<()> {
         let start = self.ties[0];
         let mut left: Vec<u32> = (1..=most).filter(|&k| k != start && !self.is_excluded(k)).collect();
@@ -264,19 +266,19 @@ impl Contest {
     }
 }
 
-/// The other numbers of a range, from the nearest to the farthest; of two that are as near, the
-/// smaller first.
+/// The other numbers of a range, from the nearest to the farthest; if two are equally near, the
+/// smaller comes first.
 pub(crate) fn outwards(from: u32, first: u32, last: u32) -> impl Iterator<Item = u32> {
     let both = move |distance| [from.checked_sub(distance), from.checked_add(distance)];
     (1..=from.abs_diff(first).max(from.abs_diff(last))).flat_map(both).flatten().filter(move |&number| (first..=last).contains(&number))
 }
 
-/// Sorts numbers of probes by their rates, and by themselves where those are equal.
+/// Sorts numbers of probes by their rates, and equal rates by the number of probes.
 pub(crate) fn lowest_first(rates: &mut [(f64, u32)]) {
     rates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
 }
 
-/// `(m/n) ln 2` rounded: where to start looking.
+/// `(m/n) ln 2` rounded: the starting point of the search.
 fn likely_probes(bits: u64, items: u64, most: u32) -> u32 {
     let ideal = bits as f64 / items as f64 * core::f64::consts::LN_2;
     libm::round(ideal).clamp(1.0, f64::from(most)) as u32
@@ -285,20 +287,20 @@ fn likely_probes(bits: u64, items: u64, most: u32) -> u32 {
 /// A size that meets a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fit {
-    /// Bits or items, whichever was searched.
+    /// The number of bits or items, whichever was searched for.
     pub(crate) size: u64,
-    /// Probes that meet the rate at this size.
+    /// The number of probes that meets the rate at this size.
     pub(crate) probes: u32,
 }
 
-/// What is searched for: whether a size meets the rate.
+/// The question of a search: whether a size meets the rate.
 #[derive(Clone, Copy)]
 pub(crate) struct Question<'a> {
     pub(crate) variant: Variant,
     pub(crate) rate: &'a Rate,
-    /// Fixed probes; the best ones otherwise.
+    /// A fixed number of probes, or `None` for the best one.
     pub(crate) probes: Option<u32>,
-    /// Width of the hash whose floor counts; `None` for a law alone.
+    /// The width of the hash whose floor is added; `None` for the law alone.
     pub(crate) hash_bits: Option<u32>,
 }
 
@@ -307,19 +309,19 @@ impl Question<'_> {
         self.variant.meets(bits, items, probes, self.rate, self.hash_bits)
     }
 
-    /// The logarithm of what the floor of equal hashes leaves of the rate, roughly.
+    /// Approximately the logarithm of what the floor of equal hashes leaves of the rate.
     pub(crate) fn ln_target(&self, items: u64) -> f64 {
         let floor = self.hash_bits.map_or(0.0, |hash_bits| hash_floor(items, hash_bits));
         self.rate.ln() + libm::log1p(-libm::exp(libm::log(floor) - self.rate.ln()).min(1.0 - 1e-12))
     }
 
-    /// Probes near the best for the rate, to begin with.
+    /// A first number of probes that is near the best for the rate.
     fn first_probes(&self, items: u64, most: u32) -> u32 {
         let likely = libm::round(-self.ln_target(items) / core::f64::consts::LN_2);
         self.probes.unwrap_or(likely.clamp(1.0, f64::from(most.min(MAX_SEARCHED_PROBES))) as u32)
     }
 
-    /// Other probes that meet the rate at this size, if the best ones there do.
+    /// Another number of probes that meets the rate at this size, if the best one there does.
     fn better_probes(&self, bits: u64, items: u64) -> Result<Option<u32>> {
         if self.probes.is_some() {
             return Ok(None);
@@ -328,7 +330,7 @@ impl Question<'_> {
         Ok(self.meets(bits, items, probes)?.then_some(probes))
     }
 
-    /// By how much the textbook formula misses the exact rate, in logarithms.
+    /// By how much the textbook formula differs from the exact rate, in logarithms.
     fn missed(&self, bits: u64, items: u64, probes: u32) -> Result<f64> {
         let exact = self.variant.fpr(bits, items, probes)?.ln;
         Ok(exact - ln_power_of_mean(bits as f64, items as f64, f64::from(probes)))
@@ -338,8 +340,8 @@ impl Question<'_> {
 /// The smallest number of bits whose expected rate for `items` items is at most the rate asked for;
 /// `None` beyond [`MAX_BITS`].
 ///
-/// At fixed probes the rate falls with the bits, so the boundary is proven; that no other probes do
-/// with one bit less is [`best_probes`]' to say.
+/// With fixed probes the rate falls with the bits, so the boundary is proven; [`best_probes`]
+/// proves that no other number of probes needs fewer bits.
 pub(crate) fn fewest_bits(question: Question<'_>, items: u64) -> Result<Option<Fit>> {
     let mut probes = question.first_probes(items, MAX_SEARCHED_PROBES);
     let mut enough = None;
@@ -351,7 +353,7 @@ pub(crate) fn fewest_bits(question: Question<'_>, items: u64) -> Result<Option<F
     }
 }
 
-/// The same at fixed probes, below a number of bits that is known to be enough.
+/// The same with fixed probes, below a number of bits that is known to be enough.
 pub(crate) fn fewest_bits_at(question: Question<'_>, items: u64, probes: u32, enough: Option<u64>) -> Result<Option<u64>> {
     let least = question.variant.least_bits(probes);
     let k = f64::from(probes);
@@ -375,7 +377,7 @@ pub(crate) fn fewest_bits_at(question: Question<'_>, items: u64, probes: u32, en
 /// The largest number of items whose expected rate in `bits` bits is at most the rate asked for;
 /// `None` if not even one.
 ///
-/// At fixed probes the rate rises with the items; see [`fewest_bits`]. An error beyond 2^62 items.
+/// With fixed probes the rate rises with the items; see [`fewest_bits`]. An error above 2^62 items.
 pub(crate) fn most_items(question: Question<'_>, bits: u64) -> Result<Option<Fit>> {
     let mut probes = question.first_probes(1, question.variant.max_probes(bits));
     let mut known = 0;
@@ -388,7 +390,7 @@ pub(crate) fn most_items(question: Question<'_>, bits: u64) -> Result<Option<Fit
     }
 }
 
-/// The same at fixed probes, from a number of items that is known to fit.
+/// The same with fixed probes, from a number of items that is known to fit.
 fn most_items_at(question: Question<'_>, bits: u64, least: u64, probes: u32) -> Result<u64> {
     if question.meets(bits, MAX_ITEMS, probes)? {
         return out_of_range("rate", question.rate, format!("lower: {bits} bits hold more than 2^62 items at it"));
@@ -406,8 +408,8 @@ fn most_items_at(question: Question<'_>, bits: u64, least: u64, probes: u32) -> 
 }
 
 /// The smallest size in `least..=limit` for which `before` is false, given that it is false at
-/// `limit` and, once false, stays so. Gallops away from the guess, then bisects: two questions when
-/// the guess is right.
+/// `limit` and, once false, remains so. Steps away from the guess with doubling strides, and then
+/// bisects: two calls if the guess is right.
 pub(crate) fn boundary(guess: f64, least: u64, limit: u64, before: impl Fn(u64) -> Result<bool>) -> Result<u64> {
     boundary_by(guess, least, limit, &before)
 }
@@ -457,20 +459,20 @@ pub(crate) fn first_that_meets(mut size: u64, limit: u64, meets: impl Fn(u64) ->
 pub struct Best {
     /// The number of bits of the filter.
     pub bits: u64,
-    /// The number of distinct items it holds.
+    /// The number of distinct items that it holds.
     pub items: u64,
-    /// The best probes at this size.
+    /// The best number of probes at this size.
     pub probes: u32,
-    /// The expected rate they reach.
+    /// The expected rate at this size.
     pub fpr: Fpr,
 }
 
-/// The smallest number of bits whose expected rate, at its best probes, is at most `rate` for
-/// `items` items; equality passes. `None` above [`MAX_BITS`]. A law's own answer, without the floor
-/// of a hash: see [`crate::Plan`] for filters.
+/// The smallest number of bits whose expected rate, with the best number of probes, is at most
+/// `rate` for `items` items; equality passes. `None` above [`MAX_BITS`]. This is the answer of the
+/// law alone, without the floor of equal hashes: for filters, use [`crate::Plan`].
 ///
 /// # Errors
-/// 0 items.
+/// `items` is 0.
 pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best>> {
     let _work = work::begin();
     if items == 0 {
@@ -480,11 +482,11 @@ pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best
     fit.map(|fit| best_at(variant, fit.size, items, rate)).transpose()
 }
 
-/// The largest number of items whose expected rate in `bits` bits, at its best probes, is at most
-/// `rate`; equality passes. `None` if not even one item.
+/// The largest number of items whose expected rate in `bits` bits, with the best number of probes,
+/// is at most `rate`; equality passes. `None` if not even one item fits.
 ///
 /// # Errors
-/// Bits or probes out of range.
+/// Bits or probes are out of range.
 pub fn max_items(variant: Variant, bits: u64, rate: &Rate) -> Result<Option<Best>> {
     let _work = work::begin();
     check_bits(bits)?;

@@ -4,10 +4,10 @@
 //!
 //! *Bennett (1962).* `E exp(theta (S - mu)) <= exp(V (e^theta - 1 - theta))`, so
 //! `P(S - mu >= d) <= exp(-(theta d - V (e^theta - 1 - theta)))` for every `theta > 0`; the best is
-//! `theta = ln(1 + d/V)`. Because every theta is valid, its own rounding is no error.
+//! `theta = ln(1 + d/V)`. Every theta is valid, so rounding it causes no error.
 //!
-//! *The factor that Chernoff's bound gives away.* Under the law tilted by `e^(theta S)` the
-//! summands are still independent Bernoulli variables, with success
+//! *The factor that Chernoff's bound leaves out.* Under the law tilted by `e^(theta S)`, the
+//! summands are still independent Bernoulli variables, with success probabilities
 //! `p' = p e^theta / (1 - p + p e^theta)` and `p' (1 - p') = p (1 - p) e^theta / (1 - p + p
 //! e^theta)^2 >= p (1 - p) e^-theta`, so the tilted variance is at least `V e^-theta`. With `E'`
 //! the tilted expectation,
@@ -17,35 +17,35 @@
 //! E'[e^(-theta (S - x)); S >= x] <= max_s P'(S = s) (1 + e^-theta + e^-2theta + ..) = max_s P'(S = s) / (1 - e^-theta).
 //! ```
 //!
-//! The largest probability of one value is at most `(1/2 pi) integral |E' e^(itS)| dt`, and `|E'
-//! e^(itS)|^2 = product (1 - 2 p'(1-p') (1 - cos t)) <= exp(-2 V' (1 - cos
+//! The largest probability of a single value is at most `(1/2 pi) integral |E' e^(itS)| dt`, and
+//! `|E' e^(itS)|^2 = product (1 - 2 p'(1-p') (1 - cos t)) <= exp(-2 V' (1 - cos
 //! t))`, so it is at most `e^-V'
-//! I_0(V')` with the modified Bessel function `I_0`: [`peak`]. For large V this is `1 / sqrt(2 pi
-//! V)`, and the bound is within some percent of the normal tail where that is right; Chernoff's
-//! bound alone is 8 times too large at 99.9%.
+//! I_0(V')`, where `I_0` is the modified Bessel function: [`peak`]. For large V this is `1 / sqrt(2
+//! pi V)`, and the bound is within some percent of the normal tail where that is accurate;
+//! Chernoff's bound alone is 8 times too large at 99.9%.
 //!
 //! *Berry and Esseen*, with Shevtsova's constant 0.56 (I. G. Shevtsova, An improvement of
 //! convergence rate estimates in the Lyapunov theorem, Doklady Mathematics 82, 2010, for unequal
-//! summands; the absolute third moments of a centred Bernoulli sum are at most its variance): sharp
-//! in the middle of a large filter.
+//! summands; the sum of the absolute third moments of centred Bernoulli variables is at most the
+//! variance): this is sharp in the middle of the distribution for a large filter.
 
-/// The sum, as far as its tails need it.
+/// What the bounds need to know about the sum.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BernoulliSum {
     /// `V`
     pub(crate) variance: f64,
-    /// The sum contains an independent part of this variance whose values are this far apart: the
-    /// sum itself (`V`, 1), or one of two weights.
+    /// The variance and the spacing of an independent part of the sum with evenly spaced values:
+    /// the sum itself (`V`, 1), or one of two weights.
     pub(crate) lattice: (f64, f64),
 }
 
-/// Relative error of the variance that callers may have, of `libm`'s functions, and of some
+/// A margin for the relative error of the caller's variance, of `libm`'s functions, and of some
 /// roundings of each.
 const ROUNDING: f64 = 1e-14;
 
 impl BernoulliSum {
-    /// An upper bound of `P(S - mu >= distance)`, for a distance that is already less than the true
-    /// one by its rounding.
+    /// An upper bound on `P(S - mu >= distance)`, for a distance from which its rounding has
+    /// already been subtracted.
     pub(crate) fn tail(&self, distance: f64) -> f64 {
         if self.variance <= 0.0 {
             return bennett(self.variance, distance);
@@ -66,8 +66,8 @@ impl BernoulliSum {
     }
 }
 
-/// Bennett's bound of `P(S - mu >= distance)`, rounded up; never 0, as it may be too small for an
-/// `f64`.
+/// Bennett's bound on `P(S - mu >= distance)`, rounded up; it is never 0, even if it is too small
+/// for an `f64`.
 pub(crate) fn bennett(variance: f64, distance: f64) -> f64 {
     if distance <= 0.0 {
         return 1.0;
@@ -81,8 +81,8 @@ pub(crate) fn bennett(variance: f64, distance: f64) -> f64 {
     (libm::exp(-exponent) * (1.0 + 1e-12)).clamp(f64::MIN_POSITIVE, 1.0)
 }
 
-/// A lower bound of `theta d - V (e^theta - 1 - theta)`: both terms are rounded against it, each by
-/// more than its operations err.
+/// A lower bound on `theta d - V (e^theta - 1 - theta)`: both terms are rounded downwards, each by
+/// more than the error of its operations.
 fn exponent(variance: f64, distance: f64, theta: f64) -> f64 {
     (theta * distance * (1.0 - ROUNDING) - variance * excess(theta) * (1.0 + ROUNDING)).max(0.0)
 }
@@ -90,8 +90,8 @@ fn exponent(variance: f64, distance: f64, theta: f64) -> f64 {
 /// `e^theta - 1 - theta` for `theta > 0`, with a relative error below 1e-15 times a small number.
 ///
 /// `expm1(theta) - theta` would lose all digits for small theta (at 1e-4 the error of an exponent
-/// of 700 would be 1e-9). The series `theta^2/2 (1 + theta/3 (1 + theta/4 (..)))` has positive
-/// terms only; what is left out after its 18th is below 2^-60 of the sum for theta up to 1.
+/// of 700 would be 1e-9). The series `theta^2/2 (1 + theta/3 (1 + theta/4 (..)))` has only positive
+/// terms; the remainder after its 18th is below 2^-60 of the sum for theta up to 1.
 fn excess(theta: f64) -> f64 {
     if theta > 1.0 {
         return libm::expm1(theta) - theta;
@@ -100,13 +100,13 @@ fn excess(theta: f64) -> f64 {
     0.5 * theta * theta * series
 }
 
-/// An upper bound of `e^-V I_0(V)`, the largest probability that one value of a Bernoulli sum of
-/// variance at least V can have.
+/// An upper bound on `e^-V I_0(V)`, the largest probability that a single value of a Bernoulli sum
+/// with a variance of at least V can have.
 ///
 /// `e^-V I_0(V) = (2/pi) integral_0^1 e^(-2V w^2) / sqrt(1 - w^2) dw`. On `w <=
 /// 1/2` the root is at most `1 + 0.6189
 /// w^2` (a chord in `w^2`, by convexity), which integrates to `(1 + 0.1548/V) / sqrt(2 pi
-/// V)` over all w; beyond, the exponential is at most `e^(-V/2)` and the rest integrates to `pi/3`.
+/// V)` over all w; beyond that, the exponential is at most `e^(-V/2)`, and the rest integrates to `pi/3`.
 pub(crate) fn peak(variance: f64) -> f64 {
     let near = (1.0 + 0.1548 / variance) / libm::sqrt(2.0 * core::f64::consts::PI * variance);
     (near + 2.0 / 3.0 * libm::exp(-0.5 * variance)).min(1.0) * (1.0 + ROUNDING)
@@ -116,7 +116,7 @@ pub(crate) fn peak(variance: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The power series of the Bessel function, all terms positive.
+    /// Compares with the power series of the Bessel function, whose terms are all positive.
     #[test]
     fn peaks_are_above_the_bessel_function_and_close() {
         for variance in [0.01f64, 0.3, 1.0, 3.0, 10.0, 40.0, 200.0, 600.0] {
@@ -131,8 +131,8 @@ mod tests {
         }
     }
 
-    /// Exact binomial tails in both directions; a planted fault (half the factor) is below some of
-    /// them.
+    /// Compares with exact binomial tails in both directions; with a planted fault (half the
+    /// factor), the bound is below some of them.
     #[test]
     fn tails_of_binomials_are_kept() {
         let (mut closest, mut cases) = (f64::INFINITY, 0);

@@ -7,11 +7,11 @@
 use crate::bisect;
 use core::f64::consts::PI;
 
-/// The probability of exactly `hits` in `trials` at chance `p`. Relative error about 1e-13 at 10^12
-/// trials.
+/// The probability of exactly `hits` in `trials` with success probability `p`. The relative error
+/// is about 1e-13 at 10^12 trials.
 ///
-/// As everywhere here, chances below 0 count as 0 and those above 1 as 1; without a number for `p`
-/// the answer is none, either.
+/// As in all functions here, probabilities below 0 count as 0 and those above 1 as 1; if `p` is not
+/// a number, neither is the result.
 #[must_use]
 pub fn probability(hits: u64, trials: u64, p: f64) -> f64 {
     if p.is_nan() {
@@ -36,8 +36,8 @@ pub fn probability(hits: u64, trials: u64, p: f64) -> f64 {
     libm::exp(ln) * libm::sqrt(n / (2.0 * PI * x * rest))
 }
 
-/// The probability of at least `hits` in `trials` at chance `p`. A sum over about one standard
-/// deviation of terms, at most some 10^5.
+/// The probability of at least `hits` in `trials` with success probability `p`. It sums the terms
+/// within about one standard deviation, at most some 10^5.
 #[must_use]
 pub fn at_least(hits: u64, trials: u64, p: f64) -> f64 {
     let p = p.clamp(0.0, 1.0);
@@ -53,7 +53,7 @@ pub fn at_least(hits: u64, trials: u64, p: f64) -> f64 {
     upper_sum(hits, trials, p)
 }
 
-/// The probability of at most `hits` in `trials` at chance `p`.
+/// The probability of at most `hits` in `trials` with success probability `p`.
 #[must_use]
 pub fn at_most(hits: u64, trials: u64, p: f64) -> f64 {
     let p = p.clamp(0.0, 1.0);
@@ -69,24 +69,25 @@ pub fn at_most(hits: u64, trials: u64, p: f64) -> f64 {
     lower_sum(hits, trials, p)
 }
 
-/// The two-sided exact p-value: twice the smaller tail, at most 1. Rejecting below alpha errs with
-/// probability at most alpha.
+/// The exact two-sided p-value: twice the smaller tail, at most 1. Rejecting below alpha is wrong
+/// with probability at most alpha.
 #[must_use]
 pub fn two_sided(hits: u64, trials: u64, p: f64) -> f64 {
     (2.0 * at_least(hits, trials, p).min(at_most(hits, trials, p))).min(1.0)
 }
 
 /// The power of [`two_sided`] at the level `alpha`, in 0..1: the factor on the rate for which its
-/// upper tail rejects with probability 99%; infinite where none does. See [`noticed_rate`].
+/// upper tail rejects with probability 99%; infinite if there is none. See [`noticed_rate`].
 #[must_use]
 pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {
     noticed_rate(trials, rate, alpha).map_or(f64::INFINITY, |noticed| noticed / rate)
 }
 
-/// The smallest chance that [`two_sided`] tells from the smaller chance `rate` at the level
-/// `alpha`, in 0..1, with probability at least 99%: at that chance and at every larger one, at
-/// least this often as many hits occur as are rejected. `None` where even hits alone would not be
-/// rejected. A bisection over numbers of hits and one over chances, each of some sums.
+/// The smallest probability that [`two_sided`] distinguishes from the smaller probability `rate` at
+/// the level `alpha`, in 0..1, with a power of at least 99%. At that probability and at every
+/// larger one, the number of hits is at least the smallest rejected one with probability 99%.
+/// `None` if even a hit in every trial would not be rejected. It bisects over numbers of hits and
+/// then over probabilities; each step takes some sums.
 #[must_use]
 pub fn noticed_rate(trials: u64, rate: f64, alpha: f64) -> Option<f64> {
     let rejected = |hits: u64| 2.0 * at_least(hits, trials, rate) < alpha;
@@ -97,8 +98,8 @@ pub fn noticed_rate(trials: u64, rate: f64, alpha: f64) -> Option<f64> {
     Some(solve(|p| at_least(least_rejected, trials, p) >= 0.99))
 }
 
-/// The Clopper-Pearson interval of the chance: covers it with probability at least `confidence` (in
-/// 0..1), equal-tailed.
+/// The Clopper-Pearson interval for the success probability, equal-tailed: it covers the truth with
+/// probability at least `confidence` (in 0..1).
 ///
 /// ```
 /// let (low, high) = truebloom_math::binomial::interval(0, 1_000, 0.95);
@@ -113,8 +114,8 @@ pub fn interval(hits: u64, trials: u64, confidence: f64) -> (f64, f64) {
     (lower, upper)
 }
 
-/// The chance in 0..1 from which on `past` holds: bisection over the bits of the `f64`, which is
-/// even in the logarithm.
+/// The probability in 0..1 from which on `past` holds, by bisection over the bits of the `f64`,
+/// which is uniform in the logarithm.
 fn solve(past: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (1e-300f64.to_bits(), 1f64.to_bits());
     while high - low > 1 << 10 {
@@ -124,7 +125,7 @@ fn solve(past: impl Fn(f64) -> bool) -> f64 {
     f64::from_bits(high)
 }
 
-/// From `hits` (above the mean) up: terms fall by a shrinking ratio.
+/// Sums from `hits` (above the mean) upwards, where terms fall by a shrinking ratio.
 fn upper_sum(hits: u64, trials: u64, p: f64) -> f64 {
     if let Some(sum) = long_sum(hits, trials, p, true) {
         return sum;
@@ -136,7 +137,7 @@ fn upper_sum(hits: u64, trials: u64, p: f64) -> f64 {
     })
 }
 
-/// From `hits` (below the mean) down.
+/// Sums from `hits` (below the mean) downwards.
 fn lower_sum(hits: u64, trials: u64, p: f64) -> f64 {
     if let Some(sum) = long_sum(hits, trials, p, false) {
         return sum;
@@ -148,12 +149,12 @@ fn lower_sum(hits: u64, trials: u64, p: f64) -> f64 {
     })
 }
 
-/// The tail from `hits` up or down where it has too many terms to add them one by one; `None`
-/// elsewhere.
+/// The tail from `hits` upwards or downwards if it has too many terms to add them one by one;
+/// otherwise `None`.
 ///
-/// By the Euler-Maclaurin formula once with the step 1, which gives the sum by the integral, and
-/// once with a step of 1/256 of the scale on which terms change, which gives the integral: the
-/// first three corrections leave a relative error of about 256^-6.
+/// It uses the Euler-Maclaurin formula twice: once with the step 1, which gives the sum from the
+/// integral, and once with a step of 1/256 of the scale on which terms change, which gives the
+/// integral. The first three corrections leave a relative error of about 256^-6.
 fn long_sum(hits: u64, trials: u64, p: f64, up: bool) -> Option<f64> {
     const TERMS: f64 = 256.0;
     const SHORTEST: u64 = 64;
@@ -187,7 +188,7 @@ fn long_sum(hits: u64, trials: u64, p: f64, up: bool) -> Option<f64> {
     Some((integral + first / 2.0 - first_derivative / 12.0 + third_derivative / 720.0).min(1.0))
 }
 
-/// `first (1 + r_0 + r_0 r_1 + ..)` with ratios below 1, until what is left cannot matter.
+/// `first (1 + r_0 + r_0 r_1 + ..)` with ratios below 1, until the rest is negligible.
 fn sum(first: f64, ratio: impl Fn(u64) -> f64) -> f64 {
     let (mut term, mut total) = (1.0, 1.0);
     for i in 0.. {
@@ -202,7 +203,8 @@ fn sum(first: f64, ratio: impl Fn(u64) -> f64) -> f64 {
     (first * total).min(1.0)
 }
 
-/// `ln(n!) - ln(sqrt(2 pi n) (n/e)^n)`: Stirling's series, from 16 on good to the last digit.
+/// `ln(n!) - ln(sqrt(2 pi n) (n/e)^n)`: Stirling's series, which is exact to the last digit from 16
+/// on.
 fn stirling_error(n: f64) -> f64 {
     if n < 16.0 {
         return libm::lgamma(n + 1.0) - (n + 0.5) * libm::log(n) + n - 0.5 * libm::log(2.0 * PI);
@@ -235,7 +237,7 @@ fn deviance(x: f64, mean: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The test rejects so much more, and not less, with the probability promised.
+    /// At the reported probability, the test rejects with the promised power, and not with less.
     #[test]
     fn what_is_noticed_is_rejected() {
         for (trials, rate, alpha) in [(1_000, 0.1, 1e-6), (1_000_000, 0.01, 1e-8), (100_000, 1e-3, 0.01)] {
@@ -248,8 +250,8 @@ mod tests {
         }
     }
 
-    /// 60-digit values of the upper tail, to 17 digits: the sizes at which common crates return 0,
-    /// or 1 percent off.
+    /// Compares with values computed to 60 digits, to 17 digits: at these sizes, common crates
+    /// return 0 or are wrong by 1 percent.
     #[test]
     fn tails_keep_their_digits() {
         for (hits, trials, p, expected) in TAILS {
@@ -275,8 +277,8 @@ mod tests {
         }
     }
 
-    /// Exact summation: the interval covers the truth at least as often as it says, for every
-    /// chance on a grid.
+    /// By exact summation: the interval covers the truth at least as often as it promises, for
+    /// every probability on a grid.
     #[test]
     fn the_interval_covers_its_level() {
         for trials in [1, 5, 20, 60] {
@@ -292,8 +294,8 @@ mod tests {
         }
     }
 
-    /// Where both ways are open they agree; beyond, the tails on both sides of a mean of 2^62 are
-    /// what the normal law with its corrections says.
+    /// Where both methods work, they agree; beyond that, the tails on both sides of a mean of 2^62
+    /// match the normal law with its corrections.
     #[test]
     fn long_tails_are_sums_too() {
         let plain = |hits: u64, trials: u64, p: f64| {
@@ -325,7 +327,7 @@ mod tests {
         }
     }
 
-    /// No chance is an endless loop or an overflow, and intervals of any size are found.
+    /// No probability causes an endless loop or an overflow, and intervals of any size are found.
     #[test]
     fn any_arguments_have_an_answer() {
         let chances = [f64::NAN, f64::NEG_INFINITY, -1.0, 0.0, 1e-320, 0.5, 1.0, 1.0 + 1e-15, 7.0, f64::INFINITY];

@@ -1,50 +1,50 @@
-//! How many items a filter has wrongly dropped, from what it saw: a martingale bound in the manner
-//! of Freedman (1975).
+//! How many items a filter has wrongly dropped, estimated from what it observed: a martingale bound
+//! in the manner of Freedman (1975).
 //!
-//! A filter that answers "new" or "known" is offered items one after another. Of an item that is
-//! really new, with a pass probability rho that the past determines, the answer is wrong with
-//! probability rho. These wrong drops cannot be seen, as they look like repeats; what can be seen
-//! is the items *kept*. With the odds `g = rho / (1 - rho)`:
+//! Items are offered one after another to a filter that answers "new" or "known". For an item that
+//! is really new, the answer is wrong with the pass probability rho, which the past determines.
+//! These wrong drops cannot be observed, because they look like repeats; but the items that are
+//! *kept* can. With the odds `g = rho / (1 - rho)`:
 //!
-//! * The *compensator* `S`, the sum of g over the items kept, has the mean of the number W of wrong
-//!   drops: an item adds `(1 - rho) g = rho` to the mean of S, and rho to that of W.
+//! * The *compensator* `S`, the sum of g over the items kept, has the same mean as the number W of
+//!   wrong drops: an item adds `(1 - rho) g = rho` to the mean of S, and rho to that of W.
 //! * For every `u > 0` with `g u < 1`, `(1 + u)^W prod (1 - g u)` over the items kept is a
-//!   martingale: `rho (1 + u) + (1 - rho)(1 - g u) = 1`. No variance has to be known, where
-//!   Freedman's own inequality asks for one, and the variance of W sums g over *all* new items,
-//!   which is not seen.
-//! * `-ln(1 - g u)` is convex in g, so with `g <= G` the product is at least `(1 - G u)^(S / G)`:
-//!   only S has to be kept.
+//!   martingale: `rho (1 + u) + (1 - rho)(1 - g u) = 1`. No variance has to be known. Freedman's
+//!   own inequality needs one, and the variance of W is a sum of g over *all* new items, which
+//!   cannot be observed.
+//! * `-ln(1 - g u)` is convex in g, so if `g <= G`, the product is at least `(1 - G u)^(S / G)`:
+//!   only S has to be stored.
 //!
-//! u must be chosen before the stream is seen. The average over a fixed grid of u is a martingale
-//! as well, and near the best u of the grid whatever S becomes; by Ville's inequality it reaches
-//! `1 / alpha` with probability at most alpha, at all times together. So the bound may be looked at
-//! after every item.
+//! u must be chosen before the stream is observed. The average over a fixed grid of u is also a
+//! martingale, and close to that for the best u of the grid, whatever S becomes. By Ville's
+//! inequality it reaches `1 / alpha` with probability at most alpha, at all times together. So the
+//! bound may be computed after every item.
 
 use crate::error::{check_confidence, out_of_range};
 use crate::{Result, bisect};
 use alloc::format;
 
-/// Values of u: from the largest down by factors of the root of 2. The last is below 2^-27 times
-/// the first, near enough to 0 for 10^15 wrong drops.
+/// The number of values of u: from the largest one down by factors of the square root of 2. The
+/// last one is below 2^-27 times the first, which is small enough for 10^15 wrong drops.
 const GRID: u32 = 96;
 
-/// No u above this, however small the odds: what one wrong drop may multiply the martingale by. And
-/// no odds above it, so that the search for the bound ends.
+/// The largest u, however small the odds: it limits the factor by which one wrong drop multiplies
+/// the martingale. Odds above it are not accepted, so that the search for the bound ends.
 const MOST: f64 = 1_048_576.0;
 
-/// No compensator above 2^53, where an f64 stops counting.
+/// The largest compensator, 2^53: from there on an f64 cannot count.
 const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 
-/// A number that the wrong drops do not exceed, with probability at least `confidence`, at any time
-/// of the stream.
+/// A number that the wrong drops do not exceed at any time of the stream, with probability at least
+/// `confidence`.
 ///
-/// `compensator` is the sum of `rho / (1 - rho)` over the items kept, with rho the pass probability
-/// before each was inserted; `max_odds` a number fixed before the stream that none of these odds
-/// exceed. The pass probability must be that of a fresh item given all that happened: the positions
-/// of each new item are independent of the past. An item that was forgotten and returns under the
-/// same seed is not fresh.
+/// `compensator` is the sum of `rho / (1 - rho)` over the items kept, where rho is the pass
+/// probability before each was inserted; `max_odds` is a number fixed before the stream that none
+/// of these odds exceed. The pass probability must be that of a fresh item given everything that
+/// happened: the positions of each new item must be independent of the past. An item that was
+/// forgotten and returns under the same seed is not fresh.
 ///
-/// About `S + sqrt(2 S (ln(1/alpha) + 4))` where S is large. Microseconds.
+/// The bound is about `S + sqrt(2 S (ln(1/alpha) + 4))` for large S. Takes microseconds.
 ///
 /// ```
 /// use truebloom_math::freedman::wrong_drops_at_most;
@@ -55,8 +55,8 @@ const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 /// ```
 ///
 /// # Errors
-/// A compensator that is negative or above 2^53, odds that are negative or above 2^20, a confidence
-/// not strictly between 0 and 1.
+/// The compensator is negative or above 2^53; the odds are negative or above 2^20; the confidence
+/// is not strictly between 0 and 1.
 pub fn wrong_drops_at_most(compensator: f64, max_odds: f64, confidence: f64) -> Result<u64> {
     for (name, value, most) in [("compensator", compensator, MOST_DROPS), ("max_odds", max_odds, MOST)] {
         if !(0.0..=most).contains(&value) {
@@ -75,21 +75,21 @@ pub fn wrong_drops_at_most(compensator: f64, max_odds: f64, confidence: f64) -> 
     Ok(bisect(low + 1..=high, |drops| !possible(drops)) - 1)
 }
 
-/// The logarithm of the average of `(1 + u)^drops (1 - G u)^(S / G)` over the grid of u. Increasing
-/// in the drops.
+/// The logarithm of the average of `(1 + u)^drops (1 - G u)^(S / G)` over the grid of u. It
+/// increases with the drops.
 fn ln_martingale(drops: f64, compensator: f64, max_odds: f64) -> f64 {
     let exponents = grid(max_odds).map(|u| drops * libm::log1p(u) - compensator * cost(u, max_odds));
     let largest = exponents.clone().fold(f64::NEG_INFINITY, f64::max);
     largest + libm::log(exponents.map(|exponent| libm::exp(exponent - largest)).sum::<f64>() / f64::from(GRID))
 }
 
-/// The values of u, all below 1 / G.
+/// The values of u, all of which are below 1 / G.
 fn grid(max_odds: f64) -> impl Iterator<Item = f64> + Clone {
     let top = if max_odds * MOST > 0.9 { 0.9 / max_odds } else { MOST };
     (0..GRID).map(move |step| top * libm::exp2(-f64::from(step) / 2.0))
 }
 
-/// `-ln(1 - G u) / G`, which is u for vanishing odds.
+/// `-ln(1 - G u) / G`, which tends to u as the odds tend to 0.
 fn cost(u: f64, max_odds: f64) -> f64 {
     let product = max_odds * u;
     if product > 0.0 { u * (-libm::log1p(-product) / product) } else { u }
@@ -99,9 +99,9 @@ fn cost(u: f64, max_odds: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Every history of a stream of new items whose rate depends on the past, to the last: kept
+    /// Goes through every history of a stream of new items whose rate depends on the past: kept
     /// items raise it, drops lower it. Calls `visit` at every end with its probability, and whether
-    /// at some time on the way `exceeded` was true of (drops, compensator).
+    /// `exceeded` was true of (drops, compensator) at any time.
     fn walk(
         items: u32,
         state: (f64, f64, u32, bool, f64),
@@ -134,7 +134,7 @@ mod tests {
         assert!((drops - compensators).abs() < 1e-12 && drops > 1.0, "{drops} {compensators}");
     }
 
-    /// The mean of the martingale is at most 1, and not far below: the convexity costs little.
+    /// The mean of the martingale is at most 1, and close to it: convexity costs little.
     #[test]
     fn the_martingale_has_a_mean_of_at_most_one() {
         let mut mean = 0.0;
@@ -163,7 +163,7 @@ mod tests {
         }
     }
 
-    /// The weights of the grid sum to 1, so the martingale starts at 1.
+    /// The weights of the grid add up to 1, so the martingale starts at 1.
     #[test]
     fn nothing_seen_is_worth_one() {
         for odds in [0.0, 1e-9, ODDS, MOST] {

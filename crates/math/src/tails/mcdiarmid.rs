@@ -1,29 +1,29 @@
-//! McDiarmid's inequality for filters whose fill has no known law.
+//! McDiarmid's inequality, for filters whose fill follows no known law.
 //!
-//! Fill and rate are functions of independent items. If an item changes a function by at most c,
-//! whatever the others, then `P(f >= E f + d) <= exp(-2 d^2 / (n c^2))`, and the same below
-//! (McDiarmid, "On the method of bounded differences", 1989, lemma 1.2). An item sets at most k
-//! bits. Where each of the k positions of a query is uniform on the bits or on its slice, k bits
-//! lie in the way of at most a share `k k / m` of the queries, so an item moves the rate by at most
-//! that.
+//! The fill and the rate are functions of independent items. If each item changes a function by at
+//! most c, whatever the others are, then `P(f >= E f + d) <= exp(-2 d^2 / (n c^2))`, and the same
+//! holds below the mean (McDiarmid, "On the method of bounded differences", 1989, lemma 1.2). An
+//! item sets at most k bits. If each of the k positions of a query is uniform over the bits or over
+//! its slice, k bits are hit by at most a share `k k / m` of the queries, so an item changes the
+//! rate by at most that.
 
 /// The number of set bits after a given number of distinct items, whose positions may depend on
-/// each other in any way that is the same for all bits.
+/// each other in any way that treats all bits alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fill {
-    /// Number of bits m.
+    /// The number of bits, m.
     pub bits: u64,
-    /// Probes k: the most bits that an item sets.
+    /// The number of probes, k: the most bits that an item sets.
     pub probes: u32,
-    /// Distinct items.
+    /// The number of distinct items.
     pub items: u64,
-    /// Mean number of different bits that one item sets; a bound of it on the side that is asked
-    /// for is enough.
+    /// The mean number of different bits that one item sets, or a bound on it in the direction of
+    /// the tail that is asked for.
     pub covered: f64,
 }
 
 impl Fill {
-    /// `m (1 - (1 - covered/m)^n)`: the mean, as every bit is as likely.
+    /// The mean, `m (1 - (1 - covered/m)^n)`: every bit is equally likely to be set.
     #[must_use]
     pub fn mean(&self) -> f64 {
         let bits = self.bits as f64;
@@ -36,7 +36,7 @@ impl Fill {
         self.tail(ones as f64 - self.mean())
     }
 
-    /// An upper bound on the probability of at most this many.
+    /// An upper bound on the probability of at most this many set bits.
     #[must_use]
     pub fn at_most(&self, ones: u64) -> f64 {
         self.tail(self.mean() - ones as f64)
@@ -61,8 +61,9 @@ pub fn covered(bits: u64, probes: u32) -> f64 {
     -bits * libm::expm1(f64::from(probes) * libm::log1p(-1.0 / bits))
 }
 
-/// How far above its mean the rate of one filter lies at most, and how far below: each with
-/// probability at least `1 - error`, for positions that are each uniform on the bits or on a slice.
+/// By how much the rate of one filter exceeds its mean at most, and by how much it falls below it:
+/// each with probability at least `1 - error`, for positions that are each uniform over the bits or
+/// over a slice.
 #[must_use]
 pub fn rate_distance(bits: u64, probes: u32, items: u64, error: f64) -> f64 {
     let probes = f64::from(probes);

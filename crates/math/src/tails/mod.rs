@@ -1,4 +1,4 @@
-//! Tails: exact binomial tests, and proven bounds for sums of independent or of bounded terms.
+//! Tails: exact binomial tests, and proven bounds on sums of independent or of bounded terms.
 
 pub(crate) mod bernoulli;
 pub mod binomial;

@@ -46,7 +46,7 @@ pub(crate) struct Stream {
 macro_rules! released {
     ($($type:ident),*) => {$(
         impl $type {
-            /// Nothing: released already.
+            /// An empty structure, which counts as released.
             pub(super) fn none() -> $type {
                 // SAFETY: all fields are numbers, pointers or optional functions, for which zeros are a value.
                 unsafe { std::mem::zeroed() }
@@ -55,13 +55,13 @@ macro_rules! released {
             /// Moves a structure out of memory of its producer, where it is marked as released.
             ///
             /// # Safety
-            /// The pointer is to a structure of this type that nobody else uses meanwhile.
+            /// The pointer must be to a structure of this type that nobody else uses meanwhile.
             pub(super) unsafe fn take(from: *mut $type) -> $type {
                 // SAFETY: as above; the interface allows the move.
                 unsafe { ptr::replace(from, $type::none()) }
             }
 
-            /// Whether there is nothing in it.
+            /// Whether the structure is empty.
             pub(super) fn is_released(&self) -> bool {
                 self.release.is_none()
             }

@@ -7,14 +7,14 @@ use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Where the keys are: memory of somebody else, borrowed for `'a`.
+/// The location of keys: memory that another library owns, borrowed for `'a`.
 pub(crate) struct Column<'a> {
     values: Values<'a>,
-    /// A bit a row; all rows are valid without it.
+    /// One bit per row; without it, all rows are valid.
     valid: Option<Raw<'a, u8>>,
-    /// The same of tables of this one column, each with its own first row.
+    /// The same for the tables that contain this column, each with its own first row.
     outer: Vec<(Raw<'a, u8>, usize)>,
-    /// The first row in the buffers.
+    /// The index of the first row in the buffers.
     offset: usize,
     len: usize,
 }
@@ -52,7 +52,7 @@ unsafe impl<T: Sync> Sync for Raw<'_, T> {}
 
 impl<'a, T: Copy> Raw<'a, T> {
     /// # Safety
-    /// The value of this number is there.
+    /// The value with this index must exist.
     #[inline(always)]
     unsafe fn get(self, number: usize) -> T {
         // SAFETY: as above.
@@ -62,7 +62,7 @@ impl<'a, T: Copy> Raw<'a, T> {
 
 impl<'a> Raw<'a, u8> {
     /// # Safety
-    /// So many bytes are there.
+    /// This many bytes must exist.
     #[inline(always)]
     unsafe fn slice(self, from: usize, length: usize) -> &'a [u8] {
         if length == 0 {
@@ -73,7 +73,7 @@ impl<'a> Raw<'a, u8> {
     }
 
     /// # Safety
-    /// So many bits are there.
+    /// This many bits must exist.
     #[inline(always)]
     unsafe fn bit(self, number: usize) -> bool {
         // SAFETY: as above.
@@ -81,7 +81,7 @@ impl<'a> Raw<'a, u8> {
     }
 }
 
-/// Integers of some width, so many bytes apart.
+/// Integers of some width, with a fixed distance in bytes.
 #[derive(Clone, Copy)]
 struct Integers<'a> {
     data: Raw<'a, u8>,
@@ -102,7 +102,7 @@ enum Width {
 }
 
 impl Width {
-    /// By the letter that Arrow has for it.
+    /// The width for Arrow's letter.
     fn of_arrow(format: &str) -> Option<Width> {
         Some(match format {
             "c" => Width::I8,
@@ -126,7 +126,7 @@ impl Width {
         }
     }
 
-    /// By its size and sign.
+    /// The width for a size and a sign.
     fn of_size(bytes: usize, signed: bool) -> Option<Width> {
         Some(match (bytes, signed) {
             (1, true) => Width::I8,
@@ -142,7 +142,8 @@ impl Width {
     }
 }
 
-/// Does the same with the integers of each width, as a function from a row to the eight bytes of the key.
+/// Evaluates the same code for each width, with a function from a row to the eight bytes of its
+/// key.
 macro_rules! by_width {
     ($integers:expr, $get:ident => $do:expr) => {{
         let Integers { data, width, stride } = $integers;
@@ -166,14 +167,14 @@ macro_rules! by_width {
     }};
 }
 
-/// Which rows of a block are null.
+/// The rows of a block that are null.
 #[derive(Default)]
 pub(crate) struct Nulls {
-    /// The rows that are, in order.
+    /// Their indices, in order.
     pub(crate) rows: Vec<usize>,
 }
 
-/// A key of a block: a number, or where its bytes are.
+/// A key of a block: a number, or the location of its bytes.
 #[derive(Clone, Copy)]
 pub(crate) enum Span {
     Number(u64),
@@ -193,16 +194,17 @@ impl Span {
 
 impl<'a> Column<'a> {
     /// # Safety
-    /// The array is of the schema, and its buffers are as long as its length and offset say.
+    /// The array must belong to the schema, and its buffers must be as long as its length and
+    /// offset say.
     pub(super) unsafe fn read(schema: &'a Schema, array: &'a Array) -> Result<Column<'a>, Problem> {
         // SAFETY: as above.
         unsafe { read(schema, array, 0) }
     }
 
-    /// Integers in memory that this many bytes apart.
+    /// Integers in memory, at a distance of this many bytes.
     ///
     /// # Safety
-    /// So many integers of this size are there.
+    /// This many integers of this size must exist.
     pub(crate) unsafe fn strided(data: *const u8, len: usize, bytes: usize, signed: bool, stride: isize) -> Option<Column<'a>> {
         let data = Raw { pointer: data, lives: PhantomData };
         let values = Values::Integer(Integers { data, width: Width::of_size(bytes, signed)?, stride });
@@ -218,7 +220,7 @@ impl<'a> Column<'a> {
         matches!(self.values, Values::Integer(_))
     }
 
-    /// Whether its keys are put together, for [`pack`](Self::pack).
+    /// Whether its keys are assembled from fields, for [`pack`](Self::pack).
     pub(crate) fn is_fields(&self) -> bool {
         matches!(self.values, Values::Fields(_))
     }
@@ -230,7 +232,7 @@ impl<'a> Column<'a> {
         self.valid.is_some_and(|bits| is_null(bits, self.offset)) || self.outer.iter().any(|(bits, offset)| is_null(*bits, *offset))
     }
 
-    /// The numbers of these rows that are no nulls.
+    /// The numbers of these rows, except nulls.
     pub(crate) fn load_numbers(&self, rows: Range<usize>, to: &mut Vec<u64>, nulls: &mut Nulls) {
         debug_assert!(rows.end <= self.len, "rows that are there");
         let Values::Integer(integers) = &self.values else { return };
@@ -246,7 +248,7 @@ impl<'a> Column<'a> {
         });
     }
 
-    /// The keys of these rows that are no nulls, for columns of one field.
+    /// The keys of these rows, except nulls, for columns with one field.
     pub(crate) fn load_keys(&self, rows: Range<usize>, to: &mut Vec<RawKey<'a>>, nulls: &mut Nulls) -> Result<(), Problem> {
         match &self.values {
             Values::Bytes32 { offsets, data, end } => return self.load_strings(rows, *offsets, *data, (*end).into(), to, nulls),
@@ -263,7 +265,7 @@ impl<'a> Column<'a> {
         Ok(())
     }
 
-    /// What most columns are, without asking row by row what it is.
+    /// The most frequent kinds of columns, handled without a decision for each row.
     fn load_strings<T: Copy + Into<i64>>(
         &self,
         rows: Range<usize>,
@@ -281,7 +283,8 @@ impl<'a> Column<'a> {
         Ok(())
     }
 
-    /// The keys of these rows that are no nulls, for columns of several fields: a row with a null in any field is null. Stops after so many bytes, and gives back the next row.
+    /// The keys of these rows, except nulls, for columns with several fields; a row with a null in
+    /// any field counts as null. Stops after a number of bytes, and returns the next row.
     pub(crate) fn pack(
         &self,
         rows: Range<usize>,
@@ -306,7 +309,7 @@ impl<'a> Column<'a> {
         Ok(rows.end)
     }
 
-    /// Adds the row's fields; false if one is null.
+    /// Appends the row's fields; returns false if one is null.
     fn push(&self, row: usize, to: &mut Vec<u8>) -> Result<bool, Problem> {
         let Values::Fields(fields) = &self.values else {
             let Some(key) = self.key(row)? else { return Ok(false) };
@@ -352,7 +355,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// The string of a row, whose ends are where the offsets of it and of the next row say.
+/// The string of a row, whose ends are given by its offset and that of the next row.
 #[inline]
 fn string<'a, T: Copy + Into<i64>>(offsets: Raw<'a, T>, data: Raw<'a, u8>, end: i64, row: usize) -> Result<&'a [u8], Problem> {
     // SAFETY: the callers give rows that are there, and there is an offset more than rows.
@@ -364,7 +367,7 @@ fn string<'a, T: Copy + Into<i64>>(offsets: Raw<'a, T>, data: Raw<'a, u8>, end: 
     Ok(unsafe { data.slice(from as usize, (to - from) as usize) })
 }
 
-/// A string of at most 12 bytes is in its view, a longer one in a buffer.
+/// A string of at most 12 bytes is stored in its view, a longer one in a buffer.
 #[inline]
 fn viewed<'a>(views: Raw<'a, [u8; 16]>, buffers: &[(Raw<'a, u8>, i64)], row: usize) -> Result<&'a [u8], Problem> {
     // SAFETY: the callers give rows that are there.
@@ -388,10 +391,10 @@ fn viewed<'a>(views: Raw<'a, [u8; 16]>, buffers: &[(Raw<'a, u8>, i64)], row: usi
     }
 }
 
-/// The buffers of an array, each looked at before it is used.
+/// The buffers of an array, each of which is checked before it is used.
 struct Buffers<'a> {
     array: &'a Array,
-    /// Rows, those before the first included.
+    /// The number of rows, including those before the first.
     rows: usize,
 }
 
@@ -404,7 +407,7 @@ impl<'a> Buffers<'a> {
         Ok(unsafe { *self.array.buffers.add(number) }.cast())
     }
 
-    /// A buffer that may only be missing if there are no values in it.
+    /// A buffer, which may be missing only if it would be empty.
     fn raw<T>(&self, number: usize, values: usize) -> Result<Raw<'a, T>, Problem> {
         if values == 0 {
             return Ok(Raw { pointer: std::ptr::NonNull::dangling().as_ptr(), lives: PhantomData });
@@ -422,7 +425,7 @@ impl<'a> Buffers<'a> {
         if self.array.null_count == 0 || self.pointer(0)?.is_null() { Ok(None) } else { self.raw(0, self.rows.div_ceil(8)).map(Some) }
     }
 
-    /// Offsets, the bytes they are of, and the last offset.
+    /// Offsets, the bytes that they refer to, and the last offset.
     fn strings<T: Copy + Default>(&self, is_some: impl Fn(T) -> bool) -> Result<(Raw<'a, T>, Raw<'a, u8>, T), Problem> {
         if self.rows == 0 {
             return Ok((self.raw(1, 0)?, self.raw(2, 0)?, T::default()));
@@ -449,7 +452,7 @@ impl<'a> Buffers<'a> {
 }
 
 /// # Safety
-/// As of [`Column::read`].
+/// As for [`Column::read`].
 unsafe fn read<'a>(schema: &'a Schema, array: &'a Array, depth: usize) -> Result<Column<'a>, Problem> {
     if depth > MOST_NESTED {
         return Err(Problem::Type(format!("a column cannot have more than {MOST_NESTED} types within each other")));
@@ -516,7 +519,7 @@ fn integers<'a>(buffers: &Buffers<'a>, width: Width) -> Result<Integers<'a>, Pro
 }
 
 /// # Safety
-/// As of [`Column::read`].
+/// As for [`Column::read`].
 unsafe fn fields<'a>(schema: &'a Schema, array: &'a Array, offset: usize, len: usize, depth: usize) -> Result<Column<'a>, Problem> {
     let count = schema.n_children;
     if count != array.n_children || (count > 0 && (schema.children.is_null() || array.children.is_null())) {
@@ -555,7 +558,7 @@ unsafe fn fields<'a>(schema: &'a Schema, array: &'a Array, offset: usize, len: u
 }
 
 impl<'a> Buffers<'a> {
-    /// Some producers give tables no buffer at all.
+    /// Some producers give no buffer at all to tables.
     fn valid_of_fields(&self) -> Result<Option<Raw<'a, u8>>, Problem> {
         if self.array.n_buffers == 0 { Ok(None) } else { self.valid() }
     }

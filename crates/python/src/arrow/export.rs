@@ -7,7 +7,7 @@ use pyo3::types::PyCapsule;
 use std::ffi::{c_char, c_void};
 use std::ptr;
 
-/// What an exported array points to.
+/// What an exported array owns.
 struct Exported {
     words: Vec<u64>,
     valid: Option<Vec<u64>>,
@@ -27,7 +27,8 @@ unsafe extern "C" fn release_array(array: *mut Array) {
     }
 }
 
-/// Capsules of a type and an array of so many booleans, a bit each; nulls where a bit of `valid` is 0.
+/// Capsules with the type and the array of this many booleans, one bit each; an element is null if
+/// its bit in `valid` is 0.
 pub(crate) fn export<'py>(
     py: Python<'py>,
     words: Vec<u64>,

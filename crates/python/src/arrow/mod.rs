@@ -1,7 +1,10 @@
-//! Columns of other libraries by the Arrow C data interface: five structures of C, read in place and never copied.
+//! Columns of other libraries through the Arrow C data interface: five C structures, which are read
+//! in place and never copied.
 //!
-//! By hand, because the interface is small and the crates that have it bring a whole library of arrays along. The sizes of buffers are not part of the interface, so what a producer says of its
-//! lengths and offsets has to be believed, as every consumer does; all that can be checked (signs, orders, missing buffers, numbers of buffers and children) is.
+//! It is implemented by hand, because the interface is small and the crates that support it contain
+//! a whole array library. The sizes of buffers are not part of the interface, so the lengths and
+//! offsets of a producer have to be trusted, as every consumer does; everything that can be checked
+//! (signs, orders, missing buffers, numbers of buffers and children) is.
 #![allow(unsafe_code, reason = "a foreign interface of pointers")]
 
 mod abi;
@@ -21,14 +24,14 @@ use pyo3::types::{PyCapsule, PyTuple};
 use std::ffi::CStr;
 use std::sync::{Mutex, PoisonError};
 
-/// What is wrong with a column.
+/// A problem with a column.
 #[derive(Debug)]
 pub(crate) enum Problem {
-    /// Its type holds no keys.
+    /// Its type cannot be a key.
     Type(String),
     /// It contradicts itself.
     Broken(String),
-    /// There is no memory for a key that is put together.
+    /// The memory for an assembled key cannot be allocated.
     NoMemory(NoMemory),
 }
 
@@ -63,7 +66,8 @@ enum Rest {
     Stream(Stream),
 }
 
-/// Held while structures are taken out of capsules: two threads may hand in the same one, and in a free-threaded build nothing else keeps them apart.
+/// Held while structures are moved out of capsules: two threads may pass the same capsule, and a
+/// free-threaded build has no other protection.
 static TAKING: Mutex<()> = Mutex::new(());
 
 const SCHEMA: &CStr = c"arrow_schema";
@@ -71,7 +75,7 @@ const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
 impl Arrays {
-    /// Of an object that has the interface; `None` for others.
+    /// The arrays of an object that has the interface; `None` for other objects.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Arrays>> {
         let py = object.py();
         if let Some(method) = object.getattr_opt(intern!(py, "__arrow_c_stream__"))? {
@@ -110,7 +114,8 @@ impl Arrays {
         Ok(Arrays { schema, rest: Rest::Stream(stream) })
     }
 
-    /// The next array, and the type of all. Not to be called with the interpreter held: the producer may need it.
+    /// The next array, and the type of all. It must not be called with the interpreter held,
+    /// because the producer may need it.
     pub(crate) fn next(&mut self) -> Result<Option<Array>, Problem> {
         match &mut self.rest {
             Rest::One(array) => Ok(array.take()),
@@ -118,15 +123,16 @@ impl Arrays {
         }
     }
 
-    /// What is in an array of these.
+    /// The column in one of these arrays.
     pub(crate) fn column<'a>(&'a self, array: &'a Array) -> Result<Column<'a>, Problem> {
         // SAFETY: schema and array come from one producer, and are borrowed for as long as the column.
         unsafe { Column::read(&self.schema, array) }
     }
 }
 
-/// A column of pandas has the method also where pyarrow is missing, or where its values have no Arrow type, such as tuples and mixed ones: its items are keys all the same. Those of a table are the names
-/// of its columns, which nobody means.
+/// A pandas column has the method even if pyarrow is missing, or if its values have no Arrow type,
+/// such as tuples and mixed values; its items can still be keys. The items of a table are the names
+/// of its columns, which nobody means as keys.
 fn instead_of_stream(object: &Bound<'_, PyAny>, error: PyErr) -> PyResult<()> {
     let py = object.py();
     let cannot =

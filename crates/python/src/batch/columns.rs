@@ -1,4 +1,4 @@
-//! Keys in columns, block by block, by one thread or by several.
+//! Keys in columns, block by block, on one thread or several.
 
 use super::{BLOCK, BLOCK_BYTES, Outcome, Refusal, Run, Share, Work, hashes};
 use crate::arrow::{Column, Nulls, Problem, Span};
@@ -6,13 +6,14 @@ use pyo3::prelude::*;
 use std::ops::Range;
 use truebloom::{KeyHash, PortableHasher};
 
-/// Keys between two looks at signals, and for each thread at once.
+/// How many keys are processed between two checks for signals, and by each thread at once.
 const SLICE: usize = 64 * BLOCK;
 
-/// Keys that are hashed while as many are inserted: enough to be worth a thread, and few enough for the hashing of a short column to be divided, too.
+/// How many keys are hashed while the same number is inserted: enough to be worth a thread, and few
+/// enough that hashing a short column is divided, too.
 const HASHED: usize = 16 * BLOCK;
 
-/// Why a column's keys are not taken to the end.
+/// Why processing a column stopped early.
 enum Stop {
     Problem(Problem),
     Refusal(Refusal),
@@ -68,7 +69,7 @@ pub(super) fn run_column(py: Python<'_>, column: &Column<'_>, work: &Work<'_>, o
     Ok(())
 }
 
-/// Memory for a block, used again for the next.
+/// The memory for a block, which is reused for the next.
 #[derive(Default)]
 struct Scratch {
     numbers: Vec<u64>,
@@ -78,7 +79,8 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// Calls `take` for the keys of these rows block by block, with the rows of the block that have none.
+    /// Calls `take` for the keys of these rows block by block, with the rows of the block that are
+    /// null.
     fn each_block<E: From<Problem>>(
         &mut self,
         column: &Column<'_>,
@@ -92,7 +94,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// A block of at most these rows; gives back the row after it.
+    /// A block of at most these rows; returns the row after it.
     fn block<E: From<Problem>>(
         &mut self,
         column: &Column<'_>,
@@ -131,13 +133,13 @@ fn ask_rows(column: &Column<'_>, rows: Range<usize>, work: &Work<'_>) -> Result<
     Ok(outcome)
 }
 
-/// Equal parts, of whole blocks but for the last.
+/// Equal parts, which consist of whole blocks except for the last.
 fn parts(rows: Range<usize>, threads: usize) -> Vec<Range<usize>> {
     let part = rows.len().div_ceil(threads).next_multiple_of(BLOCK).max(BLOCK);
     rows.clone().step_by(part).map(|from| from..(from + part).min(rows.end)).collect()
 }
 
-/// Each part by a thread of its own, the results in order.
+/// Runs each part on its own thread, and returns the results in order.
 fn by_threads<R: Send>(parts: Vec<Range<usize>>, part: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
     let part = &part;
     std::thread::scope(|scope| {
@@ -163,7 +165,7 @@ fn ask_by_threads(column: &Column<'_>, rows: Range<usize>, work: &Work<'_>) -> R
     Ok(outcome)
 }
 
-/// Hashes of a block's keys, and the rows that have none.
+/// The hashes of a block's keys, and its rows that are null.
 type Hashed = Vec<(Vec<KeyHash>, Nulls)>;
 
 fn hash_by_threads(column: &Column<'_>, rows: Range<usize>, hasher: &PortableHasher, threads: usize) -> Result<Hashed, Stop> {

@@ -1,4 +1,5 @@
-//! Many keys at a time: from whatever holds them to blocks that a filter takes with the interpreter released.
+//! Batched operations: from any container of keys to blocks that a filter processes with the
+//! interpreter released.
 
 mod columns;
 mod objects;
@@ -16,13 +17,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
 use truebloom::{Answers, BuildError, KeyHash, PortableHasher};
 
-/// Keys of a block: their copies stay in the second cache.
+/// The number of keys in a block: their copies fit in the second cache.
 const BLOCK: usize = 4096;
 
-/// Bytes of a block's keys that are put together, or copied out of Python: a block ends with the key that exceeds them.
+/// The number of bytes of a block's keys that are assembled, or copied from Python: a block ends
+/// with the key that exceeds it.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// Threads, at most: more than any machine can use here.
+/// The largest number of threads, more than is useful on any machine.
 const MOST_THREADS: usize = 256;
 
 /// A block of keys.
@@ -33,7 +35,8 @@ pub(crate) enum Run<'a> {
 }
 
 impl Run<'_> {
-    /// The answers to its keys one by one. Hashes are none: they are for filters of one seed.
+    /// The answers to its keys, computed one by one. It is not for hashes, which are for filters
+    /// with one seed.
     pub(crate) fn answer(&self, mut answer: impl FnMut(RawKey<'_>) -> bool) -> truebloom::Answers {
         match self {
             Run::Numbers(numbers) => numbers.iter().map(|number| answer(RawKey::Number(*number))).collect(),
@@ -43,7 +46,7 @@ impl Run<'_> {
     }
 }
 
-/// Why a block is not taken.
+/// Why a block is refused.
 pub(crate) enum Refusal {
     Build(BuildError),
     ReadOnly,
@@ -68,27 +71,27 @@ impl From<BuildError> for Refusal {
     }
 }
 
-/// What threads may do.
+/// What threads may do in parallel.
 #[derive(Clone, Copy)]
 pub(crate) enum Share {
-    /// Nothing: every key depends on those before it.
+    /// Nothing, because every key depends on the previous ones.
     Nothing,
-    /// Hash the next keys while those before them are taken, one after the other.
+    /// Hash the next keys while the previous ones are processed one after the other.
     Hashing,
-    /// Ask all at once.
+    /// Look up all keys at once.
     Asking,
 }
 
 type Ask<'a> = dyn Fn(Run<'_>) -> Result<Answers, Refusal> + Sync + 'a;
 
-/// What is to be done with all keys.
+/// The operation for all keys.
 pub(crate) struct Work<'a> {
     pub(crate) ask: &'a Ask<'a>,
     pub(crate) share: Share,
-    /// How keys are hashed, where that is all that is wanted of them.
+    /// The hasher, if only the hashes of keys are needed.
     pub(crate) hasher: Option<PortableHasher>,
     pub(crate) threads: usize,
-    /// Whether the answers are wanted, or only their number.
+    /// Whether the answers are needed, or only how many are true.
     pub(crate) keep: bool,
 }
 
@@ -100,7 +103,7 @@ pub(crate) fn hashes(hasher: &PortableHasher, run: &Run<'_>) -> Vec<KeyHash> {
     }
 }
 
-/// Does the work with all keys that the object holds.
+/// Applies the operation to all keys that the object contains.
 pub(crate) fn run(keys: &Bound<'_, PyAny>, work: &Work<'_>) -> PyResult<Outcome> {
     let py = keys.py();
     if keys.is_instance_of::<PyString>()
@@ -124,7 +127,7 @@ pub(crate) fn run(keys: &Bound<'_, PyAny>, work: &Work<'_>) -> PyResult<Outcome>
     run_objects(keys, work)
 }
 
-/// A memoryview of bytes, or a mapped file: a string of bytes, which is one key.
+/// Whether this is a memoryview of bytes or a mapped file: a byte string, which is a single key.
 fn is_view_of_bytes(keys: &Bound<'_, PyAny>) -> bool {
     let is_map = || keys.get_type().fully_qualified_name().is_ok_and(|name| name == "mmap.mmap");
     (keys.is_instance_of::<PyMemoryView>() || is_map()) && PyUntypedBuffer::get(keys).is_ok_and(|buffer| buffer.item_size() == 1)
@@ -147,7 +150,7 @@ fn run_arrays(py: Python<'_>, mut arrays: Arrays, work: &Work<'_>) -> PyResult<O
     Ok(outcome)
 }
 
-/// The buffer of an object that has integers one after the other.
+/// The buffer of an object that stores integers one after the other.
 fn numbers_of(keys: &Bound<'_, PyAny>) -> PyResult<Option<PyUntypedBuffer>> {
     let Ok(buffer) = PyUntypedBuffer::get(keys) else { return Ok(None) };
     let format = buffer.format().to_str().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Keys out of lists and iterators: objects of Python, one by one.
+//! Keys from lists and iterators: Python objects, one by one.
 
 use super::{BLOCK, BLOCK_BYTES, Outcome, Refusal, Run, Work};
 use crate::arrow::{Nulls, Span};
@@ -32,7 +32,7 @@ pub(super) fn run_objects(keys: &Bound<'_, PyAny>, work: &Work<'_>) -> PyResult<
     }
 }
 
-/// A block of keys out of objects: their hashes, or where those are not enough copies of them.
+/// A block of keys from objects: their hashes, or copies of the keys if hashes are not enough.
 #[derive(Default)]
 struct Objects {
     hasher: Option<PortableHasher>,
@@ -42,7 +42,7 @@ struct Objects {
 }
 
 impl Objects {
-    /// Takes the next objects; gives back how they end, if they do.
+    /// Takes the next objects; returns how they end, if they do.
     fn fill(&mut self, py: Python<'_>, objects: &mut Bound<'_, PyIterator>) -> Option<PyResult<()>> {
         self.hashes.clear();
         self.bytes.clear();

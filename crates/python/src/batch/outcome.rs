@@ -1,13 +1,13 @@
-//! The answers to many keys, put together from those to blocks.
+//! The answers to many keys, assembled from those for blocks.
 
 use crate::arrow::Nulls;
 use truebloom::Answers;
 
-/// The answers, a bit a row.
+/// The answers, one bit per row.
 #[derive(Default)]
 pub(crate) struct Outcome {
     pub(crate) words: Vec<u64>,
-    /// A bit a row that is no null; all are without it.
+    /// One bit per row, set unless it is null; without it, no row is null.
     pub(crate) valid: Option<Vec<u64>>,
     pub(crate) len: usize,
     pub(crate) nulls: usize,
@@ -20,7 +20,7 @@ impl Outcome {
         Outcome { keep, ..Outcome::default() }
     }
 
-    /// The answers to the keys of a block that are no nulls.
+    /// Appends the answers to the keys of a block, except nulls.
     pub(super) fn push(&mut self, answers: &Answers, nulls: &Nulls) {
         self.ones += answers.count_ones() as u64;
         if !self.keep {
@@ -68,7 +68,7 @@ impl Outcome {
     }
 }
 
-/// Adds so many bits to those that are there; what is beyond the last stays 0.
+/// Appends this many bits to the existing ones; bits beyond the last stay 0.
 fn append_bits(to: &mut Vec<u64>, there: usize, bits: &[u64], len: usize) {
     let shift = there % 64;
     for (number, word) in bits.iter().take(len.div_ceil(64)).enumerate() {

@@ -1,4 +1,4 @@
-//! Plain numbers, and what is shown.
+//! Plain numbers, and the text that is shown.
 
 use super::BloomFilter;
 use super::held::{counted, viewed};
@@ -9,19 +9,19 @@ use truebloom::Filter;
 
 #[pymethods]
 impl BloomFilter {
-    /// Number of bits.
+    /// The number of bits.
     #[getter]
     fn bits(&self, py: Python<'_>) -> u64 {
         self.held.look(py, |held| viewed!(held, filter => filter.bits()))
     }
 
-    /// Hash positions per key.
+    /// The number of hash positions per key.
     #[getter]
     fn probes(&self, py: Python<'_>) -> u32 {
         self.held.look(py, |held| viewed!(held, filter => filter.probes()))
     }
 
-    /// The number of distinct keys that it was planned for, if it was.
+    /// The number of distinct keys that it was planned for, if there was a plan.
     #[getter]
     fn capacity(&self, py: Python<'_>) -> Option<u64> {
         self.held.look(py, |held| viewed!(held, filter => filter.capacity()))
@@ -33,7 +33,7 @@ impl BloomFilter {
         self.held.look(py, |held| viewed!(held, filter => filter.rate())).map(|rate| rate.to_f64())
     }
 
-    /// The seed. Keep it to yourself if keys are untrusted.
+    /// The seed. Keep it secret if keys are untrusted.
     #[getter]
     fn seed(&self) -> u128 {
         truebloom::KeyHasher::seed(&self.hasher).into()
@@ -45,31 +45,31 @@ impl BloomFilter {
         self.hasher.hasher_id() == truebloom::HasherId::Sip13
     }
 
-    /// How a hash becomes positions.
+    /// The scheme: how a hash becomes positions.
     #[getter]
     fn scheme(&self, py: Python<'_>) -> &'static str {
         self.held.look(py, |held| viewed!(held, filter => filter.scheme_id())).name()
     }
 
-    /// Keys that were added, repeats included: at least the number of distinct keys.
+    /// How often keys were added, repeats included: at least the number of distinct keys.
     #[getter]
     fn offered(&self, py: Python<'_>) -> u64 {
         self.held.look(py, |held| viewed!(held, filter => filter.offered()))
     }
 
-    /// Keys that were surely new when they were added: at most the number of distinct keys.
+    /// How many keys were certainly new when they were added: at most the number of distinct keys.
     #[getter]
     fn surely_new(&self, py: Python<'_>) -> u64 {
         self.held.look(py, |held| viewed!(held, filter => filter.changed()))
     }
 
-    /// Number of set bits.
+    /// The number of set bits.
     #[getter]
     fn ones(&self, py: Python<'_>) -> PyResult<u64> {
         self.held.read(py, |held| counted!(held, filter => filter.ones())).map_err(|error| format_error(py, &error))
     }
 
-    /// Share of set bits, from 0 to 1.
+    /// The share of set bits, from 0 to 1.
     #[getter]
     fn fill(&self, py: Python<'_>) -> PyResult<f64> {
         self.held.read(py, |held| counted!(held, filter => filter.fill())).map_err(|error| format_error(py, &error))
@@ -81,13 +81,13 @@ impl BloomFilter {
         self.held.read(py, |held| counted!(held, filter => filter.is_empty())).map_err(|error| format_error(py, &error))
     }
 
-    /// Whether it holds more distinct keys than it was planned for.
+    /// Whether it certainly holds more distinct keys than it was planned for.
     #[getter]
     fn is_over_capacity(&self, py: Python<'_>) -> PyResult<bool> {
         self.held.read(py, |held| counted!(held, filter => filter.is_over_capacity())).map_err(|error| format_error(py, &error))
     }
 
-    /// Whether it came out of a union or an intersection: its counts are then bounds.
+    /// Whether it is the result of a union or an intersection: its counts are then bounds.
     #[getter]
     fn is_merged(&self, py: Python<'_>) -> bool {
         self.held.look(py, |held| viewed!(held, filter => filter.is_merged()))
@@ -99,13 +99,13 @@ impl BloomFilter {
         self.is_mapped(py)
     }
 
-    /// Bytes of memory that the bits take.
+    /// The number of bytes in memory for the bits.
     #[getter]
     fn nbytes(&self, py: Python<'_>) -> u64 {
         self.bits(py).div_ceil(64) * 8
     }
 
-    /// A text that is kept with the filter and in its file, up to 104 bytes.
+    /// A text that is stored with the filter and in its file, up to 104 bytes.
     #[getter]
     fn label(&self, py: Python<'_>) -> Option<String> {
         self.held.look(py, |held| viewed!(held, filter => filter.label().map(str::to_owned)))

@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyDict, PyType};
 use std::path::PathBuf;
 use truebloom::AnyFilter;
 
-/// A function, its arguments, and what is set afterwards, for pickle.
+/// A function, its arguments, and the state to set afterwards, for pickle.
 type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,), Option<Bound<'py, PyDict>>);
 
 /// The attributes that a subclass keeps in `__dict__`.
@@ -21,13 +21,15 @@ pub(super) fn attributes<'py>(filter: &Bound<'py, BloomFilter>) -> PyResult<Opti
 
 #[pymethods]
 impl BloomFilter {
-    /// The bytes of its file. The same everywhere: Rust, the command `truebloom` and any other process read them.
+    /// The bytes of its file. They are the same everywhere: Rust, the command `truebloom` and any
+    /// other process can read them.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.held.read(py, |held| counted!(held, filter => filter.to_bytes())).map_err(|error| format_error(py, &error))?;
         Ok(PyBytes::new(py, &bytes.map_err(|error| build_error(py, &error))?))
     }
 
-    /// The filter that these bytes are the file of. A filter that grows comes back as a ScalableFilter.
+    /// The filter whose file consists of these bytes. For a filter that grows, the result is a
+    /// ScalableFilter.
     #[classmethod]
     fn from_bytes<'py>(cls: &Bound<'py, PyType>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let filter = with_bytes(data, AnyFilter::from_bytes)?.map_err(|error| format_error(cls.py(), &error))?;
@@ -40,16 +42,17 @@ impl BloomFilter {
         Ok((slf.get_type().getattr("from_bytes")?, (bytes,), attributes(slf)?))
     }
 
-    /// Writes its file and replaces the one that is there: whole or not at all, also after a power cut.
+    /// Writes its file and replaces an existing one: whole or not at all, even after a power cut.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let saved = self.held.read(py, |held| counted!(held, filter => filter.save(&path))).map_err(|error| format_error(py, &error))?;
         saved.map_err(|error| file_error(py, &error))
     }
 
-    /// Opens a file, of this package, of Rust or of the command `truebloom`.
+    /// Opens a file that was written by this package, by Rust or by the command `truebloom`.
     ///
-    /// With mmap=True the bits stay in the file: it opens in no time at any size, processes share the memory, and the filter cannot be changed. Nobody
-    /// may write into the file meanwhile (replacing it, as `save` does, is fine).
+    /// With mmap=True the bits stay in the file: opening takes almost no time at any size,
+    /// processes share the memory, and the filter cannot be changed. Meanwhile, nobody may write
+    /// into the file (replacing it, as `save` does, is fine).
     #[classmethod]
     #[pyo3(signature = (path, *, mmap=false))]
     fn open<'py>(cls: &Bound<'py, PyType>, path: PathBuf, mmap: bool) -> PyResult<Bound<'py, PyAny>> {

@@ -1,4 +1,4 @@
-//! Where the bits are: in memory, or in a file.
+//! Storage of the bits: in memory, or in a file.
 
 use crate::batch::Refusal;
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ pub(super) enum Held {
     Mapped(Box<InFile>),
 }
 
-/// A filter in a mapped file. What needs all bits reads and checks them once.
+/// A filter in a mapped file. Operations that need all bits read and check them once.
 pub(super) struct InFile {
     pub(super) view: AnyFilter<View<Mapped>>,
     checked: OnceLock<Result<AnyFilter<Checked<Mapped>>, FormatError>>,
@@ -23,7 +23,7 @@ impl InFile {
     }
 }
 
-/// The same of a filter wherever its bits are.
+/// Evaluates the same expression wherever the bits are.
 macro_rules! viewed {
     ($held:expr, $filter:ident => $value:expr) => {
         match $held {
@@ -36,7 +36,7 @@ macro_rules! viewed {
     };
 }
 
-/// The same of a filter all of whose bits are read; an error if they are damaged.
+/// The same with a filter all of whose bits are read; an error if they are damaged.
 macro_rules! counted {
     ($held:expr, $filter:ident => $value:expr) => {
         match $held {
@@ -70,7 +70,7 @@ impl Held {
         }
     }
 
-    /// The same filter in memory of its own.
+    /// A copy of the filter in its own memory.
     pub(super) fn copied(&self) -> Result<AnyFilter, Copying> {
         match self {
             Held::Owned(filter) => to_owned(filter).map_err(Copying::Build),
@@ -94,7 +94,7 @@ impl Held {
     }
 }
 
-/// What a filter becomes by another one.
+/// The operation that changes a filter with another one.
 #[derive(Clone, Copy)]
 pub(super) enum Merge {
     Union,
@@ -111,7 +111,9 @@ impl Merge {
     }
 }
 
-/// A clone that reports when there is no memory, where `clone` would end the process. Between the test and the clone another thread may take the memory; no more can be done without a fallible clone of the words.
+/// A clone that reports an error if there is not enough memory, where `clone` would end the
+/// process. Between the test and the clone, another thread may take the memory; this cannot be
+/// avoided without a fallible clone of the words.
 fn to_owned(filter: &AnyFilter) -> Result<AnyFilter, BuildError> {
     let bytes = filter.encoded_bytes();
     let mut room = Vec::<u8>::new();

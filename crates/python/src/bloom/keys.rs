@@ -1,4 +1,4 @@
-//! Keys: one, and many at a time.
+//! Keys: one at a time, and many at a time.
 
 use super::BloomFilter;
 use super::held::viewed;
@@ -24,7 +24,7 @@ impl BloomFilter {
         })
     }
 
-    /// Asks for a block.
+    /// Looks up a block.
     fn ask(&self, keys: Run<'_>) -> truebloom::Answers {
         let held = self.held.held();
         viewed!(&*held, filter => match keys {
@@ -50,10 +50,11 @@ impl BloomFilter {
         Ok(self.held.look(key.py(), |held| viewed!(held, filter => filter.contains_hash(hash))))
     }
 
-    /// Adds a key; True if it was surely new.
+    /// Adds a key; returns True if it was certainly new.
     ///
-    /// False is a repeat, or a new key that passes by chance, at the filter's rate. Keys are str (as UTF-8), bytes-like objects, ints of up to 64
-    /// bits, uuid.UUID, and tuples of them; 1 and True are one key, and so are "a" and b"a".
+    /// False means a repeat, or a new key that passes by chance, at the filter's rate. Keys are str
+    /// (as UTF-8), bytes-like objects, ints of up to 64 bits, uuid.UUID, and tuples of these; 1 and
+    /// True are the same key, and so are "a" and b"a".
     fn add(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let hash = with_key(key, |key| self.hasher.hash_key(&key))?;
         let py = key.py();
@@ -64,11 +65,13 @@ impl BloomFilter {
         added.map_err(|error| build_error(py, &error))
     }
 
-    /// Adds many keys: from a list, any iterable, a numpy array of integers, or anything with the Arrow C interface (pyarrow, polars, pandas, DuckDB).
-    /// Gives back how many were surely new: at least so many of them are distinct.
+    /// Adds many keys: from a list, any iterable, a numpy array of integers, or anything with the
+    /// Arrow C interface (pyarrow, polars, pandas, DuckDB). Returns how many were certainly new: at
+    /// least that many of them are distinct.
     ///
-    /// Nulls in columns are left out; None in a list is an error. Columns and arrays are read where they are; threads helps with them alone, mostly
-    /// with strings. A table is a column of tuples, and a table of one column that column.
+    /// Nulls in columns are skipped; None in a list is an error. Columns and arrays are read in
+    /// place; `threads` has an effect only on them, mostly on strings. A table counts as a column
+    /// of tuples, and a table with one column as that column.
     ///
     /// >>> f = BloomFilter(1000, 0.01, seed=1)
     /// >>> f.update(["a", "b", "a"])
@@ -78,7 +81,8 @@ impl BloomFilter {
         Ok(self.offer(keys, threads, false)?.ones)
     }
 
-    /// Adds many keys, and says of each whether it was surely new: the first occurrences of a column. Answers come as from `contains_many`.
+    /// Adds many keys, and reports for each whether it was certainly new: the first occurrences of
+    /// a column. The answers have the same types as from `contains_many`.
     ///
     /// >>> BloomFilter(1000, 0.01, seed=1).add_many(["a", "b", "a"])
     /// [True, True, False]
@@ -87,10 +91,13 @@ impl BloomFilter {
         give_back(keys, Answers::new(self.offer(keys, threads, true)?))
     }
 
-    /// Which of many keys are contained: takes what `update` takes, and answers in kind.
+    /// Which of many keys are contained: accepts what `update` accepts, and answers in the
+    /// corresponding type.
     ///
-    /// A list, or any iterable, gives a list of bool; a numpy array one of bool; a pandas Series one of bool with its index; pyarrow, polars and DuckDB
-    /// columns a column of booleans. Where the key is null the answer is null, as in SQL, and False in numpy and pandas.
+    /// A list, or any iterable, gives a list of bool; a numpy array gives an array of bool; a
+    /// pandas Series gives a Series of bool with its index; pyarrow, polars and DuckDB columns give
+    /// a column of booleans. If the key is null, the answer is null, as in SQL, and False in numpy
+    /// and pandas.
     ///
     /// >>> f = BloomFilter(1000, 0.01, seed=1)
     /// >>> f.update(range(10))
@@ -103,7 +110,7 @@ impl BloomFilter {
         give_back(keys, Answers::new(run(keys, &work)?))
     }
 
-    /// How many of many keys are contained: `contains_many` without the answers.
+    /// How many of the keys are contained: `contains_many` without the individual answers.
     #[pyo3(signature = (keys, *, threads=1))]
     fn count_contained(&self, keys: &Bound<'_, PyAny>, threads: usize) -> PyResult<u64> {
         Ok(run(keys, &Work { ask: &|keys| Ok(self.ask(keys)), share: Share::Asking, hasher: Some(self.hasher), threads, keep: false })?

@@ -1,4 +1,4 @@
-//! How a filter is made: for items at a rate, from a plan, or of a given size.
+//! Constructors: for items at a rate, from a plan, or with a given size.
 
 use super::{BloomFilter, Made, ScalableFilter};
 use crate::errors::{Kind, build_error, math_error, raise};
@@ -54,7 +54,7 @@ impl BloomFilter {
         BloomFilter::new_of(filter.map_err(|error| build_error(py, &error))?).into_object(cls)
     }
 
-    /// A filter of so many bits and probes that is held to no rate.
+    /// A filter with this many bits and probes, without a guaranteed rate.
     #[classmethod]
     #[pyo3(signature = (bits, probes, *, scheme=None, seed=None, untrusted=false))]
     fn with_size<'py>(

@@ -1,4 +1,5 @@
-//! The filter: what it holds, and how it becomes an object of Python. Its methods are in the files beside this one, by aspect.
+//! The filter: its contents, and how it becomes a Python object. Its methods are in the files
+//! beside this one, by topic.
 
 mod facts;
 mod files;
@@ -19,7 +20,8 @@ use pyo3::types::PyType;
 use std::sync::{Mutex, PoisonError};
 use truebloom::{AnyFilter, FileKind, PortableHasher};
 
-/// A set that answers "surely not in it" or "probably in it" in a few bits a key, at a false-positive rate that is proven.
+/// A set that answers "certainly not in it" or "probably in it" from a few bits per key, with a
+/// proven false-positive rate.
 ///
 /// >>> f = BloomFilter(1000, 0.01, seed=1)
 /// >>> f.add("a"), f.add("a")
@@ -29,33 +31,29 @@ use truebloom::{AnyFilter, FileKind, PortableHasher};
 ///
 /// Parameters
 /// ----------
-/// items
-///     How many distinct keys it has to hold; a float without a fraction will do (1e6).
-/// fpr
-///     The false-positive rate: 0.01, "1%", "1/100", Decimal or Fraction.
-/// layout
-///     "spread" (the fewest bits), "lines" (all bits of a key in one cache line: faster, and at 1% 3.5% larger for a million keys, 9% for a thousand), or "auto".
-/// scheme
-///     "standard", "classic", "partitioned", or with mean=True a scheme of two hashes such as "double".
-/// confidence
-///     The probability with which this one filter keeps the rate, 0.999 unless given.
-/// mean
-///     Promise the average over seeds alone: fewer bits, and about half of all filters have a rate slightly above the one asked for.
-/// seed
-///     An int below 2**128 or hexadecimal digits; random unless given. Filters merge only if they have the same seed and size.
-/// untrusted
-///     Take a keyed hash (SipHash-1-3) for keys that somebody may choose against you. Keep the seed secret.
+/// items How many distinct keys it has to hold; a float without a fraction will do (1e6). fpr The
+/// false-positive rate: 0.01, "1%", "1/100", Decimal or Fraction. layout "spread" (the fewest
+/// bits), "lines" (all bits of a key in one cache line: faster, and at 1% 3.5% larger for a million
+/// keys, 9% for a thousand), or "auto". scheme "standard", "classic", "partitioned", or with
+/// mean=True a scheme of two hashes such as "double". confidence The probability with which this
+/// one filter keeps the rate, 0.999 unless given. mean Promise the average over seeds alone: fewer
+/// bits, and about half of all filters have a rate slightly above the one asked for. seed An int
+/// below 2**128 or hexadecimal digits; random unless given. Filters can be merged only if they have
+/// the same seed and size. untrusted Use a keyed hash (SipHash-1-3), for keys that an attacker may
+/// choose. Keep the seed secret.
 ///
-/// Threads may share a filter: every call sees it whole, and long calls let other threads run. A subclass may have attributes of its own, which `copy` and
-/// pickle keep; what is opened or copied is of the class that was asked. There is no len(): a filter does not know how
-/// many distinct keys it holds, `estimated_items()` says it with an interval.
+/// Threads may share a filter: every call sees it in a consistent state, and long calls let other
+/// threads run. A subclass may have its own attributes, which `copy` and pickle keep; opening or
+/// copying gives an object of the class on which it is called. There is no len(): a filter does not
+/// know how many distinct keys it holds, but `estimated_items()` gives an interval.
 #[pyclass(frozen, subclass, module = "truebloom")]
 pub(crate) struct BloomFilter {
     held: Shared<Held>,
     hasher: PortableHasher,
 }
 
-/// A finished filter on its way into an object of a subclass, which only `__new__` of Python can make: [`BloomFilter::new`] takes it instead of a number of items.
+/// A finished filter on its way into an object of a subclass, which only Python's `__new__` can
+/// make: [`BloomFilter::new`] accepts it instead of a number of items.
 #[pyclass(frozen)]
 struct Made(Mutex<Option<BloomFilter>>);
 
@@ -81,7 +79,7 @@ impl BloomFilter {
         self.held.look(py, |held| viewed!(held, filter => matches!(filter.kind(), FileKind::Scalable)))
     }
 
-    /// A change that is quick.
+    /// A change that takes little time.
     #[inline]
     fn change<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut AnyFilter) -> R + Send) -> PyResult<R> {
         self.held.change(py, |held| held.owned().map(change)).map_err(|refusal| refusal.into_error(py))
@@ -92,12 +90,13 @@ impl BloomFilter {
         self.held.write(py, |held| held.owned().map(change)).map_err(|refusal| refusal.into_error(py))
     }
 
-    /// The same filter in memory of its own.
+    /// A copy of the filter in its own memory.
     fn copied(&self, py: Python<'_>) -> PyResult<AnyFilter> {
         self.held.read(py, Held::copied).map_err(|error| copy_error(py, &error))
     }
 
-    /// The filter as an object of this class, a subclass among them; a filter that grows is a `ScalableFilter`.
+    /// The filter as an object of this class, or of a subclass; a filter that grows becomes a
+    /// `ScalableFilter`.
     fn into_object<'py>(self, class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
         let py = class.py();
         let (plain, growing) = (py.get_type::<BloomFilter>(), py.get_type::<ScalableFilter>());

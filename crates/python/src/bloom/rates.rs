@@ -1,4 +1,4 @@
-//! What a filter says of its rate and of its keys, and how that is checked.
+//! What a filter reports about its rate and its keys, and how that is checked.
 
 use super::BloomFilter;
 use super::held::{counted, viewed};
@@ -12,8 +12,8 @@ use truebloom_math::items_interval;
 
 #[pymethods]
 impl BloomFilter {
-    /// This filter's own false-positive rate right now, with its bracket: the chance that a key which was never added passes, computed from the bits
-    /// currently set.
+    /// This filter's own false-positive rate right now, with its bracket: the probability that a
+    /// key passes that was never added, computed from the bits currently set.
     ///
     /// >>> BloomFilter(1000, 0.01).fpr().value
     /// 0.0
@@ -22,7 +22,8 @@ impl BloomFilter {
         rate(py, &fpr)
     }
 
-    /// The expected rate of a filter of this size with so many distinct items (unless given, as many as planned): a mean over seeds. None without a plan.
+    /// The expected rate of a filter of this size with this many distinct items (by default, as
+    /// many as planned): a mean over seeds. None without a plan.
     #[pyo3(signature = (items=None))]
     fn expected_fpr<'py>(&self, py: Python<'py>, items: Option<&Bound<'py, PyAny>>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let items = items.map(|items| whole("items", items)).transpose()?;
@@ -35,9 +36,11 @@ impl BloomFilter {
         fpr.map_err(|error| math_error(py, &error))?.map(|fpr| rate(py, &fpr)).transpose()
     }
 
-    /// How many distinct keys it holds, by the set bits: an estimate, and an interval that has the truth with at least this confidence.
+    /// How many distinct keys it holds, according to its set bits: an estimate, and an interval
+    /// that contains the truth with at least this confidence.
     ///
-    /// Filters in lines, filters that grow and intersections have no law for it: the value is None, and the ends are certain.
+    /// For filters in lines, filters that grow and intersections there is no law for it: the value
+    /// is None, and the ends are certain.
     #[pyo3(signature = (confidence=0.99))]
     fn estimated_items<'py>(&self, py: Python<'py>, confidence: f64) -> PyResult<Bound<'py, PyAny>> {
         let found = self.held.read(py, |held| {
@@ -61,8 +64,10 @@ impl BloomFilter {
         })
     }
 
-    /// Checks the promise: the set bits against their law, the expected rate against the one asked for, and the hits among so many random keys against
-    /// the filter's own rate, each by an exact test with an error of one in a million. It looks at a copy, so other threads may go on adding.
+    /// Checks the promise: the set bits are compared with their law, the expected rate with the one
+    /// asked for, and the hits among this many random keys with the filter's own rate, each by an
+    /// exact test with an error of one in a million. It uses a copy, so other threads may go on
+    /// adding.
     ///
     /// >>> f = BloomFilter(1000, 0.01, seed=1)
     /// >>> _ = f.update(range(1000))
@@ -108,7 +113,7 @@ impl BloomFilter {
 }
 
 impl BloomFilter {
-    /// Random keys asked for in parts, so that an interrupt is heard.
+    /// Queries random keys in parts, so that an interrupt is noticed.
     fn measured(&self, py: Python<'_>, queries: u64, seed: u64) -> PyResult<Measured> {
         const PART: u64 = 1 << 22;
         let (mut left, mut part, mut hits) = (queries, 0, 0);
@@ -133,7 +138,7 @@ impl BloomFilter {
     }
 }
 
-/// What random keys said.
+/// The result of the random keys.
 struct Measured {
     holds: bool,
     overfull: bool,
@@ -145,7 +150,7 @@ struct Measured {
 }
 
 impl Measured {
-    /// Of all parts together, by the rates that the filter may have.
+    /// The result of all parts together, given the possible rates of the filter.
     fn of(measurement: &Measurement<'_>, hits: u64, queries: u64) -> Measured {
         use truebloom_math::binomial;
         let (low, high) = measurement.possible_rates();

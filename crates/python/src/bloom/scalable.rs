@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use truebloom::{AnyFilter, ScalableFilter as Layers};
 use truebloom_math::Growth;
 
-/// A Bloom filter for a number of keys that nobody knows: it grows, and its rate never exceeds the one asked for.
+/// A Bloom filter for an unknown number of keys: it grows, and its rate never exceeds the one asked
+/// for.
 ///
 /// >>> f = ScalableFilter(0.01, seed=1)
 /// >>> f.update(range(100_000)) > 99_000
@@ -16,8 +17,10 @@ use truebloom_math::Growth;
 /// >>> f.fpr().upper <= 0.01, f.layers > 3
 /// (True, True)
 ///
-/// The rate is kept certainly, at any number of keys (that of a union only up to the sum of both), for up to three or four times the memory of a filter planned for the right number. `first_items` is
-/// about how many keys the first layer takes. A key that is contained already is not inserted again.
+/// The rate is kept with certainty, at any number of keys (for a union, only up to the sum of
+/// both), and costs up to three or four times the memory of a filter planned for the right number.
+/// `first_items` is the approximate number of keys in the first layer. A key that is already
+/// contained is not inserted again.
 #[pyclass(frozen, subclass, extends = BloomFilter, module = "truebloom")]
 pub(crate) struct ScalableFilter {}
 
@@ -41,7 +44,7 @@ impl ScalableFilter {
         Ok(PyClassInitializer::from(BloomFilter::new_of(filter.into())).add_subclass(ScalableFilter {}))
     }
 
-    /// How many layers there are.
+    /// The number of layers.
     #[getter]
     fn layers(slf: &Bound<'_, ScalableFilter>) -> usize {
         let filter = slf.as_super().get();

@@ -10,7 +10,8 @@ use pyo3::types::PyDict;
 
 #[pymethods]
 impl BloomFilter {
-    /// The union: bit for bit the filter that both key sets give. Raises MergeError unless both have the same size and seed.
+    /// The union: bit for bit the filter that both key sets together give. Raises MergeError unless
+    /// both have the same size and seed.
     fn __or__<'py>(slf: &Bound<'py, BloomFilter>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         Self::merged(slf, other, Merge::Union)
     }
@@ -19,7 +20,8 @@ impl BloomFilter {
         self.merge(other.py(), other.get(), Merge::Union)
     }
 
-    /// What both contain: every key of both, and others at the rate of the two. More bits may be set than in a filter of the common keys alone.
+    /// The keys that both contain, and other keys at the rate of the result. More bits may be set
+    /// than in a filter of only the common keys.
     fn __and__<'py>(slf: &Bound<'py, BloomFilter>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         Self::merged(slf, other, Merge::Intersection)
     }
@@ -35,7 +37,7 @@ impl BloomFilter {
         Ok(equal.into_pyobject(py)?.to_owned().into_any().unbind())
     }
 
-    /// A filter with the same keys, in memory of its own.
+    /// A filter with the same keys, in its own memory.
     fn copy<'py>(slf: &Bound<'py, BloomFilter>) -> PyResult<Bound<'py, PyAny>> {
         Self::copied_with(slf, |own| Ok(own.into_any()))
     }
@@ -62,7 +64,7 @@ impl BloomFilter {
 }
 
 impl BloomFilter {
-    /// Changes this filter by another, which stays where it is.
+    /// Changes this filter with another one, which is not changed.
     fn merge(&self, py: Python<'_>, other: &BloomFilter, merge: Merge) -> PyResult<()> {
         let change = |ours: &mut Held, theirs: &Held| ours.owned().map(|ours| merge.apply(ours, theirs));
         let result = self.held.change_by(py, &other.held, || self.copied(py).map(Held::Owned), change)?;
@@ -78,7 +80,7 @@ impl BloomFilter {
         merged.into_object(&slf.get_type())
     }
 
-    /// A copy with the attributes of a subclass as this function gives them.
+    /// A copy, with the attributes of a subclass as this function returns them.
     fn copied_with<'py>(
         slf: &Bound<'py, BloomFilter>,
         attributes_of: impl FnOnce(Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>>,

@@ -1,4 +1,4 @@
-//! Making filters: BF.RESERVE, and what BF.ADD and BF.INSERT make where there is no key.
+//! Making filters: BF.RESERVE, and the filters that BF.ADD and BF.INSERT make for missing keys.
 
 use super::parse::{self, Options};
 use super::verb;
@@ -21,11 +21,11 @@ verb!(
     Insert,
     -4,
     c"Makes a filter",
-    c"O(1)",
+    c"O(1), and the plan of the first filter that is made so",
     reserve
 );
 
-/// What a filter is made like, with nothing left open.
+/// The parameters of a new filter, with nothing left open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) rate: Rate,
@@ -46,7 +46,7 @@ pub(crate) enum Form {
 }
 
 impl Request {
-    /// What these options ask for; the settings say the rest.
+    /// Completes these options with the settings.
     pub(crate) fn of(options: &Options) -> Result<Request, Failure> {
         let form = form(options)?;
         let seed = match options.seed {
@@ -61,6 +61,12 @@ impl Request {
             seed,
             clock: options.clock.unwrap_or_else(ffi::now),
         })
+    }
+
+    /// A filter that grows by this expansion, or does not with 0.
+    pub(crate) fn growing_or_fixed(rate: Rate, items: u64, expansion: u32, seed: Seed) -> Request {
+        let form = if expansion == 0 { Form::Fixed } else { Form::Growing { expansion } };
+        Request { rate, items, form, hasher: HasherId::Xxh3, seed, clock: 0 }
     }
 
     /// The empty filter. Limits of memory are held to before any is taken.
@@ -101,7 +107,8 @@ impl Request {
         }
     }
 
-    /// The arguments, after the key, of a BF.RESERVE that makes the same filter whatever the settings are where it runs.
+    /// The arguments, after the key, of a BF.RESERVE that makes the same filter whatever the
+    /// settings of the other server are.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words = vec![self.rate.to_string(), self.items.to_string()];
         let mut say = |said: &[&str]| words.extend(said.iter().map(|word| (*word).to_owned()));
@@ -127,7 +134,7 @@ fn planned(plan: &Plan, hasher: PortableHasher) -> Result<Value, Failure> {
     Ok(Value::Large(Box::new(Large::new(filter, 0))))
 }
 
-/// The kind that options ask for; options that contradict each other are refused.
+/// The kind of filter that the options ask for; contradicting options are refused.
 pub(crate) fn form(options: &Options) -> Result<Form, Failure> {
     let window = options.window();
     let is_fixed = options.nonscaling || options.blocked || window.is_some();

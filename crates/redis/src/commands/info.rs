@@ -1,8 +1,9 @@
-//! What a filter says of itself.
+//! What a filter reports about itself.
 
 use super::verb;
 use crate::answer::{Failure, NOT_FOUND, Reply};
 use crate::ffi::Call;
+use crate::imported::Imported;
 use crate::value::Value;
 use std::ffi::CStr;
 use truebloom::AnyFilter;
@@ -48,7 +49,7 @@ verb!(
     |call| call.look(1, |value| debug(value.ok_or(NOT_FOUND)?))
 );
 
-/// A number as replies have it.
+/// A number in the form of replies.
 pub(crate) fn number(number: u64) -> Reply {
     Reply::Number(i64::try_from(number).unwrap_or(i64::MAX))
 }
@@ -62,7 +63,7 @@ const KNOWN: [(&[u8], &CStr); 5] = [
     (b"EXPANSION", c"Expansion rate"),
 ];
 
-/// The fields that are ours.
+/// The additional fields of this module.
 const OURS: [(&[u8], &CStr); 9] = [
     (b"KIND", c"Kind"),
     (b"ASKED", c"Error rate asked"),
@@ -124,12 +125,13 @@ fn field(value: &Value, name: &[u8]) -> Result<Reply, Failure> {
                     _ => Reply::Array(vec![Reply::Array([bits, probes.into(), ones, value.items()].map(number).into())]),
                 }
             }
+            Value::Imported(filter) => of_imported(filter, name)?,
             _ => with_filter(value, |filter| of_filter(filter, name))?,
         },
     })
 }
 
-/// Looks at a filter by the library's type.
+/// Passes a filter to `look` as the library's type.
 pub(crate) fn with_filter<R>(value: &Value, look: impl FnOnce(&AnyFilter) -> R) -> Result<R, Failure> {
     if let Value::Large(large) = value { Ok(look(large.filter())) } else { value.to_filter().map(|filter| look(&filter)) }
 }
@@ -146,6 +148,28 @@ fn of_filter(filter: &AnyFilter, name: &[u8]) -> Reply {
     }
 }
 
+/// What is known of a filter of RedisBloom: of its layers nothing is proven, and their present rate is measured.
+fn of_imported(filter: &Imported, name: &[u8]) -> Result<Reply, Failure> {
+    let mut layers = filter.counts();
+    if let Some(own) = filter.own() {
+        layers.extend(with_filter(own, self::layers)?);
+    }
+    let sum = |of: fn(&[u64; 4]) -> u64| layers.iter().map(of).sum::<u64>();
+    let (bits, ones) = (sum(|layer| layer[0]), sum(|layer| layer[2]));
+    Ok(match name {
+        b"KIND" => Reply::Text("imported".to_owned()),
+        b"ASKED" => Reply::Text(filter.chain().asked().to_string()),
+        b"GUARANTEED" => Reply::Null,
+        b"NOW" => {
+            let own = filter.own().map_or(Ok(0.0), |own| with_filter(own, |own| own.fpr().upper))?;
+            Reply::Float((filter.most_now() + own).min(1.0))
+        }
+        b"FILL" => Reply::Float(ones as f64 / bits as f64),
+        b"BITS" => number(bits),
+        _ => Reply::Array(layers.into_iter().map(|layer| Reply::Array(layer.map(number).into())).collect()),
+    })
+}
+
 pub(crate) fn kind(filter: &AnyFilter) -> &'static str {
     match filter {
         AnyFilter::Scalable(_) => "growing",
@@ -154,7 +178,8 @@ pub(crate) fn kind(filter: &AnyFilter) -> &'static str {
     }
 }
 
-/// What the rate is at most: of a filter that grows certainly, at any number of items; of others on average, at their capacity.
+/// An upper bound on the rate: for a filter that grows, it is certain, at any number of items; for
+/// others, it is an average at their capacity.
 pub(crate) fn guaranteed(filter: &AnyFilter) -> Option<f64> {
     match filter {
         AnyFilter::Scalable(grows) => {
@@ -165,7 +190,7 @@ pub(crate) fn guaranteed(filter: &AnyFilter) -> Option<f64> {
     }
 }
 
-/// Bits, probes, set bits and items of each layer.
+/// The bits, probes, set bits and items of each layer.
 fn layers(filter: &AnyFilter) -> Vec<[u64; 4]> {
     match filter {
         AnyFilter::Scalable(grows) => {
@@ -183,7 +208,10 @@ fn debug(value: &Value) -> Result<Reply, Failure> {
         let (bits, ones, probes) = filter.shape();
         lines.push(format!("bytes:{} bits:{bits} hashes:{probes} hashwidth:128 set:{ones}", bits / 8));
     } else {
-        let layers = with_filter(value, layers)?;
+        let layers = match value {
+            Value::Imported(filter) => filter.counts(),
+            _ => with_filter(value, layers)?,
+        };
         lines.extend(layers.iter().map(|[bits, probes, ones, items]| {
             format!("bytes:{} bits:{bits} hashes:{probes} hashwidth:128 set:{ones} size:{items}", bits.div_ceil(8))
         }));

@@ -1,4 +1,4 @@
-//! Adding items and asking for them.
+//! Adding items and looking them up.
 
 use super::create::Request;
 use super::parse::{self, Options};
@@ -79,7 +79,7 @@ verb!(
     }
 );
 
-/// The options of BF.INSERT, whether a filter may be made, and the number of the first item.
+/// The options of BF.INSERT, whether a filter may be created, and the index of the first item.
 fn given(call: &Call<'_>) -> Result<(Options, bool, usize), Failure> {
     let args = call.args();
     let (mut options, mut may_make) = (Options::default(), true);
@@ -146,8 +146,8 @@ fn insert(
     added
 }
 
-/// Replicas and the AOF get the command as it came, or, of one that was refused in part, what was
-/// added: they have no limits, and would add the rest.
+/// Replicas and the AOF get the command as it came. If it was refused in part, they get what was
+/// added, because they have no limits and would add the rest.
 fn replicate_added(call: &mut Call<'_>, first: usize, added: &Result<Vec<Result<bool, Failure>>, Failure>) {
     let Ok(answers) = added else { return };
     if answers.iter().all(Result::is_ok) {

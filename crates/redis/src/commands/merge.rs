@@ -1,8 +1,10 @@
 //! The union of filters.
 
+use super::info::with_filter;
 use super::verb;
 use crate::answer::{Failure, NOT_FOUND, Reply};
-use crate::ffi::Call;
+use crate::ffi::{self, Call};
+use crate::large;
 use crate::memory;
 use crate::value::Value;
 use truebloom::AnyFilter;
@@ -19,30 +21,36 @@ verb!(
 );
 
 fn merge(call: &mut Call<'_>) -> Result<Reply, Failure> {
-    let mut sum = 0u64;
-    let (mut merged, mut expansion): (Option<AnyFilter>, u32) = (None, 0);
+    let is_limited = !call.is_replicated();
+    let mut there = 0;
+    let mut merged: Option<(AnyFilter, u32)> = None;
     // The destination is the first of them, if it is there.
     for argument in 1..call.args().len() {
-        let found = call.look(argument, |value| match value {
-            None if argument == 1 => Ok(None),
-            None => Err(NOT_FOUND),
-            Some(value) => {
-                value.check_filter()?;
-                Ok(Some((value.to_filter()?, value.bytes() as u64, value.expansion())))
+        call.look(argument, |value| {
+            let Some(value) = value else { return if argument == 1 { Ok(()) } else { Err(NOT_FOUND) } };
+            value.check_filter()?;
+            if argument == 1 {
+                there = value.bytes() as u64;
             }
+            // Filters that grow keep the layers of both, if those of one number have no room for both.
+            let layers_of_both =
+                merged.as_ref().filter(|(one, _)| matches!(one, AnyFilter::Scalable(_))).map_or(0, |(one, _)| large::bytes(one));
+            let needed = value.bytes().saturating_add(layers_of_both);
+            if is_limited {
+                memory::check(needed as u64, there)?;
+            }
+            if !ffi::has_room(needed) {
+                return Err(Failure::text(format!("ERR cannot allocate {needed} bytes")));
+            }
+            match &mut merged {
+                None => merged = Some((value.to_filter()?, value.expansion().unwrap_or(0))),
+                Some((merged, _)) => with_filter(value, |filter| merged.union_with(filter).map_err(cannot))??,
+            }
+            Ok(())
         })?;
-        let Some((filter, bytes, asked)) = found else { continue };
-        sum = sum.saturating_add(bytes);
-        match &mut merged {
-            None => (merged, expansion) = (Some(filter), asked.unwrap_or(0)),
-            Some(merged) => merged.union_with(&filter).map_err(cannot)?,
-        }
     }
-    let merged = merged.ok_or(NOT_FOUND)?;
-    if !call.is_replicated() {
-        memory::check(sum, 0)?;
-    }
-    call.change(1, |slot| slot.set(Value::of(merged, expansion)))?;
+    let (merged, expansion) = merged.ok_or(NOT_FOUND)?;
+    call.change(1, |slot| slot.replace(Value::of(merged, expansion)))?;
     call.replicate();
     call.notify(c"bf.merge", 1);
     Ok(Reply::Ok)

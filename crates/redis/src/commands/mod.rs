@@ -1,4 +1,5 @@
-//! The commands, a file a kind. Names, arguments, replies and errors of the ones that RedisBloom has are those that its clients know; README.md lists the differences.
+//! The commands, one file for each kind. Names, arguments, replies and errors of RedisBloom's
+//! commands are those that its clients know; README.md lists the differences.
 
 mod create;
 mod info;
@@ -37,7 +38,7 @@ macro_rules! verb {
 }
 use verb;
 
-pub(crate) use create::Reserve;
+pub(crate) use create::{Request, Reserve};
 pub(crate) use info::{Card, Debug, Info};
 pub(crate) use items::{Add, Exists, Insert, MultiAdd, MultiExists};
 pub(crate) use merge::Merge;
@@ -46,7 +47,7 @@ pub(crate) use sketches::{SketchAdd, SketchByDim, SketchByProb, SketchInfo, Sket
 pub(crate) use transfer::{Dump, Load, LoadChunk, ScanDump};
 pub(crate) use verify::{Plan, Verify};
 
-/// All of them, each with its category of ACL.
+/// All commands, each with its ACL category.
 macro_rules! all {
     ($say:ident) => {
         $say! {

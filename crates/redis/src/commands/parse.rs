@@ -1,4 +1,4 @@
-//! What arguments say.
+//! Parsing arguments.
 
 use crate::answer::Failure;
 use crate::settings::{MOST_EXPANSION, MOST_ITEMS};
@@ -6,7 +6,8 @@ use crate::turning::Window;
 use truebloom::{HasherId, Seed};
 use truebloom_math::Rate;
 
-/// A rate: a decimal, which stands for itself, or what else the library takes (`1%`, `1/1000`).
+/// A rate: a decimal, which is taken exactly, or another form that the library accepts (`1%`,
+/// `1/1000`).
 pub(crate) fn rate(bytes: &[u8]) -> Result<Rate, Failure> {
     let text = std::str::from_utf8(bytes).unwrap_or_default();
     text.parse::<Rate>().map_err(|_| match text.parse::<f64>() {
@@ -38,7 +39,7 @@ fn expansion(bytes: &[u8]) -> Result<u32, Failure> {
         .ok_or_else(|| Failure::text(format!("ERR expansion must be in the range [0, {MOST_EXPANSION}]")))
 }
 
-/// What a filter is made like, as far as options say it.
+/// The parameters of a filter, as far as options give them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Options {
     pub(crate) rate: Option<Rate>,
@@ -51,15 +52,15 @@ pub(crate) struct Options {
     pub(crate) every: Option<u64>,
     pub(crate) hasher: Option<HasherId>,
     pub(crate) seed: Option<Seed>,
-    /// The time of the primary, in milliseconds since 1970.
+    /// The primary's time, in milliseconds since 1970.
     pub(crate) clock: Option<u64>,
 }
 
-/// The longest time of a phase, in milliseconds: a hundred years.
+/// The longest duration of a phase, in milliseconds: a hundred years.
 const MOST_EVERY: u64 = 100 * 366 * 86_400_000;
 
 impl Options {
-    /// Takes an option with its value; false if there is none of this name.
+    /// Reads an option and its value; returns false if there is no option with this name.
     pub(crate) fn take<'a>(&mut self, name: &[u8], rest: &mut impl Iterator<Item = &'a [u8]>) -> Result<bool, Failure> {
         let name = name.to_ascii_uppercase();
         if matches!(&name[..], b"NONSCALING" | b"BLOCKED" | b"RECYCLE") {
@@ -116,7 +117,7 @@ fn milliseconds(bytes: &[u8]) -> Option<u64> {
     Some(total).filter(|total| (1..=MOST_EVERY).contains(total))
 }
 
-/// The name of a hasher as an option has it.
+/// The name of a hasher in options.
 pub(crate) fn hasher_name(hasher: HasherId) -> &'static str {
     if hasher == HasherId::Sip13 { "sip13" } else { "xxh3" }
 }

@@ -17,7 +17,7 @@ verb!(
     recycle
 );
 
-/// The highest time that a replica is told, as [`parse::Options`] holds it.
+/// The latest time that a replica accepts, as stored in [`parse::Options`].
 const MOST_CLOCK: u64 = u64::MAX / 2_000_000;
 
 fn recycle(call: &mut Call<'_>) -> Result<Reply, Failure> {
@@ -27,8 +27,8 @@ fn recycle(call: &mut Call<'_>) -> Result<Reply, Failure> {
     while let Some(name) = rest.next() {
         match &name.to_ascii_uppercase()[..] {
             b"FORCE" => force = true,
-            // What a primary says to its replicas, and to the AOF.
-            b"AT" => {
+            // What a primary says to its replicas, and to the AOF; others have no say in what time it is.
+            b"AT" if call.is_replicated() => {
                 let time = rest.next().and_then(parse::number).filter(|time| *time < MOST_CLOCK);
                 at = Some(time.ok_or_else(|| Failure::text("ERR bad AT: milliseconds since 1970"))?);
             }
@@ -36,23 +36,26 @@ fn recycle(call: &mut Call<'_>) -> Result<Reply, Failure> {
         }
     }
     let now = at.unwrap_or_else(ffi::now);
-    let turned = call.change(1, |slot| {
+    let (changed, turned) = call.change(1, |slot| {
         let value = slot.value()?.ok_or(NOT_FOUND)?;
         value.check_filter()?;
         let Value::Turning(filter) = value else {
             return Err(Failure::text("ERR the filter does not recycle; BF.RESERVE with RECYCLE or EVERY makes one that does"));
         };
+        let before = filter.stats().cycles;
         // A replica turns as it is told, whatever it would say itself.
-        let turns = force || ((at.is_some() || filter.is_due(now)) && filter.advance(now));
+        let mut changed = (force || at.is_some() || filter.is_due(now)) && filter.advance(now);
         if force {
-            filter.turn(now);
+            filter.turn();
+            changed = true;
         }
-        if turns {
+        let turned = filter.stats().cycles > before;
+        if changed {
             slot.touch();
         }
-        Ok(turns)
+        Ok((changed, turned))
     })?;
-    if turned {
+    if changed {
         let mut words = vec!["AT".to_owned(), now.to_string()];
         if force {
             words.push("FORCE".to_owned());

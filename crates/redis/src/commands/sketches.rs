@@ -96,7 +96,7 @@ verb!(
 const NO_KEY: Failure = Failure::Text(Cow::Borrowed("CMS: key does not exist"));
 const KEY_EXISTS: Failure = Failure::Text(Cow::Borrowed("CMS: key already exists"));
 
-/// The hasher and seed of a new sketch: of those that replicate, what the primary says.
+/// The hasher and seed of a new sketch; for a replicated command, those of the primary.
 fn seed(call: &Call<'_>) -> Result<truebloom::Seed, Failure> {
     let args = call.args();
     match args.len() {
@@ -192,8 +192,14 @@ fn merge(call: &mut Call<'_>) -> Result<Reply, Failure> {
         }
         _ => return Err(Failure::text("CMS: wrong number of keys/weights")),
     };
+    let is_limited = !call.is_replicated();
     let (size, hasher) = call.look(1, |value| {
-        let sketch = value.ok_or(NO_KEY)?.sketch()?;
+        let value = value.ok_or(NO_KEY)?;
+        let sketch = value.sketch()?;
+        let bytes = value.bytes() as u64;
+        if is_limited {
+            memory::check(bytes, bytes)?;
+        }
         Ok((sketch.size(), *sketch.0.hasher()))
     })?;
     let mut sum = Sketch::new(size.0, size.1, hasher)?;
@@ -206,7 +212,7 @@ fn merge(call: &mut Call<'_>) -> Result<Reply, Failure> {
             sum.add_times(source, weight)
         })?;
     }
-    call.change(1, |slot| slot.set(Value::Sketch(Box::new(sum))))?;
+    call.change(1, |slot| slot.replace(Value::Sketch(Box::new(sum))))?;
     call.replicate();
     call.notify(c"cms.merge", 1);
     Ok(Reply::Ok)

@@ -1,4 +1,5 @@
-//! Filters out of the server and into it: in chunks for clients that know them, and as files of the project.
+//! Moving filters out of the server and into it: in chunks for clients that know them, and as files
+//! of the project.
 
 use super::parse;
 use super::verb;
@@ -19,7 +20,7 @@ verb!(
     Read,
     3,
     c"The next chunk of a filter, from 0 until the iterator is 0 again",
-    c"O(n), with n bits",
+    c"O(n), with n bytes of the chunk; of the first two also with n bits",
     scan_dump
 );
 
@@ -65,14 +66,13 @@ fn scan_dump(call: &mut Call<'_>) -> Result<Reply, Failure> {
         let Some(chunk) = number.checked_sub(1) else {
             return Ok(Reply::Array(vec![Reply::Number(1), Reply::Bytes(loading::header(state::length(value)).to_vec())]));
         };
-        if chunk.saturating_mul(state::CHUNK as u64) >= state::length(value) {
+        let start = chunk.saturating_mul(state::CHUNK as u64);
+        if start >= state::length(value) {
             return Ok(end());
         }
-        let mut part = state::Part::new(chunk);
-        // It ends the writing when it is whole.
-        let _ = state::write(value, &mut part);
+        let bytes = state::part(value, start, state::CHUNK)?;
         let next = i64::try_from(number + 1).unwrap_or(i64::MAX);
-        Ok(Reply::Array(vec![Reply::Number(next), Reply::Bytes(part.bytes)]))
+        Ok(Reply::Array(vec![Reply::Number(next), Reply::Bytes(bytes)]))
     })
 }
 
@@ -88,7 +88,7 @@ fn load_chunk(call: &mut Call<'_>) -> Result<Reply, Failure> {
             let loading = Loading::begin(chunk)?;
             if is_limited {
                 let before = there.map_or(0, |value| value.bytes() as u64);
-                memory::check(loading.total, before)?;
+                memory::check(loading.total(), before)?;
             }
             return slot.set(Value::Loading(Box::new(loading))).map(|()| None);
         }
@@ -96,7 +96,7 @@ fn load_chunk(call: &mut Call<'_>) -> Result<Reply, Failure> {
         let Some(Value::Loading(loading)) = there else {
             return Err(Failure::text("ERR received bad data: the chunk with the iterator 1 comes first"));
         };
-        let expected = 2 + loading.bytes.len() as u64 / state::CHUNK as u64;
+        let expected = loading.next(chunk.len());
         if number != expected {
             return Err(Failure::text(format!("ERR received bad data: the chunk with the iterator {expected} comes next")));
         }
@@ -108,10 +108,10 @@ fn load_chunk(call: &mut Call<'_>) -> Result<Reply, Failure> {
             return Ok(None);
         }
         let limit = is_limited.then(settings::most_bytes_of_a_key);
-        let why = match state::read(&mut &loading.bytes[..], limit) {
+        let why = match loading.value(limit) {
             Ok(Value::Loading(_)) => "chunks of chunks".to_owned(),
-            Ok(value) => return slot.set(value).map(|()| None),
-            Err(why) => why.to_string(),
+            Ok(value) => return slot.replace(value).map(|()| None),
+            Err(why) => why,
         };
         // Nothing can come of it any more.
         slot.delete();
@@ -127,7 +127,7 @@ fn load_chunk(call: &mut Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply::Ok)
 }
 
-/// What a file holds, if it fits into the limits.
+/// The value in a file, if it is within the limits.
 pub(crate) fn opened(bytes: &[u8], is_limited: bool) -> Result<Value, Failure> {
     let header = FileHeader::from_bytes(bytes).map_err(Failure::of)?;
     if is_limited {

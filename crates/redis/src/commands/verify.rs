@@ -1,4 +1,4 @@
-//! What a filter will take, before it is made; and whether it keeps its promise.
+//! The size of a filter before it is created, and checks of its promise.
 
 use super::create::{self, Form, Request};
 use super::info::{guaranteed, kind, number, with_filter};
@@ -6,13 +6,15 @@ use super::parse::{self, Options};
 use super::verb;
 use crate::answer::{Failure, NOT_FOUND, Reply};
 use crate::ffi::Call;
+use crate::imported::Imported;
 use crate::large;
 use crate::memory;
 use crate::plans;
 use crate::turning::Turning;
-use crate::value;
+use crate::value::{self, Value};
 use std::ffi::CStr;
 use truebloom::verify::ExpectedVerdict;
+use truebloom_math::binomial;
 
 verb!(
     /// BF.PLAN error_rate capacity [options of BF.RESERVE]
@@ -78,10 +80,10 @@ fn plan(call: &mut Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply::Map(fields))
 }
 
-/// Layers that are listed: growth by a factor of some hundred.
+/// How many layers are listed: growth by a factor of some hundred.
 const STEPS: u32 = 8;
 
-/// Items and memory of a growing filter after each layer is full.
+/// The items and memory of a growing filter after each layer is full.
 fn steps(growth: &truebloom_math::Growth) -> Vec<Reply> {
     let (mut items, mut bytes) = (0u64, 0u64);
     let mut step = |number_of: u32| {
@@ -93,7 +95,7 @@ fn steps(growth: &truebloom_math::Growth) -> Vec<Reply> {
     (0..STEPS).map_while(&mut step).collect()
 }
 
-/// The most random keys that one command asks for: a tenth of a second.
+/// The largest number of random keys that one command queries: a tenth of a second.
 const MOST_QUERIES: u64 = 1_000_000;
 
 fn verify(call: &mut Call<'_>) -> Result<Reply, Failure> {
@@ -110,8 +112,30 @@ fn verify(call: &mut Call<'_>) -> Result<Reply, Failure> {
     call.look(1, |value| {
         let value = value.ok_or(NOT_FOUND)?;
         value.check_filter()?;
+        if let Value::Imported(filter) = value {
+            return Ok(Reply::Map(imported(filter, queries, seed)));
+        }
         with_filter(value, |filter| fields(filter, queries, seed))?.map(Reply::Map)
     })
+}
+
+/// Of layers that came from RedisBloom nothing is proven: they are measured.
+fn imported(filter: &Imported, queries: u64, seed: u64) -> Fields {
+    let mut fields: Fields = vec![
+        (c"Holds", Reply::Null),
+        (c"Kind", Reply::Text("imported".to_owned())),
+        (c"Error rate asked", Reply::Text(filter.chain().asked().to_string())),
+    ];
+    if queries > 0 {
+        let hits = filter.hits(queries, seed);
+        let (least, most) = binomial::interval(hits, queries, 0.99);
+        fields.push((c"Queries", number(queries)));
+        fields.push((c"Hits", number(hits)));
+        fields.push((c"Error rate measured", Reply::Float(hits as f64 / queries as f64)));
+        fields.push((c"Error rate at least", Reply::Float(least)));
+        fields.push((c"Error rate at most", Reply::Float(most)));
+    }
+    fields
 }
 
 fn fields(filter: &truebloom::AnyFilter, queries: u64, seed: u64) -> Result<Fields, Failure> {

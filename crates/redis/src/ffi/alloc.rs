@@ -1,4 +1,4 @@
-//! Memory from the server's allocator, so that its limits, INFO and MEMORY USAGE count what filters take.
+//! Memory from the server's allocator, so that its limits, INFO and MEMORY USAGE include filters.
 
 use super::api::Api;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -10,28 +10,32 @@ type TryAlloc = unsafe extern "C" fn(usize) -> *mut c_void;
 type Calloc = unsafe extern "C" fn(usize, usize) -> *mut c_void;
 type Free = unsafe extern "C" fn(*mut c_void);
 
-/// What allocates. Nothing of ours runs before the module is loaded, and unit tests have no server.
+/// The allocator. None of our code runs before the module is loaded, and unit tests have no server.
 static SERVER: OnceLock<(TryAlloc, Calloc, Free)> = OnceLock::new();
 
-/// Allocates from the server from now on. Nothing that was allocated before may be freed after it.
+/// From now on, allocates from the server. Nothing that was allocated before may be freed
+/// afterwards.
 pub(super) fn use_server(api: &Api) {
     let _ = SERVER.set((api.TryAlloc, api.Calloc, api.Free));
 }
 
-/// The server's allocator; the system's without a server.
+/// The server's allocator, or the system's if there is no server.
 struct Memory;
 
 #[global_allocator]
 static MEMORY: Memory = Memory;
 
-/// What the servers' allocators align everything to.
+/// The alignment of everything that the servers' allocators return.
 const ALIGNED: usize = 8;
 
-/// From so many bytes on zeroed memory is asked for only after the system said that it has the room: the server's function for it ends the process otherwise, and the one that does not gives memory that is not zeroed, which
-/// would have to be written all at once.
+/// From this many bytes on, zeroed memory is requested only after the system reported that there is
+/// room: the server's function for it ends the process otherwise, and the function that does not
+/// returns memory that is not zeroed, all of which would have to be written.
 const LARGE: usize = 1 << 20;
 
-/// Bytes that an allocation takes which must begin at a multiple of more than the server aligns to: the room to move in, in which the word before the beginning says where the allocation began.
+/// The number of bytes for an allocation that must be aligned to more than the server's alignment:
+/// there is room to move its beginning, and the word before the beginning says where the allocation
+/// began.
 fn padded(layout: Layout) -> Option<usize> {
     layout.size().checked_add(layout.align())?.checked_add(size_of::<usize>())
 }
@@ -53,7 +57,7 @@ unsafe impl GlobalAlloc for Memory {
             // SAFETY: as the caller promised.
             return unsafe { System.alloc_zeroed(layout) };
         };
-        if layout.size() >= LARGE && !has_room(layout.size()) {
+        if !has_room(layout.size()) {
             return ptr::null_mut();
         }
         // SAFETY: the function is the server's.
@@ -73,10 +77,11 @@ unsafe impl GlobalAlloc for Memory {
     }
 }
 
-/// A block of this layout from an allocator of blocks that are aligned to [`ALIGNED`]; null if it gives none.
+/// A block with this layout from an allocator whose blocks are aligned to [`ALIGNED`]; null if it
+/// fails.
 ///
 /// # Safety
-/// `take` gives null or a block of so many bytes.
+/// `take` must return null or a block of this many bytes.
 unsafe fn aligned(layout: Layout, take: impl Fn(usize) -> *mut c_void) -> *mut u8 {
     if layout.align() <= ALIGNED {
         return take(layout.size()).cast();
@@ -95,8 +100,11 @@ unsafe fn aligned(layout: Layout, take: impl Fn(usize) -> *mut c_void) -> *mut u
     }
 }
 
-/// Whether the system would give so many bytes now.
-fn has_room(bytes: usize) -> bool {
+/// Whether the system would give so many bytes now, which for few is taken for granted.
+pub(crate) fn has_room(bytes: usize) -> bool {
+    if bytes < LARGE {
+        return true;
+    }
     // SAFETY: nothing reads or writes what is mapped, and it is unmapped at once.
     unsafe {
         let flags = rustix::mm::MapFlags::PRIVATE;
@@ -109,7 +117,8 @@ fn has_room(bytes: usize) -> bool {
 mod tests {
     use super::*;
 
-    /// Blocks of any alignment begin at a multiple of it, keep what is written to all of them, and lead back to where they came from.
+    /// Blocks of any alignment begin at a multiple of it, keep what is written to all of them, and
+    /// lead back to their allocation.
     #[test]
     fn blocks_are_aligned_and_lead_back() {
         for align in [1, 8, 16, 32, 64, 4096] {
@@ -140,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_system_has_some_room_but_not_all() {
-        assert!(has_room(LARGE) && !has_room(1 << 60));
+        assert!(has_room(1) && has_room(LARGE) && !has_room(1 << 60));
     }
 
     #[test]

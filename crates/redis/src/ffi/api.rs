@@ -1,4 +1,4 @@
-//! The server's functions, each looked up by its name when the module loads.
+//! The server's functions, each looked up by its name when the module is loaded.
 
 #![allow(non_snake_case, reason = "the functions keep the names that the server gives them")]
 
@@ -6,22 +6,22 @@ use super::raw::*;
 use std::ffi::{c_char, c_int, c_long, c_longlong, c_uint, c_ulonglong, c_void};
 use std::sync::OnceLock;
 
-/// How the server finds a function: by its name, into a pointer; 0 if it has it.
+/// How a function of the server is found: by its name, into a pointer; returns 0 if it exists.
 pub(super) type GetApi = unsafe extern "C" fn(*const c_char, *mut *mut c_void) -> c_int;
 
 macro_rules! api {
     (needed { $($needed:ident: $needed_type:ty,)* } optional { $($optional:ident: $optional_type:ty,)* }) => {
-        /// The functions: those without which the module does not load, and those that only some servers have.
+        /// The functions: those that the module requires, and those that only some servers have.
         pub(super) struct Api {
             $(pub(super) $needed: $needed_type,)*
             $(pub(super) $optional: Option<$optional_type>,)*
         }
 
         impl Api {
-            /// All of them, or the name of one that is missing.
+            /// All functions, or the name of a missing one.
             ///
             /// # Safety
-            /// `get` is the server's own.
+            /// `get` must be the server's own.
             unsafe fn resolve(get: GetApi) -> Result<Api, &'static str> {
                 Ok(Api {
                     // SAFETY: the server has a function of this name and, by its header, of this type.
@@ -77,6 +77,7 @@ api! {
         SaveUnsigned: unsafe extern "C" fn(*mut Io, u64),
         LoadUnsigned: unsafe extern "C" fn(*mut Io) -> u64,
         SaveStringBuffer: unsafe extern "C" fn(*mut Io, *const c_char, usize),
+        LoadDouble: unsafe extern "C" fn(*mut Io) -> f64,
         LoadStringBuffer: unsafe extern "C" fn(*mut Io, *mut usize) -> *mut c_char,
         IsIOError: unsafe extern "C" fn(*mut Io) -> c_int,
         LogIOError: unsafe extern "C" fn(*mut Io, *const c_char, *const c_char, ...),
@@ -99,10 +100,10 @@ api! {
     }
 }
 
-/// The function of a name that ends with NUL.
+/// The function with this name, which ends with NUL.
 ///
 /// # Safety
-/// `get` is the server's own, and `F` the type of a pointer to a function of this name.
+/// `get` must be the server's own, and `F` the type of a pointer to a function with this name.
 unsafe fn find<F: Copy>(get: GetApi, name: &'static str) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
     let mut found: *mut c_void = std::ptr::null_mut();
@@ -114,10 +115,10 @@ unsafe fn find<F: Copy>(get: GetApi, name: &'static str) -> Option<F> {
 
 static API: OnceLock<Api> = OnceLock::new();
 
-/// Looks the functions up; the name of a missing one otherwise.
+/// Looks up the functions; returns the name of a missing one as an error.
 ///
 /// # Safety
-/// `ctx` is that of the module's loading.
+/// `ctx` must be that of loading the module.
 pub(super) unsafe fn load(ctx: *mut Ctx) -> Result<&'static Api, &'static str> {
     // SAFETY: the context of a module that is loaded begins with the function that finds the others.
     let resolved = unsafe {
@@ -126,6 +127,11 @@ pub(super) unsafe fn load(ctx: *mut Ctx) -> Result<&'static Api, &'static str> {
     };
     super::alloc::use_server(&resolved);
     Ok(API.get_or_init(|| resolved))
+}
+
+/// The functions, if they have been looked up.
+pub(super) fn found() -> Option<&'static Api> {
+    API.get()
 }
 
 /// The functions. The server calls nothing of ours before they are looked up.

@@ -1,4 +1,4 @@
-//! A command that runs: its arguments, its keys, what it replicates.
+//! A running command: its arguments, its keys, and what it replicates.
 
 use super::api::api;
 use super::raw::*;
@@ -10,13 +10,13 @@ use std::ffi::{CStr, CString, c_int, c_long};
 use std::marker::PhantomData;
 use std::ptr;
 
-/// A command that runs.
+/// A running command.
 pub(crate) struct Call<'a> {
     ctx: *mut Ctx,
     args: Args<'a>,
 }
 
-/// Its arguments, the command's name first.
+/// Its arguments, which begin with the command's name.
 #[derive(Clone, Copy)]
 pub(crate) struct Args<'a> {
     texts: *const *mut Text,
@@ -25,7 +25,7 @@ pub(crate) struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
-    /// The number of arguments, with the command's name.
+    /// The number of arguments, including the command's name.
     pub(crate) fn len(self) -> usize {
         self.count
     }
@@ -35,7 +35,7 @@ impl<'a> Args<'a> {
         (index < self.count).then(|| unsafe { *self.texts.add(index) })
     }
 
-    /// An argument; empty if there is none of this number.
+    /// An argument; empty if there is none with this index.
     #[inline]
     pub(crate) fn get(self, index: usize) -> &'a [u8] {
         self.text(index).map_or(&[], |text| {
@@ -44,7 +44,7 @@ impl<'a> Args<'a> {
         })
     }
 
-    /// Those from this one on.
+    /// The arguments from this one on.
     pub(crate) fn from(self, first: usize) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone {
         (first..self.count.max(first)).map(move |index| self.get(index))
     }
@@ -53,7 +53,7 @@ impl<'a> Args<'a> {
 /// The bytes of a string of the server.
 ///
 /// # Safety
-/// The string lives as long as `'a`, and nothing changes it.
+/// The string must live as long as `'a` without being changed.
 pub(super) unsafe fn bytes_of<'a>(text: *const Text) -> &'a [u8] {
     let mut length = 0;
     // SAFETY: the server says how many bytes there are.
@@ -63,22 +63,22 @@ pub(super) unsafe fn bytes_of<'a>(text: *const Text) -> &'a [u8] {
     }
 }
 
-/// The place of a value: a key that is open for writing.
+/// The slot of a value: a key that is open for writing.
 pub(crate) struct Slot {
     key: *mut Key,
     changed: bool,
-    /// Bytes of the value there that are counted.
+    /// How many bytes of the value are included in the statistics.
     counted: usize,
 }
 
 impl Slot {
-    /// The value there, none for no key; a failure for a value of another type.
+    /// The value in the slot, `None` if there is no key; a failure for a value of another type.
     pub(crate) fn value(&mut self) -> Result<Option<&mut Value>, Failure> {
         // SAFETY: the key is open, and its value is ours alone while it is: one key is open at a time.
         Ok(unsafe { value_of(self.key) }?.map(|value| unsafe { &mut *value }))
     }
 
-    /// Puts a value there.
+    /// Stores a value.
     pub(crate) fn set(&mut self, value: Value) -> Result<(), Failure> {
         // The server frees the value before, and with it what it takes now.
         self.count();
@@ -98,6 +98,14 @@ impl Slot {
         Err(Failure::text("ERR the server did not take the value"))
     }
 
+    /// Puts a value in the place of the one that is there, which keeps its time to live; or where there is none.
+    pub(crate) fn replace(&mut self, value: Value) -> Result<(), Failure> {
+        let Some(there) = self.value()? else { return self.set(value) };
+        *there = value;
+        self.touch();
+        Ok(())
+    }
+
     /// Removes the key.
     pub(crate) fn delete(&mut self) {
         self.count();
@@ -106,7 +114,7 @@ impl Slot {
         self.changed = true;
     }
 
-    /// Counts what the value there takes now.
+    /// Updates the statistics with the present size of the value.
     fn count(&mut self) {
         // SAFETY: as in `value`.
         if let Ok(Some(value)) = unsafe { value_of(self.key) } {
@@ -117,7 +125,7 @@ impl Slot {
         }
     }
 
-    /// Says that the value there has changed.
+    /// Reports to the server that the value has changed.
     pub(crate) fn touch(&mut self) {
         self.changed = true;
     }
@@ -126,21 +134,21 @@ impl Slot {
 /// The value of an open key, which may be null.
 ///
 /// # Safety
-/// The key is open, or null. What is found lives until it is closed.
+/// The key must be open, or null. The result lives until the key is closed.
 unsafe fn value_of(key: *mut Key) -> Result<Option<*mut Value>, Failure> {
     // SAFETY: the functions take null for no key; a value of our type was made by us.
     unsafe {
         if key.is_null() || (api().KeyType)(key) == KEY_EMPTY {
             return Ok(None);
         }
-        if (api().ModuleTypeGetType)(key) != types::own_type() {
+        if !types::is_ours((api().ModuleTypeGetType)(key)) {
             return Err(Failure::WrongType);
         }
         Ok(Some((api().ModuleTypeGetValue)(key).cast()).filter(|value: &*mut Value| !value.is_null()))
     }
 }
 
-/// Closes a key, also if what it was opened for panics.
+/// Closes a key, even if the code that uses it panics.
 struct Open(*mut Key);
 
 impl Drop for Open {
@@ -152,7 +160,7 @@ impl Drop for Open {
 
 impl<'a> Call<'a> {
     /// # Safety
-    /// The server passed these, and they live as long as `'a`.
+    /// The server must have passed these, and they must live as long as `'a`.
     pub(super) unsafe fn new(ctx: *mut Ctx, texts: *const *mut Text, count: c_int) -> Call<'a> {
         Call { ctx, args: Args { texts, count: usize::try_from(count).unwrap_or(0), lifetime: PhantomData } }
     }
@@ -162,7 +170,8 @@ impl<'a> Call<'a> {
         self.args
     }
 
-    /// Looks at the value of the key that this argument names: none for no key, a failure for a value of another type.
+    /// Passes the value of the key in this argument to `look`: `None` if there is no key, a failure
+    /// for a value of another type.
     pub(crate) fn look<R>(&mut self, argument: usize, look: impl FnOnce(Option<&Value>) -> Result<R, Failure>) -> Result<R, Failure> {
         let Some(name) = self.args.text(argument) else { return Err(Failure::Arity) };
         // SAFETY: the value lives while the key is open, and nothing else is opened meanwhile: `self` is borrowed.
@@ -173,7 +182,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Changes the value of the key that this argument names. Tells the server if it has changed.
+    /// Changes the value of the key in this argument. Reports to the server if the value has
+    /// changed.
     pub(crate) fn change<R>(&mut self, argument: usize, change: impl FnOnce(&mut Slot) -> Result<R, Failure>) -> Result<R, Failure> {
         let Some(name) = self.args.text(argument) else { return Err(Failure::Arity) };
         // SAFETY: as in `look`; the name lives as long as the command runs.
@@ -192,7 +202,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Tells those who listen to events of the key that this argument names.
+    /// Notifies subscribers to events of the key in this argument.
     pub(crate) fn notify(&mut self, event: &CStr, argument: usize) {
         if let Some(name) = self.args.text(argument) {
             // SAFETY: the event ends with NUL.
@@ -200,13 +210,14 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Whether the server asks for the positions of the keys alone.
+    /// Whether the server only asks for the positions of the keys.
     pub(super) fn asks_for_keys(&self) -> bool {
         // SAFETY: in a command.
         unsafe { (api().IsKeysPositionRequest)(self.ctx) != 0 }
     }
 
-    /// Says where keys are, of a command whose second argument is the number of those after it.
+    /// Reports the positions of keys, for a command whose second argument is the number of keys
+    /// after it.
     pub(super) fn say_counted_keys(&self) {
         let count = std::str::from_utf8(self.args.get(2)).ok().and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
         let sources = (3..self.args.len()).take(count).map(|position| (position, KEY_READ_ONLY | KEY_ACCESS));
@@ -216,13 +227,14 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Replicas and the AOF get the command as it came.
+    /// Passes the command unchanged to replicas and the AOF.
     pub(crate) fn replicate(&mut self) {
         // SAFETY: in a command.
         unsafe { (api().ReplicateVerbatim)(self.ctx) };
     }
 
-    /// Replicas and the AOF get another command, of the key that the first argument names and these words.
+    /// Passes another command to replicas and the AOF, with the key in the first argument and these
+    /// words.
     pub(crate) fn replicate_as<T: AsRef<[u8]>>(&mut self, command: &CStr, words: &[T]) {
         let Some(key) = self.args.text(1) else { return };
         // SAFETY: `v` takes an array of the server's strings and its length. They are freed after it.
@@ -237,7 +249,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Whether the command comes from a primary or an AOF, and so has to be obeyed whatever the limits here are.
+    /// Whether the command comes from a primary or an AOF, so that it must be obeyed whatever the
+    /// limits of this server.
     pub(crate) fn is_replicated(&self) -> bool {
         // SAFETY: in a command.
         let flags = unsafe { (api().GetContextFlags)(self.ctx) };

@@ -1,4 +1,4 @@
-//! Registering commands: their names, flags, keys and categories, and the way in.
+//! Registering commands: their names, flags, keys and categories, and their entry points.
 
 use super::api::{Api, api};
 use super::call::Call;
@@ -8,17 +8,18 @@ use crate::answer::{Failure, Reply};
 use std::ffi::{CStr, c_int};
 use std::ptr;
 
-/// A command. Each is a type, as the server passes nothing on that would tell one function which command it is.
+/// A command. Each command is a type, because the server passes nothing that would tell a shared
+/// function which command it is.
 pub(crate) trait Verb {
     /// Its name.
     const NAME: &'static CStr;
     /// What it does to keys.
     const KEYS: Keys;
-    /// What it does, in a line.
+    /// What it does, in one line.
     const SUMMARY: &'static CStr;
-    /// Its time.
+    /// Its time complexity.
     const COMPLEXITY: &'static CStr;
-    /// Arguments with its name; at least so many if negative.
+    /// The number of arguments, including its name; if negative, the smallest number.
     const ARITY: c_int;
 
     /// Runs it.
@@ -30,32 +31,30 @@ pub(crate) trait Verb {
 pub(crate) enum Keys {
     /// None.
     None,
-    /// The first argument is read.
+    /// Reads the first argument.
     Read,
-    /// Items are added to the first argument, which may be made.
+    /// Adds items to the first argument, which may be created.
     Insert,
-    /// The first argument is replaced, or made.
+    /// Replaces or creates the first argument.
     Replace,
-    /// The first argument is changed, and all after it are read.
+    /// Changes the first argument, and reads all after it.
     Merge,
-    /// The first argument is changed, and as many as the second says after it are read.
+    /// Changes the first argument, and reads as many keys after the second argument as that says.
     CountedMerge,
 }
 
 impl Keys {
-    fn flags(self) -> &'static CStr {
+    fn flags(self) -> &'static str {
         match self {
-            Keys::None => c"fast",
-            Keys::Read => c"readonly fast",
-            Keys::Insert => c"write deny-oom fast",
-            Keys::Replace => c"write deny-oom",
-            Keys::Merge => c"write deny-oom",
+            Keys::None => "",
+            Keys::Read => "readonly",
+            Keys::Insert | Keys::Replace | Keys::Merge => "write deny-oom",
             // Clusters ask the command itself where its keys are.
-            Keys::CountedMerge => c"write deny-oom getkeys-api",
+            Keys::CountedMerge => "write deny-oom getkeys-api",
         }
     }
 
-    /// First key, last key, step, for servers and clients that know no key specifications.
+    /// First key, last key and step, for servers and clients that do not know key specifications.
     fn positions(self) -> (c_int, c_int, c_int) {
         match self {
             Keys::None => (0, 0, 0),
@@ -68,7 +67,8 @@ impl Keys {
         !matches!(self, Keys::None | Keys::Read)
     }
 
-    /// What the server is told: users that may only read, or only some keys, are held to it.
+    /// The key specifications, with which the server enforces permissions of users that may only
+    /// read, or only use some keys.
     fn specs(self) -> Vec<KeySpec> {
         let first = |flags| spec(flags, 1, FIND_RANGE, [0, 1, 0]);
         let end = spec_end();
@@ -92,7 +92,7 @@ fn spec(flags: u64, position: c_int, find_kind: c_int, find: [c_int; 3]) -> KeyS
     KeySpec { notes: ptr::null(), flags, begin_kind: BEGIN_INDEX, begin: Begin { position }, find_kind, find }
 }
 
-/// What the server takes for the end of the list.
+/// The element that ends the list for the server.
 fn spec_end() -> KeySpec {
     KeySpec { begin_kind: 0, ..spec(0, 0, 0, [0; 3]) }
 }
@@ -100,10 +100,10 @@ fn spec_end() -> KeySpec {
 static VERSION: InfoVersion =
     InfoVersion { version: 1, history_entry: 2 * size_of::<*const u8>(), key_spec: size_of::<KeySpec>(), argument: ARGUMENT_BYTES };
 
-/// Registers a command; its name if the server refuses it.
+/// Registers a command; returns its name as an error if the server refuses it.
 ///
 /// # Safety
-/// `ctx` is that of the module's loading.
+/// `ctx` must be that of loading the module.
 pub(super) unsafe fn register<V: Verb>(ctx: *mut Ctx, category: &CStr) -> Result<(), &'static CStr> {
     let api: &Api = api();
     let (first, last, step) = V::KEYS.positions();
@@ -120,10 +120,14 @@ pub(super) unsafe fn register<V: Verb>(ctx: *mut Ctx, category: &CStr) -> Result
         arguments: ptr::null(),
     };
     let access = if V::KEYS.is_write() { "write" } else { "read" };
-    let categories = format!("{access} fast {}\0", category.to_str().unwrap_or_default());
+    // Fast is what does not look at all bits, whose numbers are n and c.
+    let is_fast = [&b"O(1)"[..], b"O(k", b"O(d"].iter().any(|begin| V::COMPLEXITY.to_bytes().starts_with(begin));
+    let (flag, speed) = if is_fast { (" fast", "fast") } else { ("", "slow") };
+    let flags = format!("{}{flag}\0", V::KEYS.flags());
+    let categories = format!("{access} {speed} {}\0", category.to_str().unwrap_or_default());
     // SAFETY: all texts end with NUL, and the server copies what it keeps; the specifications end with an empty one.
     unsafe {
-        if (api.CreateCommand)(ctx, V::NAME.as_ptr(), enter::<V>, V::KEYS.flags().as_ptr(), first, last, step) != OK {
+        if (api.CreateCommand)(ctx, V::NAME.as_ptr(), enter::<V>, flags.trim_start().as_ptr().cast(), first, last, step) != OK {
             return Err(V::NAME);
         }
         let command = (api.GetCommand)(ctx, V::NAME.as_ptr());
@@ -132,7 +136,7 @@ pub(super) unsafe fn register<V: Verb>(ctx: *mut Ctx, category: &CStr) -> Result
         }
         if let Some(set) = api.SetCommandACLCategories {
             // Servers without categories of modules' own refuse the last word; then the usual ones do.
-            let plain = format!("{access} fast\0");
+            let plain = format!("{access} {speed}\0");
             if set(command, categories.as_ptr().cast()) != OK {
                 set(command, plain.as_ptr().cast());
             }

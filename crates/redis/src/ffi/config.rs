@@ -1,4 +1,4 @@
-//! Settings as the server's CONFIG has them.
+//! Settings in the server's CONFIG.
 
 use super::api::api;
 use super::guarded;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// Registers all settings and reads the server's file.
 ///
 /// # Safety
-/// `ctx` is that of the module's loading.
+/// `ctx` must be that of loading the module.
 pub(super) unsafe fn register(ctx: *mut Ctx) -> Result<(), &'static CStr> {
     for number in NUMBERS {
         let Number { name, default, lowest, highest, is_memory, .. } = number;
@@ -50,7 +50,7 @@ unsafe extern "C" fn set_number(_: *const c_char, value: c_longlong, data: *mut 
     guarded(|| unsafe { &*data.cast::<Number>() }.set(value)).map_or(ERR, |()| OK)
 }
 
-/// What the server was last told: it reads it after we return.
+/// The last text that was passed to the server, which reads it after we return.
 static TOLD: AtomicPtr<Text> = AtomicPtr::new(ptr::null_mut());
 
 unsafe extern "C" fn get_text(_: *const c_char, data: *mut c_void) -> *mut Text {

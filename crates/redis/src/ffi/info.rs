@@ -9,14 +9,15 @@ use std::ffi::c_int;
 /// Registers the section.
 ///
 /// # Safety
-/// `ctx` is that of the module's loading.
+/// `ctx` must be that of loading the module.
 pub(super) unsafe fn register(ctx: *mut Ctx) {
     // SAFETY: as the caller says.
     unsafe { (api().RegisterInfoFunc)(ctx, add) };
 }
 
-unsafe extern "C" fn add(info: *mut InfoCtx, _crashed: c_int) {
+unsafe extern "C" fn add(info: *mut InfoCtx, crashed: c_int) {
     guarded(|| {
+        // The report of a crash may have interrupted what holds a lock: no field of it takes one.
         let (values, bytes) = memory::totals();
         let limit = |bytes: u64| if bytes == u64::MAX { 0 } else { bytes };
         let fields = [
@@ -24,7 +25,8 @@ unsafe extern "C" fn add(info: *mut InfoCtx, _crashed: c_int) {
             (c"memory_bytes", bytes),
             (c"memory_limit_of_a_key", limit(settings::most_bytes_of_a_key())),
             (c"memory_limit_of_all", limit(settings::most_bytes_of_all())),
-            (c"plans", plans::count()),
+            (c"plans", plans::count(crashed != 0)),
+            (c"plans_memory_bytes", plans::bytes()),
         ];
         // SAFETY: the server is making the reply of INFO; names end with NUL.
         unsafe {

@@ -1,4 +1,4 @@
-//! Where the server begins.
+//! The module's entry point.
 
 use super::api::{self, Api};
 use super::raw::*;
@@ -6,18 +6,19 @@ use super::{command, config, guarded, info, types};
 use crate::{commands, settings};
 use std::ffi::{CStr, CString, c_int};
 
-/// The module's name: that of RedisBloom's filters, and of valkey-bloom, whose commands it has; so clients find it, and two of them cannot be loaded at once.
+/// The module's name: that of RedisBloom's filters and of valkey-bloom, whose commands it has. So
+/// clients recognize it, and two such modules cannot be loaded at once.
 const NAME: &CStr = c"bf";
 
-/// 0.1.0, as modules write it.
+/// Version 0.1.0, in the form that modules use.
 const VERSION: c_int = 100;
 
 const API_VERSION: c_int = 1;
 
-/// What the server calls when it loads the module. Valkey calls it too.
+/// The server calls this when it loads the module. Valkey calls it, too.
 ///
 /// # Safety
-/// Called by the server, once.
+/// Only the server may call it, once.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn RedisModule_OnLoad(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
     // SAFETY: as the caller promised.
@@ -25,6 +26,12 @@ pub(super) unsafe extern "C" fn RedisModule_OnLoad(ctx: *mut Ctx, texts: *mut *m
 }
 
 unsafe fn load(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
+    // The server's log is not where Rust writes by itself.
+    std::panic::set_hook(Box::new(|panic| {
+        if let Some(api) = api::found() {
+            log(api, std::ptr::null_mut(), &format!("internal error, which is a fault of the module: {panic}"));
+        }
+    }));
     // SAFETY: the server is loading the module.
     let api: &Api = match unsafe { api::load(ctx) } {
         Ok(api) => api,
@@ -68,7 +75,7 @@ unsafe fn load(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
 }
 
 /// # Safety
-/// `ctx` is that of the module's loading.
+/// `ctx` must be that of loading the module.
 unsafe fn register_commands(ctx: *mut Ctx) -> Result<(), &'static CStr> {
     for category in [c"bloom", c"cms"] {
         if let Some(add) = api::api().AddACLCategory {

@@ -1,4 +1,5 @@
-//! The border to the server: all that is unsafe. What the rest sees of it is [`Call`] in commands, [`Setting`]s, and the types that go in and out.
+//! The interface to the server, with all unsafe code. The rest of the module uses [`Call`] in
+//! commands, [`Setting`]s, and the types in their arguments and results.
 #![allow(unsafe_code, reason = "foreign functions")]
 
 mod alloc;
@@ -11,10 +12,12 @@ mod load;
 mod raw;
 mod types;
 
+pub(crate) use alloc::has_room;
 pub(crate) use call::{Call, now};
 pub(crate) use command::{Keys, Verb};
 
-/// Runs what the server called. A panic must not unwind into the server: it becomes `None`.
+/// Runs what the server called. A panic must not unwind into the server: it becomes `None`, and the
+/// hook that `load` sets has written a line about it.
 fn guarded<R>(run: impl FnOnce() -> R) -> Option<R> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).ok()
 }

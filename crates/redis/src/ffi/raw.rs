@@ -1,4 +1,4 @@
-//! Types and numbers of the server's header, as far as they are used.
+//! Types and numbers from the server's header that are used here.
 
 use std::ffi::{c_char, c_int, c_longlong, c_void};
 
@@ -13,7 +13,7 @@ macro_rules! opaque {
 }
 
 opaque! {
-    /// What a command, or the loading, happens in.
+    /// The context of a command, or of loading.
     Ctx;
     /// An open key.
     Key;
@@ -23,13 +23,13 @@ opaque! {
     Type;
     /// A registered command.
     Command;
-    /// An RDB or AOF that is read or written.
+    /// An RDB or AOF that is being read or written.
     Io;
     /// The state of DEBUG DIGEST.
     Digest;
     /// The reply of INFO.
     InfoCtx;
-    /// What only servers of later versions pass.
+    /// The type that only later server versions pass.
     Defrag;
 }
 
@@ -52,7 +52,7 @@ pub(super) const OPTION_IO_ERRORS: c_int = 1;
 pub(super) const OPTION_NO_IMPLICIT_SIGNAL: c_int = 1 << 1;
 pub(super) const OPTION_ASYNC_LOAD: c_int = 1 << 2;
 
-/// A setting that takes `1gb`.
+/// Marks a setting that accepts `1gb`.
 pub(super) const CONFIG_MEMORY: u32 = 1 << 7;
 pub(super) const CONFIG_SENSITIVE: u32 = 1 << 1;
 
@@ -64,7 +64,7 @@ pub(super) type GetString = unsafe extern "C" fn(*const c_char, *mut c_void) -> 
 pub(super) type SetString = unsafe extern "C" fn(*const c_char, *mut Text, *mut c_void, *mut *mut Text) -> c_int;
 pub(super) type ApplyFn = Option<unsafe extern "C" fn(*mut Ctx, *mut c_void, *mut *mut Text) -> c_int>;
 
-/// Version 3 of it: all that both servers have since 6.2.
+/// Version 3 of the structure, which both servers have had since 6.2.
 #[repr(C)]
 pub(super) struct TypeMethods {
     pub(super) version: u64,
@@ -106,7 +106,8 @@ pub(super) struct CommandInfo {
     pub(super) arguments: *const c_void,
 }
 
-/// A range or a number of keys; the words of the two unions of the header, each as long as its longest member.
+/// A range or a number of keys; the two unions of the header are represented by words, as long as
+/// their longest members.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct KeySpec {
@@ -118,7 +119,7 @@ pub(super) struct KeySpec {
     pub(super) find: [c_int; 3],
 }
 
-/// A position, in place of which another server may have a keyword.
+/// A position; other servers may have a keyword instead.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) union Begin {
@@ -144,5 +145,5 @@ pub(super) const KEY_ACCESS: u64 = 1 << 4;
 pub(super) const KEY_UPDATE: u64 = 1 << 5;
 pub(super) const KEY_INSERT: u64 = 1 << 6;
 
-/// The header's description of an argument, of which none is given: nine words.
+/// The size of the header's description of an argument, nine words, of which we give none.
 pub(super) const ARGUMENT_BYTES: usize = 72;

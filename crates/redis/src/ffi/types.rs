@@ -1,9 +1,14 @@
 //! The type of our values: saving, loading, copying, measuring and freeing them.
 
+use super::alloc::has_room;
 use super::api::api;
 use super::call::bytes_of;
 use super::guarded;
 use super::raw::*;
+use crate::answer::Failure;
+use crate::compact::zeroed;
+use crate::imported::Imported;
+use crate::redisbloom::{self, Chain, Plan};
 use crate::state::{self, Source};
 use crate::value::Value;
 use crate::{loading, memory};
@@ -12,19 +17,31 @@ use std::io::{self, Read, Write};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The name, for ever: nine characters, and what servers without the module refuse a dump by.
+/// The name, which must never change: nine characters, with which servers without the module refuse
+/// a dump.
 const NAME: &CStr = c"truebloom";
 
-/// The version of the encoding: of this outer one. What is inside has a version of its own.
+/// The version of the outer encoding. The contents have their own version.
 const ENCODING: c_int = 1;
+
+/// The type of RedisBloom's filters, so that its RDB files, its DUMP and its replication stream can be read. Its values keep the name.
+const REDISBLOOM: &CStr = c"MBbloom--";
+
+/// What we write under that name: far above the versions of RedisBloom, which refuses it.
+const OWN_OF_REDISBLOOM: c_int = 1000;
+
+/// Those of RedisBloom that are read: since 2 there are options, since 4 a growth.
+const REDISBLOOM_ENCODINGS: std::ops::RangeInclusive<c_int> = 2..=4;
+const WITH_GROWTH: c_int = 4;
 
 /// Bytes that are written at a time.
 const PIECE: usize = 1 << 20;
 
-/// Bytes of a command of the AOF: far below what a server takes for one argument.
+/// The number of bytes in a command of the AOF: far below the server's limit for one argument.
 const AOF_PIECE: usize = state::CHUNK;
 
 static OWN: AtomicPtr<Type> = AtomicPtr::new(ptr::null_mut());
+static FROM_REDISBLOOM: AtomicPtr<Type> = AtomicPtr::new(ptr::null_mut());
 
 /// Our type.
 #[inline]
@@ -32,10 +49,16 @@ pub(super) fn own_type() -> *mut Type {
     OWN.load(Ordering::Relaxed)
 }
 
-/// Makes the type known.
+/// Whether values of this type are ours.
+#[inline]
+pub(super) fn is_ours(kind: *mut Type) -> bool {
+    !kind.is_null() && (kind == own_type() || kind == FROM_REDISBLOOM.load(Ordering::Relaxed))
+}
+
+/// Makes the types known.
 ///
 /// # Safety
-/// `ctx` is that of the module's loading.
+/// `ctx` must be that of loading the module.
 pub(super) unsafe fn register(ctx: *mut Ctx) -> Result<(), &'static CStr> {
     let mut methods = TypeMethods {
         version: TYPE_METHODS_VERSION,
@@ -56,13 +79,23 @@ pub(super) unsafe fn register(ctx: *mut Ctx) -> Result<(), &'static CStr> {
     // SAFETY: the server copies the methods.
     let own = unsafe { (api().CreateDataType)(ctx, NAME.as_ptr(), ENCODING, &raw mut methods) };
     OWN.store(own, Ordering::Relaxed);
-    if own.is_null() { Err(NAME) } else { Ok(()) }
+    methods.rdb_load = Some(load_redisbloom);
+    // SAFETY: as above.
+    let other = unsafe { (api().CreateDataType)(ctx, REDISBLOOM.as_ptr(), OWN_OF_REDISBLOOM, &raw mut methods) };
+    FROM_REDISBLOOM.store(other, Ordering::Relaxed);
+    if own.is_null() {
+        Err(NAME)
+    } else if other.is_null() {
+        Err(REDISBLOOM)
+    } else {
+        Ok(())
+    }
 }
 
 /// A value that the server passed.
 ///
 /// # Safety
-/// The pointer is one that we gave to the server, and it was not freed.
+/// The pointer must be one that we gave to the server, and that was not freed.
 unsafe fn value<'a>(value: *const c_void) -> &'a Value {
     // SAFETY: as the caller says.
     unsafe { &*value.cast::<Value>() }
@@ -74,19 +107,81 @@ fn given(value: Value) -> *mut c_void {
 }
 
 unsafe extern "C" fn load(io: *mut Io, encoding: c_int) -> *mut c_void {
-    guarded(|| {
-        let loaded = if encoding == ENCODING { read(io) } else { Err(format!("encoding {encoding} is newer than this module")) };
-        match loaded {
-            Ok(value) => given(value),
-            Err(why) => {
-                let why = std::ffi::CString::new(why).unwrap_or_default();
-                // SAFETY: the format takes one text, which ends with NUL.
-                unsafe { (api().LogIOError)(io, c"warning".as_ptr(), c"truebloom: %s".as_ptr(), why.as_ptr()) };
-                ptr::null_mut()
-            }
+    loaded(io, || if encoding == ENCODING { read(io) } else { Err(unknown(encoding)) })
+}
+
+unsafe extern "C" fn load_redisbloom(io: *mut Io, encoding: c_int) -> *mut c_void {
+    loaded(io, || match encoding {
+        OWN_OF_REDISBLOOM => read(io),
+        _ if REDISBLOOM_ENCODINGS.contains(&encoding) => read_redisbloom(io, encoding),
+        _ => Err(unknown(encoding)),
+    })
+}
+
+fn unknown(encoding: c_int) -> String {
+    format!("encoding {encoding} is not known to this module")
+}
+
+/// What was read, as the server takes it; what is wrong goes to its log.
+fn loaded(io: *mut Io, read: impl FnOnce() -> Result<Value, String>) -> *mut c_void {
+    guarded(|| match read() {
+        Ok(value) => given(value),
+        Err(why) => {
+            let why = std::ffi::CString::new(why).unwrap_or_default();
+            // SAFETY: the format takes one text, which ends with NUL.
+            unsafe { (api().LogIOError)(io, c"warning".as_ptr(), c"truebloom: %s".as_ptr(), why.as_ptr()) };
+            ptr::null_mut()
         }
     })
     .unwrap_or(ptr::null_mut())
+}
+
+/// A filter as RedisBloom writes it: items, layers, options, growth; and of each layer the items that it is for, rate, probes, bits an item, bits, their binary logarithm or 0, the bits, items.
+fn read_redisbloom(io: *mut Io, encoding: c_int) -> Result<Value, String> {
+    // SAFETY: the server is loading a value; what cannot be read is 0, and found by `sound`.
+    let (number, fraction) = (|| unsafe { (api().LoadUnsigned)(io) }, || unsafe { (api().LoadDouble)(io) });
+    // SAFETY: as above.
+    let sound = || if unsafe { (api().IsIOError)(io) } == 0 { Ok(()) } else { Err("the value is cut".to_owned()) };
+    let text = |failure| if let Failure::Text(text) = failure { text.into_owned() } else { String::new() };
+    let (_items, count, options) = (number(), number(), number());
+    let growth = if encoding < WITH_GROWTH { 2 } else { number() };
+    sound()?;
+    let count = usize::try_from(count).ok().filter(|count| *count <= redisbloom::MOST_LAYERS).ok_or("the filter has too many layers")?;
+    let (mut layers, mut kept, mut left) = (Vec::with_capacity(count), Vec::with_capacity(count), limit().unwrap_or(u64::MAX));
+    for _ in 0..count {
+        let (capacity, rate, probes, _bits_an_item, bits, power) = (number(), fraction(), number(), fraction(), number(), number());
+        sound()?;
+        let plan = |items| Plan::checked([bits, probes, capacity, items], rate, power).map_err(text);
+        left = left.checked_sub(plan(0)?.bytes()).ok_or("the filter is larger than the limits allow")?;
+        let piece = string(io)?;
+        if piece.len() as u64 != plan(0)?.bytes() {
+            return Err("the bits and bytes of a layer contradict each other".to_owned());
+        }
+        let mut words = zeroed(piece.len() / 8).map_err(text)?;
+        words.iter_mut().zip(piece.as_chunks::<8>().0).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
+        layers.push(plan(number())?);
+        kept.push(words);
+        sound()?;
+    }
+    let chain = Chain::checked(layers, options, growth).map_err(text)?;
+    Ok(Value::Imported(Box::new(Imported::new(chain, kept))))
+}
+
+/// The next string.
+fn string(io: *mut Io) -> Result<Vec<u8>, String> {
+    let mut length = 0;
+    // SAFETY: the server allocates the string, says how long it is, and lets us free it.
+    unsafe {
+        let start = (api().LoadStringBuffer)(io, &raw mut length);
+        if start.is_null() {
+            return Err("the value is cut".to_owned());
+        }
+        let mut bytes = Vec::new();
+        let copied =
+            bytes.try_reserve_exact(length).map(|()| bytes.extend_from_slice(std::slice::from_raw_parts(start.cast::<u8>(), length)));
+        (api().Free)(start.cast());
+        copied.map(|()| bytes).map_err(|_| "there is no memory for the value".to_owned())
+    }
 }
 
 fn read(io: *mut Io) -> Result<Value, String> {
@@ -98,18 +193,22 @@ fn read(io: *mut Io) -> Result<Value, String> {
     state::read(&mut Pieces { io, left: total, piece: Vec::new(), at: 0 }, limit()).map_err(|error| error.to_string())
 }
 
-/// The most bytes that a value may take: none where a primary or a file of our own says what there is.
-fn limit() -> Option<u64> {
+/// Whether limits hold: not where a primary or a file of our own says what there is.
+fn is_limited() -> bool {
     // SAFETY: without a context it says what the server is doing.
     let flags = unsafe { (api().GetContextFlags)(ptr::null_mut()) };
-    let obeys = flags & (CONTEXT_LOADING | CONTEXT_ASYNC_LOADING | CONTEXT_REPLICA) != 0;
-    (!obeys).then(memory::room_of_a_key)
+    flags & (CONTEXT_LOADING | CONTEXT_ASYNC_LOADING | CONTEXT_REPLICA) == 0
 }
 
-/// The pieces of a value that is loaded, one after the other.
+/// The most bytes that a value may take, if there is a limit.
+fn limit() -> Option<u64> {
+    is_limited().then(memory::room_of_a_key)
+}
+
+/// The pieces of a value that is being loaded, one after the other.
 struct Pieces {
     io: *mut Io,
-    /// Bytes of the pieces to come.
+    /// The number of bytes in the remaining pieces.
     left: u64,
     piece: Vec<u8>,
     at: usize,
@@ -136,30 +235,19 @@ impl Source for Pieces {
 
 impl Pieces {
     fn next(&mut self) -> io::Result<()> {
-        let cut = || io::Error::new(io::ErrorKind::UnexpectedEof, "the value is cut");
-        let mut length = 0;
-        // SAFETY: the server allocates the piece, says how long it is, and lets us free it.
-        unsafe {
-            let start = (api().LoadStringBuffer)(self.io, &raw mut length);
-            if start.is_null() {
-                return Err(cut());
-            }
-            let bytes = std::slice::from_raw_parts(start.cast::<u8>(), length);
-            self.piece.clear();
-            let copied = self.piece.try_reserve(length).map(|()| self.piece.extend_from_slice(bytes));
-            (api().Free)(start.cast());
-            copied.map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
-        }
+        // Freed before the next one is allocated.
+        self.piece = Vec::new();
+        self.piece = string(self.io).map_err(io::Error::other)?;
         self.at = 0;
-        if length == 0 {
-            return Err(cut());
+        if self.piece.is_empty() {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the value is cut"));
         }
-        self.left = self.left.checked_sub(length as u64).ok_or_else(|| io::Error::other("a piece is longer than the value"))?;
+        self.left = self.left.checked_sub(self.piece.len() as u64).ok_or_else(|| io::Error::other("a piece is longer than the value"))?;
         Ok(())
     }
 }
 
-/// What is written, cut into pieces.
+/// Cuts the written bytes into pieces.
 struct Cut<F: FnMut(&[u8])> {
     piece: Vec<u8>,
     most: usize,
@@ -212,20 +300,20 @@ unsafe extern "C" fn rewrite(io: *mut Io, key: *mut Text, saved: *mut c_void) {
     guarded(|| {
         // SAFETY: the server passes a value of ours.
         let value = unsafe { value(saved) };
-        let mut number: c_longlong = 0;
-        let mut emit = |piece: &[u8]| {
-            number += 1;
+        let emit = |number: u64, piece: &[u8]| {
+            let number = number as c_longlong;
             // SAFETY: the format takes a string of the server, a number, and bytes with their length.
             unsafe { (api().EmitAOF)(io, c"BF.LOADCHUNK".as_ptr(), c"slb".as_ptr(), key, number, piece.as_ptr(), piece.len()) };
         };
         if let Value::Loading(loading) = value {
-            // Its chunks as they came.
-            emit(&loading::header(loading.total));
-            loading.bytes.chunks(AOF_PIECE).for_each(emit);
-            return;
+            return loading.chunks().for_each(|(number, chunk)| emit(number, chunk));
         }
-        emit(&loading::header(state::length(value)));
-        let mut pieces = Cut::new(AOF_PIECE, emit);
+        emit(1, &loading::header(state::length(value)));
+        let mut number = 1;
+        let mut pieces = Cut::new(AOF_PIECE, |piece| {
+            number += 1;
+            emit(number, piece);
+        });
         let _ = state::write(value, &mut pieces);
         pieces.finish();
     });
@@ -258,21 +346,28 @@ unsafe extern "C" fn free(value: *mut c_void) {
     });
 }
 
-/// From 64 on the server frees in a thread of its own: those of a megabyte or more.
+/// From 64 on, the server frees a value in a separate thread: those of a megabyte or more.
 unsafe extern "C" fn free_effort(_: *mut Text, value: *const c_void) -> usize {
     // SAFETY: the server passes a value of ours.
     guarded(|| 1 + unsafe { self::value(value) }.bytes() / (1 << 14)).unwrap_or(1)
 }
 
 unsafe extern "C" fn copy(_: *mut Text, _: *mut Text, value: *const c_void) -> *mut c_void {
-    // SAFETY: the server passes a value of ours.
-    guarded(|| unsafe { self::value(value) }.copied().map_or(ptr::null_mut(), given)).unwrap_or(ptr::null_mut())
+    guarded(|| {
+        // SAFETY: the server passes a value of ours.
+        let value = unsafe { self::value(value) };
+        let bytes = value.bytes();
+        // A copy that the limits or the memory refuse is an error of COPY. What a primary copied is copied.
+        let is_refused = is_limited() && memory::check(bytes as u64, 0).is_err();
+        if is_refused || !has_room(bytes) { ptr::null_mut() } else { given(value.clone()) }
+    })
+    .unwrap_or(ptr::null_mut())
 }
 
 /// The text of a string of the server, for settings.
 ///
 /// # Safety
-/// The string lives meanwhile.
+/// The string must live meanwhile.
 pub(super) unsafe fn text_of(text: *const Text) -> String {
     // SAFETY: as the caller says.
     String::from_utf8_lossy(unsafe { bytes_of(text) }).into_owned()

@@ -1,4 +1,4 @@
-//! The filters that are asked, and what their answers mean together.
+//! The filters that are queried, and how their answers are combined.
 
 use super::Args;
 use crate::failure::Failure;
@@ -8,18 +8,18 @@ use crate::records::{Answers, Batch, Extraction, is_filter};
 use std::path::{Path, PathBuf};
 use truebloom::PortableHasher;
 
-/// How the answers of several filters become one.
+/// How the answers of several filters are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Together {
-    /// In at least one of them.
+    /// Selects records that are in at least one of them.
     Any,
-    /// In all of them.
+    /// Selects records that are in all of them.
     All,
-    /// In at least one, with the names of those.
+    /// Selects records that are in at least one, with the names of those filters.
     Each,
 }
 
-/// Filters with their names.
+/// The filters with their names.
 pub(super) struct Asked {
     pub(super) filters: Vec<(PathBuf, Viewed)>,
     /// Filters with the same hasher, so that keys are hashed once for all of them.
@@ -29,7 +29,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Opens the filters; what follows them are the inputs.
+    /// Opens the filters; the remaining arguments are the inputs.
     pub(super) fn open(args: &Args) -> Result<(Asked, &[PathBuf]), Failure> {
         let together = [(args.any, Together::Any), (args.all, Together::All), (args.each, Together::Each)];
         let together = together.into_iter().find(|(asked, _)| *asked).map(|(_, together)| together);
@@ -63,17 +63,18 @@ impl Asked {
         self.filters.push((path.to_owned(), filter));
     }
 
-    /// The files of the filters.
+    /// The file names of the filters.
     pub(super) fn names(&self) -> Vec<&Path> {
         self.filters.iter().map(|(path, _)| path.as_path()).collect()
     }
 
-    /// How the keys of each were cut.
+    /// How each filter's keys were extracted.
     pub(super) fn extractions(&self) -> Vec<(&Path, Option<Extraction>)> {
         self.filters.iter().map(|(path, filter)| (path.as_path(), Extraction::of(filter.label()))).collect()
     }
 
-    /// Looks keys up, and says which are selected; with [`Together::Each`] also by which filter.
+    /// Looks keys up and determines which are selected; with [`Together::Each`] also by which
+    /// filter.
     pub(super) fn answer(&self, batch: Batch<'_>, answers: &mut Answers) {
         if let [(_, only)] = self.filters.as_slice() {
             answers.look_up(batch, only);
@@ -106,7 +107,7 @@ impl Asked {
         }));
     }
 
-    /// The answers of all filters, inverted if asked for; a record is selected if any filter
+    /// The answers of all filters, inverted if requested; a record is selected if any filter
     /// selects it.
     fn tell_each(&self, batch: Batch<'_>, answers: &mut Answers) {
         if self.filters.len() == 1 {
@@ -118,8 +119,8 @@ impl Asked {
         self.combine(answers);
     }
 
-    /// At most the rate at which a key that should not be found is found, now; whether it is that
-    /// rate, not only a bound. Reads all bits once.
+    /// An upper bound on the present rate at which a key is found wrongly, and whether it is
+    /// exactly that rate. Reads all bits of the filters once.
     pub(super) fn rate(&self) -> Result<(f64, bool), Failure> {
         let filters = self.filters.iter().map(|(path, filter)| held::look_closer(path, filter)).collect::<Result<Vec<Looked>, _>>()?;
         let rates = filters.iter().map(Looked::fpr);
@@ -132,7 +133,7 @@ impl Asked {
     }
 }
 
-/// Every one of the first bits is what it was not; beyond them there is nothing to select.
+/// Inverts the first `bits` bits; beyond them there is nothing to select.
 fn invert_first(words: &mut [u64], bits: usize) {
     words.iter_mut().for_each(|word| *word = !*word);
     if let (Some(last), rest @ 1..) = (words.last_mut(), bits % 64) {

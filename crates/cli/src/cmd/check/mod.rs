@@ -1,4 +1,4 @@
-//! `truebloom check`: the lines that are (perhaps) in a filter, in the manner of grep.
+//! `truebloom check`: prints the lines that are (perhaps) in a filter, in the manner of grep.
 
 mod asked;
 mod selection;
@@ -35,24 +35,24 @@ Exit code: 0 some line was selected, 1 none was, 2 an error.";
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The filter to look in; with --any, --all or --each more of them may follow
+    /// The filter to look in; with --any, --all or --each, more filters may follow
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
 
-    /// Files of lines; `-` or none for standard input
+    /// Files of lines; with `-` or no file, read standard input
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Ask several filters: select the lines that are (perhaps) in any of them
+    /// Query several filters: select the lines that are (perhaps) in at least one of them
     #[arg(long, conflicts_with_all = ["all", "each"])]
     any: bool,
 
-    /// Ask several filters: select the lines that are (perhaps) in all of them
+    /// Query several filters: select the lines that are (perhaps) in all of them
     #[arg(long, conflicts_with = "each")]
     all: bool,
 
-    /// Ask several filters: print before each line, and a TAB, which of them it is (perhaps) in;
-    /// with -v which of them it is certainly not in
+    /// Query several filters: print before each line the names of the filters that it is (perhaps)
+    /// in, and a TAB; with -v, the names of those it is certainly not in
     #[arg(long, conflicts_with_all = ["csv", "column"])]
     each: bool,
 
@@ -60,39 +60,40 @@ pub(crate) struct Args {
     #[arg(short = 'v', long)]
     invert_match: bool,
 
-    /// Print only how many lines were selected; with --each, for each filter
+    /// Print only the number of selected lines; with --each, one number for each filter
     #[arg(short = 'c', long)]
     count: bool,
 
-    /// Print before each line the name of its input and a colon; with -c one count per input
+    /// Print the name of the input and a colon before each line; with -c, print one count for each
+    /// input
     #[arg(short = 'H', long, conflicts_with_all = ["json", "each"])]
     with_filename: bool,
 
-    /// Print before each line its number in its input, from 1, and a colon; in CSV the number of
-    /// the record, where the header is the first. With --json a member `line`
+    /// Print the line's number in its input, from 1, and a colon before each line; for CSV, the
+    /// number of the record, where the header is record 1. With --json, add a member `line`
     #[arg(short = 'n', long, conflicts_with_all = ["each", "files_with_matches", "files_without_match"])]
     line_number: bool,
 
-    /// Print only the inputs in which some line was selected
+    /// Print only the names of inputs with at least one selected line
     #[arg(short = 'l', long, conflicts_with_all = ["json", "count", "each", "with_filename"])]
     files_with_matches: bool,
 
-    /// Print only the inputs in which no line was selected; exit code 0 if there are any
+    /// Print only the names of inputs with no selected line; the exit code is 0 if there are any
     #[arg(short = 'L', long, conflicts_with_all = ["json", "count", "each", "with_filename", "files_with_matches", "quiet"])]
     files_without_match: bool,
 
-    /// Print nothing, stop at the first selected line
+    /// Print nothing, and stop at the first selected line
     #[arg(short = 'q', long)]
     quiet: bool,
 
-    /// Print one JSON object: the keys selected, unless -c is given, and the counts
+    /// Print one JSON object with the selected keys (unless -c is given) and the counts
     #[arg(long, conflicts_with_all = ["quiet"])]
     json: bool,
 
     #[command(flatten)]
     report: ReportTo,
 
-    /// Print keys, not the records they were found in
+    /// Print only the keys, not the records that contain them
     #[arg(long)]
     only_key: bool,
 
@@ -101,12 +102,12 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Whether inputs are printed, not lines.
+    /// Whether names of inputs are printed instead of lines.
     fn lists_inputs(&self) -> bool {
         self.files_with_matches || self.files_without_match
     }
 
-    /// Whether lines are printed as they are read.
+    /// Whether lines are printed while they are read.
     fn prints_lines(&self) -> bool {
         !self.quiet && !self.count && !self.lists_inputs()
     }
@@ -160,7 +161,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(if records.complete() { u8::from(answers == 0) } else { 2 }))
 }
 
-/// What was read, selected, and may be wrong.
+/// Reports what was read, what was selected, and how much of it may be wrong.
 fn report<W: Write>(
     args: &Args,
     asked: &Asked,
@@ -203,7 +204,7 @@ fn print_counts(args: &Args, asked: &Asked, report: &Report, selected: u64, by_e
     Ok(())
 }
 
-/// What may be the reason that something went wrong, or that nothing at all was found.
+/// A hint at why something went wrong, or why nothing was found at all.
 fn hint(args: &Args, doubt: Option<&str>, is_kept: bool, records: &Records, selected: u64) {
     let found = if args.invert_match { records.read().saturating_sub(selected) } else { selected };
     let nothing = found == 0 && records.read() > 0;

@@ -1,4 +1,4 @@
-//! What was selected so far, and where it goes.
+//! The records selected so far, and where they are printed.
 
 use super::Args;
 use super::asked::{Asked, Together};
@@ -9,21 +9,21 @@ use serde_json::{Map, Value};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Selected records, counted, and printed in one of three forms.
+/// Counts selected records, and prints them in one of three forms.
 pub(super) struct Selection<'a, W: Write> {
     args: &'a Args,
-    /// What is read, and how much of it was.
+    /// The inputs, and how many of them were read.
     inputs: &'a [PathBuf],
     input: usize,
-    /// What was selected before the present input.
+    /// The number of records selected before the present input.
     before: u64,
-    /// Inputs that were listed by name.
+    /// The number of inputs whose names were printed.
     pub(super) listed: u64,
     records: &'a RecordArgs,
     asked: &'a Asked,
     pub(super) out: W,
     pub(super) selected: u64,
-    /// By each filter, where that is asked for.
+    /// The number of records selected by each filter, if that is requested.
     pub(super) by_each: Vec<u64>,
     header: bool,
     form: Form,
@@ -31,14 +31,14 @@ pub(super) struct Selection<'a, W: Write> {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
-    /// Counted only.
+    /// Counts the records without printing them.
     Silent,
     Records,
-    /// With the names of filters before them.
+    /// Prints the names of filters before each record.
     Named,
-    /// With the name of the input before them, or their number there.
+    /// Prints the name of the input, or the record's number in it, before each record.
     Prefixed,
-    /// Elements of a list in an object that is still open.
+    /// Prints elements of a list in a JSON object, which is still open.
     Json,
 }
 
@@ -64,13 +64,13 @@ impl<'a, W: Write> Selection<'a, W> {
         Ok(Selection { args, inputs, input: 0, before: 0, listed: 0, records, asked, out, selected: 0, by_each, header: false, form })
     }
 
-    /// The name of the input that is read.
+    /// The name of the present input.
     fn input(&self) -> String {
         let path = self.inputs.get(self.input).map_or(Path::new("-"), PathBuf::as_path);
         if is_stdin(path) { "(standard input)".to_owned() } else { path.display().to_string() }
     }
 
-    /// Another input follows.
+    /// Ends an input; another one follows.
     pub(super) fn end_input(&mut self) -> io::Result<()> {
         let selected = self.selected - self.before;
         let end = if self.records.terminator() == b"\0" { "\0" } else { "\n" };
@@ -100,7 +100,7 @@ impl<'a, W: Write> Selection<'a, W> {
         }
     }
 
-    /// The selected records; neighbours as one piece.
+    /// Prints the selected records; adjacent ones as one piece.
     fn print(&mut self, batch: Batch<'_>, selected: &[u64]) -> io::Result<()> {
         let end = self.records.terminator();
         if self.args.only_key {
@@ -123,8 +123,8 @@ impl<'a, W: Write> Selection<'a, W> {
         Ok(())
     }
 
-    /// The name of the input and the number in it, as far as they are asked for, a colon after
-    /// each, and the record.
+    /// Prints the name of the input and the record's number in it, if requested, each with a colon,
+    /// and then the record.
     fn print_prefixed(&mut self, batch: Batch<'_>, selected: &[u64]) -> io::Result<()> {
         let (end, input) = (self.records.terminator(), if self.args.with_filename { self.input() + ":" } else { String::new() });
         for ((record, key), index) in batch.iter().zip(0..).filter(|(_, index)| is_set(selected, *index)) {
@@ -138,7 +138,7 @@ impl<'a, W: Write> Selection<'a, W> {
         Ok(())
     }
 
-    /// The names of filters, joined by commas, a TAB, and the record.
+    /// Prints the names of filters, separated by commas, a TAB, and the record.
     fn print_named(&mut self, batch: Batch<'_>, answers: &Answers) -> io::Result<()> {
         let end = self.records.terminator();
         for ((record, key), index) in batch.iter().zip(0..).filter(|(_, index)| is_set(&answers.contained, *index)) {
@@ -152,7 +152,8 @@ impl<'a, W: Write> Selection<'a, W> {
         Ok(())
     }
 
-    /// Elements of the list, as they come: there may be more of them than memory.
+    /// Prints elements of the list immediately, because there may be more of them than fit in
+    /// memory.
     fn print_json(&mut self, batch: Batch<'_>, answers: &Answers, mut follows: bool) -> io::Result<()> {
         for ((_, key), index) in batch.iter().zip(0..).filter(|(_, index)| is_set(&answers.contained, *index)) {
             let mut fields = Map::new();
@@ -171,7 +172,7 @@ impl<'a, W: Write> Selection<'a, W> {
         Ok(())
     }
 
-    /// Closes an object with its last members.
+    /// Closes the JSON object with its last members.
     pub(super) fn finish(&mut self, rest: &Map<String, Value>) -> io::Result<()> {
         if self.form == Form::Json {
             let rest =
@@ -181,8 +182,8 @@ impl<'a, W: Write> Selection<'a, W> {
         self.out.flush()
     }
 
-    /// Selected CSV records are CSV again, so they keep the names of their columns: those of the
-    /// first input.
+    /// Prints the CSV header of the first input, so that the selected CSV records keep their column
+    /// names.
     pub(super) fn add_header(&mut self, header: &[u8]) -> io::Result<()> {
         if !self.header && self.form == Form::Records && !self.args.only_key {
             self.out.write_all(header)?;
@@ -193,7 +194,7 @@ impl<'a, W: Write> Selection<'a, W> {
     }
 }
 
-/// The filters that have selected a record.
+/// The filters that select a record.
 fn names(asked: &Asked, answers: &Answers, index: usize) -> impl Iterator<Item = String> {
     let filters = asked.filters.iter().zip(&answers.each);
     filters.filter(move |(_, words)| is_set(words, index)).map(|((path, _), _)| path.display().to_string())
@@ -207,7 +208,7 @@ fn is_set(words: &[u64], index: usize) -> bool {
     words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
 }
 
-/// The first set bit from this one on.
+/// The first set bit from `from` on.
 fn next_set(words: &[u64], from: usize) -> Option<usize> {
     let first = words.get(from / 64)? & (u64::MAX << (from % 64));
     let rest = words[from / 64 + 1..].iter().copied();

@@ -1,38 +1,39 @@
-//! How far an answer can be trusted: how many of the lines found are expected to be false hits.
+//! How far an answer can be trusted: how many of the lines that were found are expected to be false
+//! hits.
 //!
-//! A line that no filter holds is found with the rate R of the filter, which its bits determine. Of
-//! N such lines, F are found and M are not: M is known, F is not. For each N, F is binomial; so the
-//! mean of F is that of M times R / (1 - R), and numbers of which the tail is below alpha are
-//! excluded. The bound needs lines that differ from each other, as a line that comes twice is found
-//! twice; the mean does not.
+//! A line that is in no filter is found at the filter's rate R, which its bits determine. Of N such
+//! lines, F are found and M are not: M can be counted, F cannot. For each N, F is binomial. So the
+//! mean of F equals that of M times R / (1 - R), and numbers whose tail is below alpha are
+//! excluded. The bound requires lines that differ from each other, because a line that occurs twice
+//! is found twice; the mean does not.
 
 use crate::records::RecordArgs;
 use crate::report::{Report, count, plural, rate, rate_up, significant};
 use serde_json::json;
 use truebloom_math::{binomial, bisect};
 
-/// Probability with which the bound is wrong.
+/// The probability that the bound is wrong.
 const ALPHA: f64 = 1e-6;
 
-/// What was asked and answered.
+/// The queries and answers of a run.
 pub(super) struct Trust {
-    /// Lines read, and those of them that were found.
+    /// The number of lines read, and how many of them were found.
     pub(super) lines: u64,
     pub(super) found: u64,
-    /// The rate now, and whether it is that rate or at most that.
+    /// The present rate, and whether it is exact or only an upper bound.
     pub(super) rate: f64,
     pub(super) is_exact: bool,
 }
 
 impl Trust {
-    /// What has the same mean over seeds as the number of false hits, and may be more than were
-    /// found; at a rate of 1, where nothing is known, all that were.
+    /// A number with the same mean over seeds as the number of false hits; it may exceed the number
+    /// of lines found. At a rate of 1, where nothing is known, it is the number of lines found.
     fn expected(&self) -> f64 {
         let missed = self.lines.saturating_sub(self.found) as f64;
         if self.rate >= 1.0 { self.found as f64 } else { missed * self.rate / (1.0 - self.rate) }
     }
 
-    /// False hits at most, except for a chance of [`ALPHA`].
+    /// An upper bound on the number of false hits, except with probability [`ALPHA`].
     fn at_most(&self) -> u64 {
         let missed = self.lines.saturating_sub(self.found);
         let excluded = |hits: u64| binomial::at_least(hits, missed.saturating_add(hits), self.rate.min(1.0)) <= ALPHA;
@@ -87,9 +88,9 @@ mod tests {
         assert_eq!(trust(1, 1, 1e-5).at_most(), 1);
     }
 
-    /// False hits of lines that are in nothing: the mean is met to five standard errors (alpha
-    /// below 1e-6), and the bound, wrong once in a million runs, never fails in two thousand. A
-    /// bound of a third would fail in a quarter of them.
+    /// False hits of lines that are in no filter: the mean agrees to five standard errors (alpha
+    /// below 1e-6), and the bound, which is wrong once in a million runs, never fails in two
+    /// thousand. A bound of a third of that would fail in a quarter of the runs.
     #[test]
     fn false_hits_are_as_expected() {
         let (runs, lines, rate) = (2_000u32, 500u64, 0.02);

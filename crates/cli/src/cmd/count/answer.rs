@@ -1,4 +1,4 @@
-//! The list of the most frequent keys, as text and as an object.
+//! The list of the most frequent keys, as text and as a JSON object.
 
 use crate::failure::{Failure, warn};
 use crate::report::key_fields;
@@ -9,24 +9,24 @@ use truebloom::KeyHasher;
 use truebloom::count_min::{HeavyHitter, ListedSketch, RowHashes};
 use truebloom_math::Rate;
 
-/// What is asked of a list.
+/// What the list should contain.
 #[derive(clap::Args)]
 pub(super) struct Asked {
-    /// List this many keys
+    /// Number of keys to list
     #[arg(short = 'k', long, value_name = "K", value_parser = crate::args::count, default_value = "20")]
     pub(super) top: u64,
 
-    /// List all keys that occurred at least this often instead: a number, or a share of all counts
-    /// (0.1%). Exit code 1 if some may be missing
+    /// Instead, list all keys that occurred at least this often: a number, or a share of all counts
+    /// (0.1%). The exit code is 1 if some of them may be missing
     #[arg(long, value_name = "COUNT", value_parser = above, conflicts_with = "top")]
     pub(super) above: Option<Above>,
 
-    /// Print one JSON object for each report
+    /// Print one JSON object for each list
     #[arg(long)]
     pub(super) json: bool,
 }
 
-/// A least count.
+/// The smallest count to list.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Above {
     Count(u64),
@@ -45,7 +45,7 @@ fn above(text: &str) -> Result<Above, String> {
 }
 
 impl Above {
-    /// The least count that is enough of this total.
+    /// The smallest count to list, for this total.
     fn threshold(self, total: u64) -> u64 {
         let Above::Share(share) = self else {
             let Above::Count(number) = self else { return 1 };
@@ -64,10 +64,10 @@ impl Above {
     }
 }
 
-/// What a list says.
+/// The contents of a list.
 pub(super) struct Answer {
     hitters: Vec<HeavyHitter>,
-    /// No key that is not printed came more often.
+    /// No key that is not printed occurred more often than this.
     unlisted: u64,
     threshold: Option<u64>,
     complete: bool,
@@ -90,12 +90,12 @@ impl Answer {
         Answer { hitters, unlisted: missed.max(next), threshold, complete, total, parameters: parameters(list) }
     }
 
-    /// Whether nothing that was asked for may be missing.
+    /// Whether the list certainly has everything that was requested.
     pub(super) fn is_complete(&self) -> bool {
         self.complete
     }
 
-    /// Prints it; `noun` is what was counted.
+    /// Prints the list; `noun` names what was counted.
     pub(super) fn print(&self, asked: &Asked, noun: &str, out: &mut impl Write) -> Result<(), Failure> {
         if asked.json {
             writeln!(out, "{}", self.object())?;
@@ -109,7 +109,7 @@ impl Answer {
         Ok(())
     }
 
-    /// What the numbers mean, for people.
+    /// Explains the numbers, for people.
     fn tell(&self, noun: &str) {
         let exact = self.hitters.iter().all(|hitter| hitter.at_least == hitter.at_most);
         let bounds = match (self.hitters.is_empty(), exact) {
@@ -151,7 +151,7 @@ impl Answer {
     }
 }
 
-/// What a sketch is made of.
+/// The parameters of a sketch.
 fn parameters<R: RowHashes>(list: &ListedSketch<R>) -> Value {
     let sketch = list.sketch();
     let shape = sketch.shape();
@@ -167,12 +167,12 @@ fn parameters<R: RowHashes>(list: &ListedSketch<R>) -> Value {
     })
 }
 
-/// The highest number stands for "nothing is known".
+/// The bound, or `None` for the highest number, which stands for "not known".
 pub(super) fn bound(number: u64) -> Option<u64> {
     (number < u64::MAX).then_some(number)
 }
 
-/// Counts, and then the key as it is.
+/// Prints the counts, and then the key unchanged.
 pub(super) fn row(out: &mut impl Write, at_most: Option<u64>, at_least: u64, key: &[u8]) -> Result<(), Failure> {
     let at_most = at_most.map_or("?".to_owned(), |number| number.to_string());
     write!(out, "{at_most:>7} {at_least:>7} ")?;
@@ -186,7 +186,7 @@ fn hitter_object(hitter: &HeavyHitter) -> Value {
     json!({ "key": key, "hex": hex, "at_most": bound(hitter.at_most), "at_least": hitter.at_least })
 }
 
-/// What is known of keys that are not listed.
+/// What is known about keys that are not listed.
 pub(super) fn others(unlisted: u64) -> String {
     match bound(unlisted) {
         Some(0) => "there are no others".to_owned(),

@@ -1,4 +1,4 @@
-//! What a sketch says and promises, for `info`.
+//! Describes a sketch and its guarantees, for `info`.
 
 use super::answer::{bound, others};
 use super::sketch::{AnySketch, with_sketch};
@@ -9,11 +9,11 @@ use truebloom::FormatError;
 use truebloom::count_min::{ListedSketch, PairwiseCountMin, RowHashes};
 use truebloom_math::Rate;
 
-/// The probability with which an estimate is further off than is said.
+/// The probability that an estimate's error exceeds the one that is printed.
 const DELTA: &str = "0.1%";
 
-/// Describes the sketch in these bytes of a file; false, without a description, for one that no
-/// command here makes.
+/// Describes the sketch in these bytes of a file; returns false, without a description, for a
+/// sketch that no command here makes.
 pub(crate) fn describe(bytes: &[u8], report: &mut Report) -> Result<bool, FormatError> {
     match AnySketch::from_bytes(bytes) {
         Ok(sketch) => with_sketch!(sketch, list => add(&list, report)),

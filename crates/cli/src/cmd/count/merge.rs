@@ -1,4 +1,4 @@
-//! `truebloom count merge`: one sketch out of several.
+//! `truebloom count merge`: adds several sketches into one.
 
 use super::sketch::{AnySketch, Mismatch, with_sketch};
 use crate::failure::Failure;
@@ -23,7 +23,7 @@ pub(super) struct Args {
     #[arg(value_name = "OUT")]
     out: PathBuf,
 
-    /// The sketches to add; OUT may be among them, with --force
+    /// The sketches to add; with --force, OUT may be one of them
     #[arg(value_name = "SKETCH", required = true, num_args = 2..)]
     sketches: Vec<PathBuf>,
 
@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What differs, and how sketches are made that do not.
+/// Says what differs, and how to make sketches that can be merged.
 fn refusal(first: &Path, other: &Path, mismatch: &Mismatch) -> Failure {
     let Mismatch { name, ours, theirs } = mismatch;
     let (first, other) = (first.display(), other.display());

@@ -1,7 +1,7 @@
-//! `truebloom count`: how often each key came, in a fixed memory; the most frequent ones are listed
-//! with what is certain of them.
+//! `truebloom count`: counts how often each key occurs, in fixed memory; it lists the most frequent
+//! keys with certain bounds on their counts.
 //!
-//! A folder of verbs: without one of them, `count` counts its inputs.
+//! This is a folder of verbs: without one of them, `count` counts its inputs.
 
 mod answer;
 mod describe;
@@ -29,7 +29,8 @@ Examples:
 
 The first number is never below the count, the second never above it, for certain. A file named merge, query or show is counted as ./merge.";
 
-/// Count how often each line occurs, in fixed memory: the most frequent ones, with certain bounds
+/// Count how often each line occurs, in fixed memory; list the most frequent lines, with certain
+/// bounds
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub(crate) struct Args {

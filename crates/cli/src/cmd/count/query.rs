@@ -1,4 +1,4 @@
-//! `truebloom count query`: how often given keys came.
+//! `truebloom count query`: prints how often given keys occurred.
 
 use super::answer::{bound, row};
 use super::sketch::{AnySketch, with_sketch};
@@ -23,16 +23,16 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The sketch to ask
+    /// The sketch to query
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Keys to look up, in hexadecimal if the sketch was made with --hex; `-` or none to read keys
-    /// from standard input
+    /// Keys to look up, in hexadecimal if the sketch was made with --hex; with `-` or no key, read
+    /// keys from standard input
     #[arg(value_name = "KEY")]
     keys: Vec<OsString>,
 
-    /// The probability that the second number is above the count, for each key
+    /// For each key, the probability that the true count is below the second number
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = "0.1%", allow_hyphen_values = true)]
     delta: Rate,
 
@@ -72,7 +72,7 @@ struct Query<'a, R: RowHashes, W: Write> {
     args: &'a Args,
     list: &'a ListedSketch<R>,
     error: ErrorBound,
-    /// Whether any key may have come.
+    /// Whether any of the keys may have occurred.
     found: bool,
     out: W,
 }

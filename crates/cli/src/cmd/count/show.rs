@@ -1,4 +1,4 @@
-//! `truebloom count show`: the list of a saved sketch.
+//! `truebloom count show`: prints the list of a saved sketch.
 
 use super::answer::{Answer, Asked};
 use super::sketch::{AnySketch, with_sketch};
@@ -12,11 +12,11 @@ Examples:
   truebloom count show monday.tbc
   truebloom count show -k 3 --json monday.tbc";
 
-/// Print the list of a saved sketch, as `count` did; with --json also what the sketch is made of
+/// Print the list of a saved sketch, as `count` does; with --json, also the sketch's parameters
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The sketch
+    /// The sketch to show
     #[arg(value_name = "FILE")]
     file: PathBuf,
 

@@ -1,4 +1,4 @@
-//! How large a sketch and its list are.
+//! The size of a sketch and of its list.
 
 use crate::args::{self, rate};
 use crate::failure::Failure;
@@ -6,37 +6,39 @@ use crate::report::{bytes, count};
 use truebloom_math::Rate;
 use truebloom_math::count_min::{Rows, Shape};
 
-/// What a listed key may take in the worst case: twice an entry of the table, which grows by
-/// doubling, a sort of it, and 256 bytes of key.
+/// The worst-case memory of a listed key: twice an entry of the hash table, which grows by
+/// doubling, the memory for sorting, and 256 bytes of key.
 const LISTED: u64 = 1 << 10;
 
-/// Keys of any length have this much room beyond that.
+/// Additional room for keys of any length.
 const LONG_KEYS: u64 = 64 << 10;
 
 const LEAST: u64 = 256 << 10;
 const COUNTER: u64 = 8;
 
-/// How large to make it.
+/// The size options.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Size")]
 pub(super) struct SizeArgs {
-    /// Memory for counters and listed keys, half each; reading takes a little more
+    /// Memory for the counters and the listed keys, half for each; reading needs slightly more
     #[arg(long, value_name = "BYTES", value_parser = memory, default_value = "16MiB", conflicts_with = "epsilon")]
     memory: u64,
 
-    /// Instead: counters for errors of at most this share of all counts, and a list of 1/RATE keys
+    /// Instead of --memory: enough counters for errors of at most this share of all counts, and a
+    /// list of 1/RATE keys
     #[arg(long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     epsilon: Option<Rate>,
 
-    /// The probability of a larger error for a key that is queried: sets the rows of counters
+    /// Probability that the error for a key that is queried is larger: it determines the number of
+    /// rows of counters
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = "1%", allow_hyphen_values = true)]
     delta: Rate,
 
-    /// Make all rows of two hashes: about twice the counters. Needs --epsilon
+    /// Compute all rows from two hashes; this needs about twice as many counters. Needs --epsilon
     #[arg(long, requires = "epsilon", conflicts_with = "memory")]
     pub(super) two_hash: bool,
 
-    /// Raise counters only as far as needed: smaller errors, more time
+    /// Raise counters only as far as needed: errors are smaller, but it takes more time
     #[arg(long)]
     pub(super) conservative: bool,
 }
@@ -55,7 +57,7 @@ pub(super) struct Sizes {
 }
 
 impl SizeArgs {
-    /// For a list of this many keys.
+    /// The size for a list of this many keys.
     pub(super) fn sizes(&self, wanted: u64) -> Result<Sizes, Failure> {
         let sizes = match &self.epsilon {
             None => self.within_memory()?,

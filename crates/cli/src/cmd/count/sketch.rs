@@ -1,4 +1,4 @@
-//! Sketches whose rows are known only from the file.
+//! Sketches whose kind of rows is known only from the file.
 
 use crate::failure::Failure;
 use crate::held::{Held, format_error};
@@ -6,13 +6,13 @@ use std::path::Path;
 use truebloom::count_min::{FullRows, ListedSketch, RowHashes, Sketch, TwoHashRows};
 use truebloom::{FileKind, FormatError, MergeError};
 
-/// A sketch with its list, of either kind of rows.
+/// A sketch with its list, with either kind of rows.
 pub(super) enum AnySketch {
     Full(ListedSketch<FullRows>),
     TwoHash(ListedSketch<TwoHashRows>),
 }
 
-/// Runs the same code for either kind.
+/// Runs the same code for both kinds.
 macro_rules! with_sketch {
     ($any:expr, $list:ident => $body:expr) => {
         match $any {
@@ -36,7 +36,7 @@ impl AnySketch {
         }
     }
 
-    /// How keys were cut, as the file says.
+    /// How keys were extracted, according to the file.
     pub(super) fn label(&self) -> Option<&str> {
         with_sketch!(self, list => list.label())
     }
@@ -48,7 +48,7 @@ impl AnySketch {
         }
     }
 
-    /// Adds the counts of another, or says what differs: its name, and both values.
+    /// Adds the counts of another sketch, or returns what differs: its name, and both values.
     pub(super) fn merge(&mut self, other: &AnySketch) -> Result<(), Mismatch> {
         let result = match (&mut *self, other) {
             (AnySketch::Full(ours), AnySketch::Full(theirs)) => ours.merge(theirs),
@@ -59,7 +59,8 @@ impl AnySketch {
     }
 }
 
-/// A sketch that was saved without a list has an empty one, which has missed everything.
+/// Reads a sketch; one that was saved without a list gets an empty list, which has missed every
+/// key.
 fn from_bytes<R: RowHashes>(bytes: &[u8]) -> Result<ListedSketch<R>, FormatError> {
     ListedSketch::from_bytes(bytes).or_else(|error| match Sketch::<R, u64>::from_bytes(bytes) {
         Ok(sketch) => ListedSketch::new(sketch, 1).map_err(|_| error),

@@ -1,4 +1,4 @@
-//! Counting inputs, to their end or for as long as they come.
+//! Counting inputs to their end, or as long as they continue.
 
 use super::answer::{Answer, Asked};
 use super::sizes::SizeArgs;
@@ -18,14 +18,14 @@ use truebloom::count_min::{ListedSketch, RowHashes, Sketch};
 
 #[derive(clap::Args)]
 pub(super) struct StreamArgs {
-    /// Files of lines; `-` or none for standard input
+    /// Files of lines; with `-` or no file, read standard input
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
     #[command(flatten)]
     asked: Asked,
 
-    /// List again after this much time (10s, 5min, 1h) or this many records (1M)
+    /// Print the list repeatedly: after this much time (10s, 5min, 1h) or this many records (1M)
     #[arg(long, value_name = "TIME|N", value_parser = every)]
     every: Option<Every>,
 
@@ -38,13 +38,13 @@ pub(super) struct StreamArgs {
     force: bool,
 
     /// Seed of the hash, up to 32 hexadecimal digits; random by default. Sketches that are to be
-    /// merged need the same
+    /// merged must have the same seed
     #[arg(long, value_name = "HEX", value_parser = crate::cmd::create::seed)]
     seed: Option<Seed>,
 
-    /// Hash with SipHash-1-3, for untrusted keys. Without it, an attacker can choose keys that
-    /// share their counters, without seeing the sketch. Keep a saved sketch private: anyone who can
-    /// read it, or run `count show --json` on it, has the seed
+    /// Hash with SipHash-1-3, for untrusted keys. Without this option, an attacker can choose keys
+    /// that share their counters, even without seeing the sketch. Keep a saved sketch private: it
+    /// contains the seed, and `count show --json` prints it
     #[arg(long)]
     untrusted: bool,
 
@@ -55,7 +55,7 @@ pub(super) struct StreamArgs {
     records: RecordArgs,
 }
 
-/// When to list again.
+/// When to print the list again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Every {
     Time(Duration),
@@ -80,13 +80,13 @@ pub(super) fn run(args: &StreamArgs) -> Result<ExitCode, Failure> {
     with_sketch!(empty(args)?, list => count(args, list, lock.as_ref()))
 }
 
-/// The file to save to, which must not be one that is counted.
+/// Locks the file to save to, which must not be one of the inputs.
 fn lock(args: &StreamArgs, path: &Path) -> Result<Lock, Failure> {
     filters::check_not_input(path, &args.inputs, false)?;
     Lock::of_output(path, args.force)
 }
 
-/// The sketch to count with.
+/// An empty sketch to count with.
 fn empty(args: &StreamArgs) -> Result<AnySketch, Failure> {
     let sizes = args.size.sizes(if args.asked.above.is_some() { 1 } else { args.asked.top })?;
     let hasher = filters::hasher(args.seed, args.untrusted)?;
@@ -155,12 +155,12 @@ fn finish(args: &StreamArgs, records: &Records, complete: bool) -> Result<ExitCo
     Ok(ExitCode::from(u8::from(!complete)))
 }
 
-/// Lists, one after the other.
+/// The lists that are printed, one after the other.
 struct Reports<'a, W: Write> {
     args: &'a StreamArgs,
     out: W,
     printed: u64,
-    /// The number of records at which the next one is due.
+    /// The number of records after which the next list is due.
     next: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! The outcome of a stream: counted, promised and bounded.
+//! The outcome of a stream: counts, guarantees and bounds.
 
 use super::Args;
 use super::design::Chosen;
@@ -16,17 +16,17 @@ use truebloom::recycling::{Stats, WrongDrops};
 use truebloom_math::recycling::LongRun;
 use truebloom_math::{Fpr, Method};
 
-/// What helps against forgetting; the size of a state is fixed.
+/// Advice against forgetting; the size of a state is fixed.
 fn more(args: &Args) -> &'static str {
     if args.state.is_some() { "begin a new state with more --memory or -n" } else { "give more with --memory or -n" }
 }
 
-/// The counts when this run began: a state may have seen more.
+/// The counts when this run began, because a state may have counted before.
 pub(super) struct Account {
     before: Stats,
-    /// What a record is called.
+    /// The word for a record.
     noun: &'static str,
-    /// Whether it was said that lines are forgotten.
+    /// Whether it was already reported that lines are forgotten.
     told: bool,
 }
 
@@ -35,7 +35,7 @@ impl Account {
         Account { before: filter.stats(), noun, told: false }
     }
 
-    /// Reports if asked to, and warns if less was remembered than asked.
+    /// Reports if requested, and warns if less was remembered than requested.
     pub(super) fn close(
         &self,
         args: &Args,
@@ -61,8 +61,8 @@ impl Account {
         if !args.json || args.report.has_file() { reserved.write(&report) } else { Ok(()) }
     }
 
-    /// Says once that all lines were forgotten. To forget what is old is what --remember asks for,
-    /// and the object of --json says it itself and stands alone.
+    /// Reports once that all lines were forgotten. It does not with --remember, which requests
+    /// forgetting, nor with --json, whose object reports it.
     pub(super) fn tell_forgotten<W: Write>(&mut self, args: &Args, sift: &Sift<'_, W>, chosen: &Chosen) {
         if self.told || args.quiet || args.json || chosen.design.phases() > 1 || sift.filter().stats().cycles == self.before.cycles {
             return;
@@ -76,7 +76,7 @@ impl Account {
         ));
     }
 
-    /// What --strict says when it stops.
+    /// The message of --strict when it stops.
     pub(super) fn full(&self, args: &Args, tally: Tally, chosen: &Chosen) -> Failure {
         Failure::new(format_args!(
             "stopped after {}, of which nothing is forgotten: the memory ({}) is full; {}, or leave --strict out",
@@ -86,8 +86,8 @@ impl Account {
         ))
     }
 
-    /// What may be the reason that nothing was known of lines that were read otherwise than those
-    /// of the state.
+    /// A possible reason why no line was known, if lines were read differently from those of the
+    /// state.
     pub(super) fn doubt(&self, keys: &KeysOf, tally: Tally, complete: bool) {
         let nothing_known = self.before.offered > 0 && tally.read > 0 && tally.new == tally.read;
         if keys.other_form || keys.other_part || nothing_known || keys.is_kept && !complete {
@@ -132,8 +132,8 @@ impl Account {
         report.field("refreshed_in_all", Some(stats.refreshed).filter(|_| !args.second));
     }
 
-    /// Whether the output can be trusted, in one line: what is expected to be missing in it, and
-    /// whether something may be in it twice.
+    /// Adds one line about whether the output can be trusted: how many lines are expected to be
+    /// missing, and whether a line may be in it twice.
     fn add_trust(&self, report: &mut Report, args: &Args, filter: &Filter) -> Result<(), Failure> {
         let lost = filter.wrong_drops(CONFIDENCE)?;
         report.field("wrong_drops", lost.map_or(Value::Null, wrong_drops_value));
@@ -166,8 +166,8 @@ impl Account {
     }
 }
 
-/// How many distinct lines a state was offered, as far as that is known: until it forgets, every
-/// line that was kept, and those that were wrongly reported as seen.
+/// How many distinct lines a state was offered, as far as that is known: until it forgets, that is
+/// every line that was kept plus those that were wrongly reported as seen.
 pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -> Result<(), Failure> {
     let (stats, lost) = (filter.stats(), filter.wrong_drops(CONFIDENCE)?);
     report.field("kept", stats.new).field("cycles", stats.cycles).field("in_phase", stats.items);
@@ -240,8 +240,8 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     Ok(())
 }
 
-/// The rate of lines of which one of this many look-ups is wrong: at most the sum of theirs, and at
-/// least that of one.
+/// The rate for lines that are wrong if any of this many look-ups is wrong: at most the sum of the
+/// look-ups' rates, and at least the rate of one.
 fn of_lines(fpr: &Fpr, look_ups: u64) -> Fpr {
     if look_ups == 1 {
         return *fpr;
@@ -254,8 +254,8 @@ fn of_lines(fpr: &Fpr, look_ups: u64) -> Fpr {
     sum
 }
 
-/// The rate that holds for every input chosen without the seed: with one phase the average, with
-/// two that of the fullest state.
+/// The rate that holds for every input chosen without the seed: the average with one phase, and the
+/// rate of the fullest state with two.
 fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun, noun: &str) {
     let method = match run.fpr.method {
         Method::Exact | Method::Bound => "proven",
@@ -287,7 +287,7 @@ fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun
     report.line("", unless);
 }
 
-/// What has become of the memory.
+/// Adds what was remembered and what was forgotten.
 fn add_stream(report: &mut Report, filter: &Filter) {
     let stats = filter.stats();
     report.field("cycles", stats.cycles).field("cycles_by_fill", stats.by_fill).field("seed", filter.seed().to_string());

@@ -1,4 +1,4 @@
-//! From what was asked to a design: how large, when to forget, and what that promises.
+//! From the options to a design: its size, when it forgets, and what that guarantees.
 
 use super::filter::Filter;
 use super::remember::{Remember, remember};
@@ -15,28 +15,29 @@ use truebloom_math::recycling::{
 };
 use truebloom_math::{BLOCK_BITS, Error, Law, Rate, law};
 
-/// Memory unless something else is asked for.
+/// The memory unless an option says otherwise.
 const DEFAULT_BYTES: u64 = 64 << 20;
 
-/// The rate unless another is asked for.
+/// The rate unless an option says otherwise.
 const DEFAULT_RATE: &str = "1e-6";
 
-/// The largest probability that a phase forgets sooner than asked.
+/// The largest allowed probability that a phase forgets earlier than requested.
 const TOO_SOON: f64 = 1e-6;
 
-/// What is asked of the memory.
+/// The options about memory.
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "Memory")]
 pub(super) struct Sizing {
-    /// Distinct lines that fit before anything is forgotten, in all but one run in a million (with
-    /// --layout blocked that is not proven); with --remember and a time, the lines that come in
-    /// this time. Without it, --memory and --remember, the lines of named files are counted
+    /// Number of distinct lines that fit before anything is forgotten, in all but one run in a
+    /// million (not proven with --layout blocked); with --remember and a time, the number of lines
+    /// that arrive in this time. If -n, --memory and --remember are absent, the lines of named
+    /// files are counted
     #[arg(short = 'n', long, value_name = "N", value_parser = args::items, allow_hyphen_values = true)]
     items: Option<u64>,
 
-    /// Rate at which first occurrences may be dropped wrongly, with --second at which lines may be
-    /// wrong: 0.1%, 1e-6, the default. On average, in the long run; with --remember for every line,
-    /// whatever came before
+    /// Rate at which first occurrences may be wrongly dropped, or, with --second, at which lines
+    /// may be wrong: 0.1%, 1e-6 (the default). It is an average over the long run; with --remember
+    /// it holds for every line, whatever came before
     #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = args::rate, allow_hyphen_values = true)]
     rate: Option<Rate>,
 
@@ -44,50 +45,50 @@ pub(super) struct Sizing {
     #[arg(long, value_name = "BYTES", value_parser = args::memory, conflicts_with = "items", allow_hyphen_values = true)]
     memory: Option<u64>,
 
-    /// Remember every line while this many others come (10M), or for this long (1h): two phases, of
-    /// which the older is forgotten
+    /// Remember every line while this many other lines come (10M), or for this time (1h): two
+    /// phases take turns, and the older one is forgotten
     #[arg(long, value_name = "SPAN", value_parser = remember)]
     remember: Option<Remember>,
 
-    /// standard, the default: the fewest bits; blocked: one cache line per key, without --remember:
-    /// faster where the memory is larger than the caches, and slower below at low rates; auto:
-    /// blocked where that takes at most 10% more bits. A state keeps its own
+    /// standard (the default): the fewest bits; blocked: one cache line per key, not with
+    /// --remember; it is faster if the memory exceeds the caches, and slower below that at low
+    /// rates; auto: blocked if that needs at most 10% more bits. A state keeps its layout
     #[arg(long, value_name = "LAYOUT", value_enum, hide_possible_values = true)]
     layout: Option<Layout>,
 }
 
-/// A design, and what was asked of it.
+/// A design, and the options it was made for.
 pub(super) struct Chosen {
     pub(super) design: Designed,
-    /// When phases end by time, at most.
+    /// The longest duration of a phase, if phases end by time.
     pub(super) age: Option<Duration>,
     /// This many lines are remembered in all but one phase in a million.
     pub(super) items: Option<u64>,
-    /// The rate asked for: of lines.
+    /// The rate asked for, per line.
     pub(super) rate: Option<Rate>,
-    /// Entries that a line takes at most, each with a look-up of its own that may be wrong: two
-    /// where second occurrences are remembered, too. Designs count entries.
+    /// How many entries a line takes at most, each with its own look-up that may be wrong: two if
+    /// second occurrences are remembered, too. Designs count entries.
     pub(super) entries: u64,
 }
 
 impl Sizing {
-    /// Whether nothing is asked for.
+    /// Whether no option is given.
     pub(super) fn is_empty(&self) -> bool {
         self.is_unsized() && self.rate.is_none()
     }
 
-    /// Whether no size is asked for.
+    /// Whether no size is given.
     pub(super) fn is_unsized(&self) -> bool {
         self.items.is_none() && self.memory.is_none() && self.remember.is_none()
     }
 
-    /// Whether a rate is asked for and nothing else.
+    /// Whether only a rate is given.
     pub(super) fn is_rate_alone(&self) -> bool {
         self.is_unsized() && self.rate.is_some() && self.layout.is_none()
     }
 
-    /// A design that certainly holds these lines, of which there are no more than were counted; as
-    /// large as that of a pipe at least, as memory that is there anyway makes errors rare.
+    /// A design that certainly holds this many lines, which were counted before. It is at least as
+    /// large as the design for a pipe, because memory that is available anyway makes errors rarer.
     pub(super) fn choose_for(&self, counted: u64, entries: u64) -> Result<Chosen, Failure> {
         let usual = self.choose(Layout::Standard, entries)?;
         // Without lines, too, there must be a filter.
@@ -96,11 +97,11 @@ impl Sizing {
         Ok(if chosen.bytes() <= usual.bytes() { usual } else { chosen })
     }
 
-    /// The design that was asked for, of the layout `there`, if none was; for lines that take up to
-    /// this many entries each.
+    /// The design that the options ask for, with the layout `there` if they name none; for lines
+    /// that take up to this many entries each.
     ///
-    /// A line is wrong only if one of its look-ups is: so its rate is at most the sum of theirs,
-    /// and each has its share of the rate asked for.
+    /// A line is wrong only if one of its look-ups is, so its rate is at most the sum of theirs,
+    /// and each gets its share of the rate asked for.
     pub(super) fn choose(&self, there: Layout, entries: u64) -> Result<Chosen, Failure> {
         let asked = match self.rate {
             Some(rate) => rate,
@@ -157,7 +158,7 @@ impl Sizing {
         Ok(Chosen { design, age, items: remembered, rate: Some(asked), entries })
     }
 
-    /// The blocked filter of this size, or for this many entries.
+    /// The blocked filter with this size, or for this many entries.
     fn blocked(&self, items: Option<u64>, rate: &Rate) -> Result<Option<BlockedSized>, Failure> {
         if let Some(memory) = self.memory.filter(|memory| memory.saturating_mul(8) < BLOCK_BITS) {
             return Err(Failure::new(format_args!(
@@ -174,7 +175,7 @@ impl Sizing {
         })
     }
 
-    /// The layout, if one is asked for that not every filter has.
+    /// The layout, if the options name one that not every filter has.
     pub(super) fn layout(&self) -> Option<Layout> {
         self.layout.filter(|layout| *layout != Layout::Auto)
     }
@@ -193,8 +194,8 @@ impl Sizing {
 }
 
 impl Chosen {
-    /// The design of a filter that was there before, whose lines take up to this many entries;
-    /// `None` if its law is not known, which no command here makes.
+    /// The design of an existing filter whose lines take up to this many entries; `None` if its law
+    /// is not known, which is so only for filters that no command here makes.
     pub(super) fn of(filter: &Filter, entries: u64) -> Result<Option<Chosen>, Failure> {
         let design = match filter {
             Filter::Standard(filter) => match filter.design() {
@@ -222,13 +223,13 @@ impl Chosen {
         }
     }
 
-    /// Bytes of all phases.
+    /// The number of bytes in all phases.
     pub(super) fn bytes(&self) -> u64 {
         self.design.bits().div_ceil(64) * 8 * self.design.phases()
     }
 }
 
-/// A design of either layout.
+/// A design with either layout.
 pub(super) enum Designed {
     Standard(Design),
     Blocked(BlockedDesign),
@@ -249,7 +250,7 @@ impl Designed {
         }
     }
 
-    /// Of each phase.
+    /// The number of bits in each phase.
     pub(super) fn bits(&self) -> u64 {
         match self {
             Designed::Standard(design) => design.bits(),
@@ -264,7 +265,7 @@ impl Designed {
         }
     }
 
-    /// The most set bits with which a cycle goes on, where these decide.
+    /// The largest number of set bits with which a cycle continues, if that decides.
     pub(super) fn sigma(&self) -> Option<u64> {
         match self {
             Designed::Standard(design) => Some(design.sigma()),
@@ -272,7 +273,7 @@ impl Designed {
         }
     }
 
-    /// The highest rate with which a cycle goes on, where that decides.
+    /// The highest rate with which a cycle continues, if that decides.
     pub(super) fn limit(&self) -> Option<f64> {
         match self {
             Designed::Standard(_) => None,
@@ -288,12 +289,12 @@ impl Designed {
     }
 }
 
-/// The fewest bits with which a line is still known after `items` others, in all but one phase in a
-/// million.
+/// The smallest number of bits with which a line is still known after `items` other lines, in all
+/// but one phase in a million.
 ///
-/// A line is forgotten when the phase ends: its own, or of two the one after. Within a phase every
-/// line enters once, so that one ends within `items` lines only if this many fill it: a tail of the
-/// law of the fill, whatever the stream.
+/// A line is forgotten when its phase ends, or, with two phases, when the next one ends. Within a
+/// phase every line enters once, so a phase ends within `items` lines only if this many fill it:
+/// that is a tail of the law of the fill, whatever the stream.
 fn surely_remembering(items: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>, Failure> {
     // Refreshed lines fill a phase before new ones come: of two phases only the worst rate holds
     // for every stream.
@@ -316,7 +317,7 @@ fn too_soon(design: &Design, items: u64) -> Result<f64, Failure> {
     Ok(fill.map_or(1.0, |fill| fill.at_least(design.sigma() + 1)))
 }
 
-/// The share of a rate that each of this many look-ups has.
+/// The share of a rate for each of this many look-ups.
 fn share(rate: &Rate, entries: u64) -> Result<Rate, Failure> {
     let (numerator, exponent, divisor) = rate.parts();
     let exact = divisor.checked_mul(entries).map(|divisor| (numerator, exponent, divisor));

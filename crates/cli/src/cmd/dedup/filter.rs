@@ -1,4 +1,4 @@
-//! What is known, in either layout.
+//! A recycling filter of either layout.
 
 use crate::filters::Layout;
 use std::io::{self, Write};
@@ -7,13 +7,13 @@ use truebloom::recycling::{BlockedRecyclingFilter, Seen, Stats, WrongDrops};
 use truebloom::{FileKind, FormatError, KeyHash, PortableHasher, RecyclingFilter, Seed};
 use truebloom_math::Error;
 
-/// A recycling filter whose layout is known only from its file, or from what was asked.
+/// A recycling filter whose layout is known only from its file or the options.
 pub(super) enum Filter {
     Standard(RecyclingFilter),
     Blocked(BlockedRecyclingFilter),
 }
 
-/// The same expression for every layout.
+/// Evaluates the same expression for every layout.
 macro_rules! each {
     ($self:expr, $filter:ident => $value:expr) => {
         match $self {
@@ -80,7 +80,7 @@ impl Filter {
         each!(self, filter => filter.wrong_drops(confidence))
     }
 
-    /// The time that it was last told.
+    /// The latest time that it was given.
     pub(super) fn now(&self) -> Duration {
         each!(self, filter => filter.now())
     }

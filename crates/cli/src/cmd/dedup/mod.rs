@@ -1,4 +1,5 @@
-//! `truebloom dedup`: first occurrences of lines, from a stream without end, in fixed memory.
+//! `truebloom dedup`: prints the first occurrence of each line of a stream without end, in fixed
+//! memory.
 
 mod account;
 mod design;
@@ -46,11 +47,11 @@ Lines without a key, or too long, are passed on with a message. An unfinished la
 
 Exit code: 0 done, 2 an error or a line without a key; with -q 0 if some line was selected, 1 if none was.";
 
-/// Print lines at their first occurrence only
+/// Print each line only at its first occurrence
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, mut_arg("delimiter", |delimiter| delimiter.short(None)))]
 pub(crate) struct Args {
-    /// Files of lines; `-` or none for standard input
+    /// Files of lines; with `-` or no file, read standard input
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
@@ -58,22 +59,22 @@ pub(crate) struct Args {
     #[arg(short = 'd', long)]
     repeated: bool,
 
-    /// Print lines at their second occurrence only, as a cache that admits on the second hit. A
+    /// Print each line only at its second occurrence, like a cache that admits on the second hit. A
     /// line is wrong if it is printed at its first occurrence, or never; -p is the rate of such
-    /// lines. Each line takes up to two entries, at half the rate each, so -n and --remember take
+    /// lines. Each line takes up to two entries at half the rate, so -n and --remember need
     /// somewhat more than twice the memory
     #[arg(long, conflicts_with = "repeated")]
     second: bool,
 
-    /// Print only how many lines were selected
+    /// Print only the number of selected lines
     #[arg(short = 'c', long)]
     count: bool,
 
-    /// Print nothing; stop at the first selected line, unless there is a --state to be kept
+    /// Print nothing, and stop at the first selected line, unless a --state must be kept
     #[arg(short = 'q', long)]
     quiet: bool,
 
-    /// Print keys, not the records they were found in
+    /// Print only the keys, not the records that contain them
     #[arg(long)]
     only_key: bool,
 
@@ -84,29 +85,29 @@ pub(crate) struct Args {
     #[command(flatten)]
     report: ReportTo,
 
-    /// The report as one JSON object, on standard error
+    /// Stop with exit code 2 before anything is forgotten
     #[arg(long)]
     json: bool,
 
     #[command(flatten)]
     sizing: Sizing,
 
-    /// Keep the filter in this file, and begin with what it remembers
+    /// Print the report on standard error as one JSON object
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
 
-    /// Save the state this often, and at the end: 10s, 5min; after a crash, lines printed since the
-    /// last save are printed again
+    /// Keep the filter in this file, and begin with what it remembers
     #[arg(long, value_name = "TIME", value_parser = crate::args::time, default_value = "10s", requires = "state")]
     checkpoint: Duration,
 
-    /// Seed of the hash, up to 32 hexadecimal digits; random by default
+    /// How often to save the state: 10s, 5min; it is also saved at the end. After a crash, lines
+    /// that were printed since the last save are printed again
     #[arg(long, value_name = "HEX", value_parser = super::create::seed)]
     seed: Option<Seed>,
 
-    /// Hash with SipHash-1-3, for untrusted keys. Without it, an attacker can choose keys whose
-    /// first occurrence is dropped, without seeing the filter. Keep a --state private: anyone who
-    /// can read it has the seed
+    /// Hash with SipHash-1-3, for untrusted keys. Without this option, an attacker can choose keys
+    /// whose first occurrence is dropped, even without seeing the filter. Keep a --state private:
+    /// it contains the seed
     #[arg(long)]
     untrusted: bool,
 
@@ -114,19 +115,21 @@ pub(crate) struct Args {
     records: RecordArgs,
 }
 
-/// Advice where there is not enough memory.
+/// Advice if there is not enough memory.
 const LESS: &str = "give less with --memory, or ask for fewer lines with -n or for a higher rate with -p";
 
-/// Clocks of two machines may differ by so much, of which nothing is said.
+/// A difference between clocks up to which no warning is printed, because the clocks of two
+/// machines may differ by as much.
 const TOLERATED: Duration = Duration::from_secs(60);
 
 impl Args {
-    /// Whether first occurrences are printed, not repeats: then what has no key is, too.
+    /// Whether first occurrences are printed, not repeats: then records without a key are printed,
+    /// too.
     fn keeps_first(&self) -> bool {
         !self.repeated && !self.second
     }
 
-    /// Entries that a line takes at most.
+    /// How many entries a line takes at most.
     fn entries(&self) -> u64 {
         if self.second { 2 } else { 1 }
     }
@@ -185,11 +188,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }))
 }
 
-/// One event; whether there may be more to come.
+/// Handles one event; returns whether there may be more.
 ///
-/// Output comes before the state: a line that is remembered but was not received would be lost; one
-/// that was received but is not remembered is only printed again. So after an error of the output
-/// nothing is saved.
+/// Output is written before the state is saved: a line that is remembered but was not received
+/// would be lost, whereas one that was received but is not remembered is only printed again. So
+/// nothing is saved after an error of the output.
 fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, saver: &mut Saver) -> Result<bool, Failure> {
     records.wake_at(saver.due());
     match records.next() {
@@ -207,8 +210,8 @@ fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, sa
     Ok(!(sift.full || args.quiet && sift.tally.selected > 0 && args.state.is_none()))
 }
 
-/// How keys are cut: by the options given, or as those in the state were. The first ones say it for
-/// those that come later.
+/// How keys are extracted: according to the options, or as for the state. The first run determines
+/// it for later ones.
 fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
     let Some(path) = args.state.as_deref() else { return args.records.for_filters(&[]) };
     if filter.label().is_none() && filter.stats().offered == 0 {
@@ -224,7 +227,7 @@ fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
     }
 }
 
-/// The filter to begin with: that of the state file if there is one, or a new one.
+/// The filter to begin with: that of the state file if it exists, or a new one.
 fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
     let (sizing, entries) = (&args.sizing, args.entries());
     let Some(path) = &args.state else {
@@ -274,7 +277,8 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
     Ok((filter, saver, chosen))
 }
 
-/// By a clock that is ahead, nothing would be forgotten until this one has caught up.
+/// Sets the clock back if the state's clock is ahead, because otherwise nothing would be forgotten
+/// until this one has caught up.
 fn set_clock(path: &Path, filter: &mut Filter) {
     let now = sift::now();
     let ahead = filter.now().saturating_sub(now);
@@ -296,8 +300,8 @@ fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
     })
 }
 
-/// What a state holds and promises, for `info`; false, without a description, for filters that no
-/// command here makes.
+/// Describes what a state holds and guarantees, for `info`; returns false, without a description,
+/// for filters that no command here makes.
 pub(crate) fn describe(name: &Path, file: &[u8], report: &mut Report) -> Result<bool, Failure> {
     let filter = match Filter::from_bytes(file) {
         Ok(filter) => filter,

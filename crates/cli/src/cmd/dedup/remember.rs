@@ -1,18 +1,18 @@
-//! Times, and how long to remember: in lines or in time.
+//! Durations, and how long to remember: as a number of lines or as a time.
 
 use crate::args::{self, time};
 use std::time::Duration;
 
-/// How long a line is to be remembered.
+/// How long a line must be remembered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Remember {
-    /// While no more than this many other lines came.
+    /// While at most this many other lines come.
     Items(u64),
     Time(Duration),
 }
 
-/// A number of lines, `10M`, or a time, `1h`. The units have no letter in common, except for the
-/// case of M and m.
+/// A number of lines, `10M`, or a time, `1h`. The units of numbers and times have no letter in
+/// common, except for the case of M and m.
 pub(super) fn remember(text: &str) -> Result<Remember, String> {
     if let Ok(time) = time(text) {
         return Ok(Remember::Time(time));
@@ -23,7 +23,7 @@ pub(super) fn remember(text: &str) -> Result<Remember, String> {
     }
 }
 
-/// In the largest unit that leaves no fraction.
+/// The time in the largest unit that leaves no fraction.
 pub(super) fn time_text(time: Duration) -> String {
     let seconds = time.as_secs();
     let whole = [(604_800, "w"), (86_400, "d"), (3600, "h"), (60, "min"), (1, "s")]

@@ -1,4 +1,4 @@
-//! Lines are looked up in batches and printed in stretches.
+//! Lines are looked up in batches and printed in runs.
 
 use super::Args;
 use super::filter::Filter;
@@ -7,28 +7,29 @@ use std::io::{self, BufWriter, Write};
 use std::time::{Duration, SystemTime};
 use truebloom::{KeyHash, KeyHasher};
 
-/// Keys whose bits are asked for before the first of them is looked up: the waits for memory
+/// How many keys are prefetched before the first of them is looked up: their memory accesses
 /// overlap, which makes it up to four times as fast.
 const AHEAD: usize = 16;
 
 /// The counts of this run.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Tally {
-    /// Records with keys.
+    /// The number of records with keys.
     pub(super) read: u64,
-    /// Those of them that were new to what is remembered.
+    /// How many of them were new, that is, not remembered.
     pub(super) new: u64,
     pub(super) selected: u64,
 }
 
-/// What separates first occurrences from repeats, and where the selected ones go.
+/// Separates first occurrences from repeats, and prints the selected ones.
 pub(super) struct Sift<'a, W: Write> {
     args: &'a Args,
     records: &'a RecordArgs,
     filter: Filter,
     out: BufWriter<W>,
     pub(super) tally: Tally,
-    /// With --strict: the next line would have everything forgotten, so it was not taken.
+    /// With --strict: the next line would make the filter forget everything, so it was not
+    /// processed.
     pub(super) full: bool,
     has_header: bool,
 }
@@ -51,7 +52,7 @@ impl<'a, W: Write> Sift<'a, W> {
         self.out.flush()
     }
 
-    /// Records, and the hashes of those that have keys.
+    /// Processes records, with the hashes of those that have keys.
     pub(super) fn batch(&mut self, batch: Batch<'_>, hashes: &[KeyHash]) -> io::Result<()> {
         self.filter.advance(now());
         let terminator = self.records.terminator();
@@ -82,8 +83,8 @@ impl<'a, W: Write> Sift<'a, W> {
         stretch.map_or(Ok(()), |begin| self.print(&batch, begin, batch.len() - 1))
     }
 
-    /// Whether a record is printed. One without a key is neither new nor a repeat, and would be
-    /// lost if it were not printed with the new ones.
+    /// Whether a record is printed. A record without a key is neither new nor a repeat; it is
+    /// printed with the new ones, because it would be lost otherwise.
     #[inline]
     fn selects(&mut self, hash: Option<KeyHash>) -> bool {
         let Some(hash) = hash else { return self.args.keeps_first() };
@@ -99,7 +100,7 @@ impl<'a, W: Write> Sift<'a, W> {
         selected
     }
 
-    /// What stands for the second occurrence of a key: the hash of its hash.
+    /// The hash that represents the second occurrence of a key: the hash of its hash.
     fn second(&self, hash: KeyHash) -> KeyHash {
         self.filter.hasher().hash(&u128::from(hash).to_le_bytes())
     }
@@ -120,13 +121,13 @@ impl<'a, W: Write> Sift<'a, W> {
         self.out.write_all(self.records.terminator())
     }
 
-    /// What is no record.
+    /// Prints bytes that are not a record.
     pub(super) fn pass(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.args.is_silent() || !self.args.keeps_first() { Ok(()) } else { self.out.write_all(bytes) }
     }
 
-    /// Selected CSV records are CSV again, so they keep the names of their columns: those of the
-    /// first input.
+    /// Prints the CSV header of the first input, so that the selected CSV records keep their column
+    /// names.
     pub(super) fn header(&mut self, header: &[u8]) -> io::Result<()> {
         if std::mem::replace(&mut self.has_header, true) || self.args.is_silent() || self.args.only_key {
             return Ok(());
@@ -136,7 +137,7 @@ impl<'a, W: Write> Sift<'a, W> {
     }
 }
 
-/// The time, by a clock that goes on while no process runs.
+/// The time, by a clock that also runs while no process does.
 pub(super) fn now() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }

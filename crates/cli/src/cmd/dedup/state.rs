@@ -1,4 +1,4 @@
-//! What is known survives: saved at intervals, whole or not at all, by one process at a time.
+//! The state file: saved at intervals, whole or not at all, by one process at a time.
 
 use super::Args;
 use super::design::Chosen;
@@ -15,16 +15,16 @@ use std::time::{Duration, Instant};
 use truebloom::file::check_target;
 use truebloom::{FileError, HasherId};
 
-/// A state file, locked. The lock is on the file itself: the next one is locked before it takes the
-/// name, so that there is no moment without.
+/// A locked state file. The lock is on the file itself: the next file is locked before it takes the
+/// name, so that there is no moment without a lock.
 pub(super) struct StateFile {
     path: PathBuf,
-    /// The file there; none yet for a new state.
+    /// The existing file; none yet for a new state.
     locked: Option<File>,
 }
 
 impl StateFile {
-    /// Locks the file and reads it, if there is one. If another process holds it, that is an error.
+    /// Locks the file and reads it, if it exists. It is an error if another process holds the lock.
     pub(super) fn open(path: &Path) -> Result<(StateFile, Option<Filter>), Failure> {
         // From here on a signal leaves no temporary file behind.
         stop::watch();
@@ -41,7 +41,7 @@ impl StateFile {
         Ok((StateFile { path: path.to_owned(), locked: Some(file) }, Some(filter)))
     }
 
-    /// Replaces the file, whole or not at all, also if the power fails.
+    /// Replaces the file whole or not at all, even if the power fails.
     pub(super) fn save(&mut self, filter: &Filter) -> Result<(), Failure> {
         let _shield = stop::shield();
         let (file, unkept) = replace(&self.path, self.locked.as_ref(), |file| filter.write_to(file)).map_err(|error| match error {
@@ -62,17 +62,17 @@ pub(super) struct Saver {
     file: Option<StateFile>,
     interval: Duration,
     last: Instant,
-    /// The number of offers when it was saved.
+    /// The number of offers when it was last saved.
     offered: u64,
 }
 
 impl Saver {
-    /// Nothing to save to.
+    /// For runs without a state file.
     pub(super) fn none() -> Saver {
         Saver { file: None, interval: Duration::ZERO, last: Instant::now(), offered: 0 }
     }
 
-    /// The filter is in the file already.
+    /// Saves at this interval; the file already has the present filter.
     pub(super) fn every(interval: Duration, file: StateFile, filter: &Filter) -> Saver {
         Saver { file: Some(file), interval, last: Instant::now(), offered: filter.stats().offered }
     }
@@ -93,13 +93,13 @@ impl Saver {
         Ok(())
     }
 
-    /// Saves for the last time.
+    /// Saves at the end.
     pub(super) fn finish(mut self, filter: &Filter) -> Result<(), Failure> {
         self.save(filter)
     }
 }
 
-/// Refuses a state that does not keep a rate, which is all that was asked.
+/// Refuses a state that does not keep the rate, when only a rate is given.
 fn check_rate(path: &Path, there: &Chosen, asked: &Chosen) -> Result<(), Failure> {
     let (run, phases) = (there.design.long_run()?, there.design.phases());
     let kept = if phases > 1 { run.worst } else { run.fpr };
@@ -117,7 +117,7 @@ fn check_rate(path: &Path, there: &Chosen, asked: &Chosen) -> Result<(), Failure
     }
 }
 
-/// Refuses a state that was made with other parameters than those asked for.
+/// Refuses a state that was made with other parameters than those given.
 pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &Chosen, args: &Args) -> Result<(), Failure> {
     if args.sizing.is_rate_alone() {
         return check_rate(path, there, asked);

@@ -1,4 +1,4 @@
-//! From an error of the format to what it means.
+//! Diagnosis: from an error of the format to its meaning.
 
 use super::heal;
 use crate::failure::for_shell;
@@ -8,19 +8,19 @@ use std::path::Path;
 use truebloom::file::open_regular;
 use truebloom::{FileHeader, FileKind, FormatError, wire};
 
-/// What was found.
+/// The result of an examination.
 pub(super) struct Diagnosis {
     pub(super) wrong: String,
-    /// The bytes where it is wrong.
+    /// The bytes that are wrong.
     pub(super) at: Option<Range<u64>>,
     pub(super) saved: String,
     pub(super) remedy: String,
-    /// What the header says, if it can be believed.
+    /// The contents of the header, if it can be trusted.
     pub(super) header: Option<FileHeader>,
 }
 
-/// The header of a Bloom filter's file, if it is whole; in other kinds its fields mean other
-/// things.
+/// The header of a Bloom filter's file, if it is undamaged; in other kinds its fields have other
+/// meanings.
 pub(super) fn header(start: &[u8]) -> Option<FileHeader> {
     FileHeader::from_bytes(start).ok().filter(|header| matches!(header.kind(), FileKind::Bloom | FileKind::Blocked))
 }
@@ -29,7 +29,7 @@ const COPY: &str = "copy the file again from where it is whole";
 const REBUILD: &str = "copy the file again from where it is whole, or build the filter again from its data with `truebloom create`";
 
 impl Diagnosis {
-    /// Looks at the file once more, knowing why it cannot be opened.
+    /// Examines the file again, given the error with which it could not be opened.
     pub(super) fn of(path: &Path, cause: &FormatError) -> io::Result<Diagnosis> {
         let mut file = open_regular(path)?;
         let length = file.metadata()?.len();
@@ -101,12 +101,12 @@ impl Diagnosis {
     }
 }
 
-/// The message without its advice, which we give ourselves.
+/// The message without its advice, which the diagnosis replaces.
 fn strip_remedy(message: &str) -> String {
     message.rsplit_once("; ").map_or(message, |(what, _)| what).to_owned()
 }
 
-/// What is wrong with a compressed file, in which each byte depends on those before it.
+/// Diagnoses a compressed file, in which each byte depends on those before it.
 fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
     let (at, saved, remedy) = match *cause {
         FormatError::Truncated { expected, found } => (Some(found..expected), "nothing: the bits are coded together", COPY.to_owned()),
@@ -123,7 +123,7 @@ fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
     Diagnosis { wrong: strip_remedy(&cause.to_string()), at, saved: saved.to_owned(), remedy, header: None }
 }
 
-/// What a file is that is no filter.
+/// Identifies a file that is not a filter.
 fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
     let shown = for_shell(path);
     let is_text = !start.is_empty() && start.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e | 0x80..));

@@ -1,4 +1,4 @@
-//! Undoing damage, in memory, to see whether the checksums then are right.
+//! Undoing damage in memory, to see whether the checksums are right then.
 
 use super::diagnosis::{Diagnosis, header};
 use crate::failure::for_shell;
@@ -7,16 +7,16 @@ use std::path::Path;
 use truebloom::file::open_regular;
 use truebloom::{AnyFilter, FileHeader, FileKind, FormatError, ReadError};
 
-/// The largest file that is read into memory whole.
+/// The largest file that is read into memory as a whole.
 const MAX_WHOLE: u64 = 1 << 28;
 
-/// A header that is right again with one byte changed.
+/// A header that is right after changing one byte.
 pub(super) struct Healed {
     offset: usize,
     found: u8,
     right: u8,
     header: Vec<u8>,
-    /// Whether the bits are right as well.
+    /// Whether the bits are right, too.
     whole: bool,
 }
 
@@ -45,12 +45,12 @@ pub(super) fn one_byte(path: &Path, start: &[u8]) -> io::Result<Option<Healed>> 
     Ok(None)
 }
 
-/// A header without its bits is a file that is cut off, and nothing else is wrong with it.
+/// Whether this is a header without bits, as of a file that was cut off and is otherwise right.
 fn is_header(header: &[u8]) -> bool {
     matches!(AnyFilter::from_bytes(header), Err(FormatError::Truncated { .. } | FormatError::Kind { .. }))
 }
 
-/// Whether these bytes, from their beginning each time, are a file of any kind.
+/// Whether these bytes are a file of any kind; `bytes` returns them from the beginning each time.
 pub(super) fn is_whole<R: Read>(header: &[u8], bytes: impl Fn() -> io::Result<R>) -> io::Result<bool> {
     if !is_header(header) {
         return Ok(false);
@@ -62,7 +62,7 @@ pub(super) fn is_whole<R: Read>(header: &[u8], bytes: impl Fn() -> io::Result<R>
     }
 }
 
-/// The length that a whole file has by its header, and the one it has.
+/// The length that the header implies, and the real length.
 pub(super) fn lengths(path: &Path) -> io::Result<(u64, u64)> {
     let mut start = [0; FileHeader::BYTES as usize];
     let mut file = open_regular(path)?;
@@ -71,7 +71,8 @@ pub(super) fn lengths(path: &Path) -> io::Result<(u64, u64)> {
     Ok((header.file_bytes(), file.metadata()?.len()))
 }
 
-/// Where the first carriage return was added, if all is right without those before newlines.
+/// The position of the first added carriage return, if everything is right without those before
+/// newlines.
 pub(super) fn text_mode(path: &Path, length: u64) -> io::Result<Option<u64>> {
     if length > MAX_WHOLE {
         return Ok(None);

@@ -1,4 +1,5 @@
-//! `truebloom doctor`: what is wrong with a filter file, at which byte, and what can be saved.
+//! `truebloom doctor`: explains what is wrong with a filter file, at which byte, and what can be
+//! saved.
 
 mod diagnosis;
 mod heal;
@@ -23,7 +24,7 @@ It changes nothing. Exit code: 0 the file is whole, 1 something is wrong with it
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The file to look at
+    /// The file to examine
     #[arg(value_name = "FILE")]
     file: PathBuf,
 

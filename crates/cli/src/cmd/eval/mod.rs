@@ -1,4 +1,4 @@
-//! `truebloom eval`: every number of the library, over JSON Lines.
+//! `truebloom eval`: every number of the library, queried in JSON Lines.
 
 mod certificate;
 mod count_min;
@@ -23,8 +23,8 @@ const EXAMPLES: &str = r#"Example:
 
 One query object per line, one answer object per line, in order. A bad query answers {"error": ...}; the others go on, and the exit code is 2. A query has at most 4 MiB."#;
 
-/// Bytes of a query. Lists of numbers can be long, and once parsed they take some sixty times the
-/// memory of their text.
+/// The largest query in bytes. Lists of numbers can be long, and after parsing they take some sixty
+/// times the memory of their text.
 const MAX_QUERY: u64 = 4 << 20;
 
 /// Answer queries in JSON Lines from standard input
@@ -69,8 +69,8 @@ pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
     Ok(code)
 }
 
-/// The answer to one query. A panic is a fault of ours, and must not leave the other queries
-/// without answers.
+/// The answer to one query. A panic would be a bug of this program, and must not leave other
+/// queries without answers.
 fn guarded(answer: impl FnOnce() -> Result<Answer, String>) -> Result<Answer, String> {
     // Queries share nothing that a panic could leave half changed.
     panic::catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|payload| {

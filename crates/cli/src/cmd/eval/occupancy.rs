@@ -1,4 +1,4 @@
-//! The number of set bits, and the items that it implies.
+//! The number of set bits, and the number of items that it implies.
 
 use super::query::{Answer, Query, brief, explain, object, whole};
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ fn occupancy_law(query: &mut Query) -> Result<Occupancy, String> {
     .map_err(explain)
 }
 
-/// A number of the answer takes some hundred bytes of memory.
+/// Each number of the answer takes some hundred bytes of memory.
 const MOST_IN_PMF: u64 = 1 << 22;
 
 pub(super) fn occupancy(query: &mut Query) -> Result<Answer, String> {
@@ -77,7 +77,7 @@ pub(super) fn occupancy(query: &mut Query) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// Moments are given up to this order.
+/// The highest order of moments that is given.
 const MOST_MOMENTS: u32 = 1_000;
 
 pub(super) fn items_estimate(query: &mut Query) -> Result<Answer, String> {

@@ -1,5 +1,5 @@
-//! What the papers print formulas for and no plan needs: limits, bounds, concentration.
-//! docs/PAPERS.md has a query for each of its functions.
+//! Formulas of the papers that no plan needs: limits, bounds, concentration. docs/PAPERS.md has a
+//! query for each of its functions.
 
 use super::query::{Answer, Query, explain, object};
 use crate::report::fpr_value;
@@ -16,8 +16,8 @@ use truebloom_math::{
     standard_limit, valley_efficiency,
 };
 
-/// Probes that the coefficients of 1/n are answered for: they take the square of it in steps, and
-/// pairs of positions the fourth power (checked there).
+/// The largest number of probes for which coefficients of 1/n are computed: they take its square in
+/// steps, and pairs of positions its fourth power (checked there).
 const MOST_PROBES: u32 = 1_000;
 
 /// Limits and coefficients of 1/n at a load (Kirsch and Mitzenmacher, sections 2 and 4 to 6).
@@ -54,8 +54,8 @@ pub(super) fn convergence(query: &mut Query) -> Result<Answer, String> {
     })))
 }
 
-/// How far offsets are from the conditions of Lemma 4.1 at one size, and the upper end of Lemma 6.1
-/// there.
+/// How far offsets are from the conditions of Lemma 4.1 at one size, and the upper bound of Lemma
+/// 6.1 there.
 pub(super) fn conditions(query: &mut Query) -> Result<Answer, String> {
     let offsets = match query.text("scheme")?.as_str() {
         "double" => Offsets::Linear,
@@ -74,7 +74,8 @@ pub(super) fn conditions(query: &mut Query) -> Result<Answer, String> {
     Ok(object(json!({ "single": all.single, "pair": all.pair, "repeat": all.repeat, "lemma_6_1_upper": upper })))
 }
 
-/// How likely one filter's rate is far from its mean: bounds of Kirsch and Mitzenmacher, section 7.
+/// The probability that one filter's rate is far from its mean: bounds of Kirsch and Mitzenmacher,
+/// section 7.
 pub(super) fn deviation(query: &mut Query) -> Result<Answer, String> {
     let (bits, items, probes) = (query.whole("bits")?, query.whole("items")?, query.probes()?);
     let distance = query.number("distance", 0.0)?;
@@ -97,7 +98,8 @@ pub(super) fn deviation(query: &mut Query) -> Result<Answer, String> {
     })))
 }
 
-/// The hits among the queries of one filter whose rate is known, exactly and by the normal density.
+/// The number of hits among the queries of one filter with a known rate, exactly and by the normal
+/// density.
 pub(super) fn hits_at_rate(query: &mut Query) -> Result<Answer, String> {
     let (queries, hits, rate) = (query.whole("queries")?, query.whole("hits")?, query.rate("fpr")?.to_f64());
     query.finish()?;
@@ -107,7 +109,7 @@ pub(super) fn hits_at_rate(query: &mut Query) -> Result<Answer, String> {
     Ok(object(json!({ "value": hits_of_one_filter(queries, rate, hits), "normal": hits_normal(queries, rate, hits as f64) })))
 }
 
-/// Up to how many bits per item the term of order 1/n stays below a share of the rate.
+/// The number of bits per item up to which the term of order 1/n is below a share of the rate.
 pub(super) fn negligible(query: &mut Query) -> Result<Answer, String> {
     let (items, share) = (query.whole("items")?, query.rate("share")?.to_f64());
     query.finish()?;
@@ -123,7 +125,7 @@ fn put_rate(answer: &mut Answer, name: &str, fpr: &Fpr) {
     }
 }
 
-/// Burns' corollary 23, and with `order` the chain of his theorem 15.
+/// Burns' corollary 23; with `order`, also the chain of his theorem 15.
 pub(super) fn bounds_of_rates(query: &mut Query) -> Result<Answer, String> {
     let (bits, items, probes) = (query.whole("bits")?, query.whole("items")?, query.probes()?);
     let order = if query.fields.contains_key("order") { Some(query.whole("order")?) } else { None };
@@ -155,8 +157,8 @@ pub(super) fn collision_free(query: &mut Query) -> Result<Answer, String> {
     Ok(fpr_value(&bounds::collision_free(bits, probes).map_err(explain)?))
 }
 
-/// The efficiency that no standard filter passes, and the items, not whole, that reach it: Burns
-/// (74).
+/// The efficiency that no standard filter exceeds, and the fractional number of items that reaches
+/// it: Burns (74).
 pub(super) fn limit(query: &mut Query) -> Result<Answer, String> {
     let bits = query.whole("bits")?;
     query.finish()?;
@@ -164,35 +166,35 @@ pub(super) fn limit(query: &mut Query) -> Result<Answer, String> {
     Ok(object(json!({ "items": items, "value": value })))
 }
 
-/// The items that fill half of the bits on average.
+/// The number of items that fills half of the bits on average.
 pub(super) fn half_full(query: &mut Query) -> Result<Answer, String> {
     let (bits, probes) = (query.whole("bits")?, query.probes()?);
     query.finish()?;
     Ok(object(json!({ "items": half_full_items(bits, probes).map_err(explain)? })))
 }
 
-/// Burns (76): the items near the classic filter's peak.
+/// Burns (76): a number of items near the classic filter's peak.
 pub(super) fn peak_items(query: &mut Query) -> Result<Answer, String> {
     let (bits, probes) = (query.whole("bits")?, query.probes()?);
     query.finish()?;
     Ok(object(json!({ "items": peak_items_approximation(bits, probes).map_err(explain)? })))
 }
 
-/// Burns (77): the probes near the classic filter's peak.
+/// Burns (77): a number of probes near the classic filter's peak.
 pub(super) fn peak_probes(query: &mut Query) -> Result<Answer, String> {
     let (bits, items) = (query.whole("bits")?, query.whole("items")?);
     query.finish()?;
     Ok(object(json!({ "probes": best_probes_approximation(bits, items).map_err(explain)? })))
 }
 
-/// The efficiency where k and k + 1 probes tie.
+/// The efficiency at which k and k + 1 probes are equally good.
 pub(super) fn valley(query: &mut Query) -> Result<Answer, String> {
     let probes = query.probes()?;
     query.finish()?;
     Ok(object(json!({ "value": valley_efficiency(probes).map_err(explain)? })))
 }
 
-/// The most likely number of items, beside the one that moments give.
+/// The most likely number of items, beside the moments' estimate.
 pub(super) fn likelihood(query: &mut Query) -> Result<Answer, String> {
     let (variant, bits, probes, ones) = (query.variant()?, query.whole("bits")?, query.probes()?, query.whole("ones")?);
     query.finish()?;
@@ -201,7 +203,7 @@ pub(super) fn likelihood(query: &mut Query) -> Result<Answer, String> {
     Ok(object(json!({ "value": likely, "moments": moments })))
 }
 
-/// The textbook's size for items and a rate, and the rate that it really has.
+/// The textbook's size for items and a rate, and the true rate of that size.
 pub(super) fn textbook(query: &mut Query) -> Result<Answer, String> {
     let (items, rate) = (query.whole("items")?, query.rate("fpr")?);
     query.finish()?;
@@ -212,11 +214,11 @@ pub(super) fn textbook(query: &mut Query) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// The most arrivals that one query simulates: some seconds.
+/// The largest number of arrivals that one query simulates, in some seconds.
 const MOST_ARRIVALS: u64 = 10_000_000;
 
-/// A recycling filter over new items, or over a population of equally likely ones: the three ways
-/// of counting of Dozier, Salamatian and Rubenstein.
+/// Simulates a recycling filter over new items, or over a population of equally likely ones, with
+/// the three ways of counting of Dozier, Salamatian and Rubenstein.
 pub(super) fn simulated(query: &mut Query) -> Result<Answer, String> {
     let design = super::recycling::design(query)?;
     let (arrivals, seed) = (query.whole("arrivals")?, query.whole("seed")?);

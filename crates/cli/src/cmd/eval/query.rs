@@ -1,4 +1,4 @@
-//! A query, read field by field.
+//! A query, which is read field by field.
 
 use crate::args::json_whole;
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use truebloom_math::{Rate, Variant};
 
 pub(super) type Answer = Map<String, Value>;
 
-/// A query's fields; each is taken out when it is read, so that what is left is unknown.
+/// A query's fields; each is removed when it is read, so that the remaining ones are unknown.
 pub(super) struct Query {
     pub(super) fields: Answer,
 }
@@ -41,7 +41,7 @@ impl Query {
         }
     }
 
-    /// A number at least `least`, not infinite.
+    /// A finite number that is at least `least`.
     pub(super) fn number(&mut self, name: &str, least: f64) -> Result<f64, String> {
         let value = self.take(name)?;
         let number = value.as_f64().filter(|number| number.is_finite() && *number >= least && (*number > 0.0 || least != 0.0));
@@ -49,7 +49,7 @@ impl Query {
         number.ok_or_else(|| format!("field `{name}` is {}, but must be {expected}", brief(&value)))
     }
 
-    /// One of the three laws; names of later versions are distinguished from typing errors.
+    /// One of the three laws; names from later versions are distinguished from typing errors.
     pub(super) fn variant(&mut self) -> Result<Variant, String> {
         if self.fields.contains_key("scheme") {
             return Err("field `scheme` is not known here; give `variant` standard, classic or partitioned".to_owned());
@@ -64,7 +64,7 @@ impl Query {
         name.parse().map_err(|_| format!("field `variant` is \"{name}\", but must be \"standard\", \"classic\" or \"partitioned\""))
     }
 
-    /// A field that must be an array, each element read by `read`.
+    /// A field that must be an array, each of whose elements is read by `read`.
     pub(super) fn list<T>(&mut self, name: &str, read: impl Fn(&Value) -> Option<T>, expected: &str) -> Result<Vec<T>, String> {
         let value = self.take(name)?;
         let items = match &value {
@@ -82,7 +82,7 @@ impl Query {
     }
 }
 
-/// A value as it is shown in a message.
+/// A value in the form in which messages show it.
 pub(super) fn brief(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(60) {

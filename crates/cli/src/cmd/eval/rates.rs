@@ -67,7 +67,7 @@ pub(super) fn best_probes(query: &mut Query) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// The bracket of the answer's `fpr`.
+/// Adds the bracket of the answer's `fpr`.
 fn add_bracket(answer: &mut Answer, fpr: &truebloom_math::Fpr) {
     answer.extend(fpr_value(fpr).into_iter().filter(|(name, _)| name != "value"));
 }
@@ -142,8 +142,8 @@ pub(super) fn bits_estimate(query: &mut Query) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// Mean and variance are exact; a quantile is the proven upper end of its bracket, and the quantile
-/// itself where the lower end is the same.
+/// The mean and the variance are exact; a quantile is the proven upper end of its bracket, which is
+/// the quantile itself if the lower end is the same.
 pub(super) fn hits(query: &mut Query) -> Result<Answer, String> {
     let (variant, bits, items, probes, queries) =
         (query.variant()?, query.whole("bits")?, query.whole("items")?, query.probes()?, query.whole("queries")?);

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use truebloom_math::Fpr;
 use truebloom_math::recycling::{Bracket, Counting, Design, Mode, Phases, Seeds, SizedDesign, Trigger, capacity, min_bits, n_bounded};
 
-/// A field that is true or false, and may be left out.
+/// A field that is true or false and may be omitted.
 fn flag(query: &mut Query, name: &str, otherwise: bool) -> Result<bool, String> {
     match query.fields.remove(name) {
         None => Ok(otherwise),
@@ -46,8 +46,8 @@ pub(super) fn design(query: &mut Query) -> Result<Design, String> {
     Design::new(bits, probes, sigma, mode).map_err(explain)
 }
 
-/// A rate as a number, and its bracket beside it: under plain names for the answer's `fpr`, as
-/// everywhere, otherwise under names that begin with its own.
+/// Adds a rate as a number, with its bracket: under plain names for the answer's `fpr`, and
+/// otherwise under names that begin with its own.
 fn put_rate(answer: &mut Answer, name: &str, fpr: &Fpr) {
     for (field, value) in fpr_value(fpr) {
         let name = match field.as_str() {
@@ -96,7 +96,7 @@ pub(super) fn long_run(query: &mut Query) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// Of the cycle length, unless others are asked for.
+/// The quantiles of the cycle length that are given by default.
 const USUAL_QUANTILES: [f64; 5] = [0.01, 0.1, 0.5, 0.9, 0.99];
 
 pub(super) fn forgotten(query: &mut Query) -> Result<Answer, String> {
@@ -125,7 +125,7 @@ pub(super) fn emptied_after(query: &mut Query) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// A design that was searched for.
+/// A design that was found by a search.
 fn put_sized(found: &SizedDesign) -> Answer {
     let mut answer: Answer = Map::new();
     answer.insert("bits".to_owned(), found.design.total_bits().into());

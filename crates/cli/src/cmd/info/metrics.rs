@@ -4,7 +4,8 @@ use crate::held::Looked;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// A number of a filter, with what it is; nothing where it has none.
+/// A number that describes a filter, with its name and its meaning; nothing if the filter has no
+/// such number.
 type Metric = (&'static str, &'static str, fn(&Looked) -> Option<f64>);
 
 const METRICS: [Metric; 7] = [
@@ -19,7 +20,7 @@ const METRICS: [Metric; 7] = [
     }),
 ];
 
-/// All numbers of all filters: each metric once, with a line a filter.
+/// All numbers of all filters: each metric once, with one line for each filter.
 pub(super) fn text(filters: &[(PathBuf, Looked)]) -> String {
     let mut text = String::new();
     for (name, help, of) in METRICS {
@@ -37,7 +38,7 @@ pub(super) fn text(filters: &[(PathBuf, Looked)]) -> String {
     text
 }
 
-/// A label's value, in which three characters have a meaning.
+/// A label's value, in which three characters must be escaped.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -1,4 +1,4 @@
-//! `truebloom info`: what a filter file says and holds.
+//! `truebloom info`: what a filter file contains.
 
 mod metrics;
 mod other;
@@ -23,15 +23,15 @@ Examples:
   truebloom info seen.tbl other.tbl
   truebloom info --metrics seen.tbl other.tbl          for node_exporter's textfile collector";
 
-/// Show what a filter holds and what rate it has now
+/// Show what a filter holds and its present rate
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The files to describe, filters of any kind; `-` for standard input
+    /// The files to describe, of any kind; `-` for standard input
     #[arg(value_name = "FILTER", required = true)]
     filters: Vec<PathBuf>,
 
-    /// Print fill, rate and items left as metrics in the format of Prometheus
+    /// Print fill, rate and remaining items as metrics in the format of Prometheus
     #[arg(long, conflicts_with_all = ["json", "csv"])]
     metrics: bool,
 
@@ -172,7 +172,7 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
     Ok(report)
 }
 
-/// This filter's rate, as far as its fill determines it.
+/// This filter's rate, as precisely as its fill determines it.
 pub(crate) fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failure> {
     let now = filter.fpr();
     if filter.fill_tells_rate() {
@@ -185,9 +185,8 @@ pub(crate) fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failu
     Ok(format!("at most {} by the fill, which does not tell the rate of {of}", rate_up(now.upper, 3)))
 }
 
-/// Where the fill of this filter lies among those of all filters with as many items as it was
-/// offered keys; nothing where its items are only bounds, and for other schemes, whose fills have
-/// another law.
+/// Adds what share of all filters with as many items are less full than this one; nothing if its
+/// number of items is only bounded, nor for schemes whose fill follows another law.
 pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter<impl Counted>) {
     // Fewer items than offers are proof of repeats.
     // More of them than offers, of keys that were withheld.

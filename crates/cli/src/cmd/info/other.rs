@@ -1,5 +1,5 @@
-//! Files of other kinds than Bloom filters: what their headers say, and what states of `dedup` and
-//! sketches of `count` hold and promise.
+//! Files of other kinds than Bloom filters: the contents of their headers, and what states of
+//! `dedup` and sketches of `count` hold and guarantee.
 
 use crate::cmd::{count, dedup};
 use crate::failure::Failure;
@@ -8,7 +8,7 @@ use crate::report::{Report, bytes, plural};
 use std::path::Path;
 use truebloom::{FileHeader, FileKind};
 
-/// The report of a file of this name, with these bytes.
+/// The report about a file with this name and these bytes.
 pub(super) fn report(name: &Path, held: &Held, kind: FileKind) -> Result<Report, Failure> {
     let fail = |error| Failure::from(format_error(name, error));
     let header = FileHeader::from_bytes(held.as_ref()).map_err(fail)?;
@@ -47,7 +47,8 @@ pub(super) fn report(name: &Path, held: &Held, kind: FileKind) -> Result<Report,
     Ok(report)
 }
 
-/// What no command makes has a header like all files; what else it holds, only the library knows.
+/// Adds a note for files that no command makes: the header is described, and only the library can
+/// read the rest.
 fn add_library_only(report: &mut Report) {
     report.line("read by", "programs that use the library, which know what else it holds; no other command here");
 }

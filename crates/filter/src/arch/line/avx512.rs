@@ -2,7 +2,7 @@
 //! permutation fetches from it.
 
 use super::{Asked, Line, PROBES_A_WORD, SHIFTS, each_key, set_each_key};
-use crate::word::Word;
+use crate::word::{Reads, Word};
 use core::arch::x86_64::{
     __m512i, _mm512_and_epi64, _mm512_andnot_epi64, _mm512_cmpeq_epi64_mask, _mm512_loadu_epi64, _mm512_mask_or_epi64, _mm512_or_epi64,
     _mm512_permutexvar_epi64, _mm512_rolv_epi64, _mm512_set_epi64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64,
@@ -14,11 +14,20 @@ use core::arch::x86_64::{
 #[inline(always)]
 unsafe fn has<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
     const { assert!(size_of::<Line<W>>() == 64) };
+    // SAFETY: eight words of eight bytes, the load needs no alignment, and the processor has the
+    // instructions.
+    unsafe { has_in(_mm512_loadu_epi64(line.as_ptr().cast()), word, probes) }
+}
+
+/// # Safety
+/// The processor has AVX-512 F.
+#[inline(always)]
+unsafe fn has_in(line: __m512i, word: u64, probes: u32) -> bool {
     let shifts = &SHIFTS[(probes & 7) as usize];
-    // SAFETY: both are eight words of eight bytes long, the loads need no alignment, and the
-    // processor has the instructions.
+    // SAFETY: eight words of eight bytes, the load needs no alignment, and the processor has the
+    // instructions.
     unsafe {
-        let (line, shifts): (__m512i, __m512i) = (_mm512_loadu_epi64(line.as_ptr().cast()), _mm512_loadu_epi64(shifts.as_ptr().cast()));
+        let shifts: __m512i = _mm512_loadu_epi64(shifts.as_ptr().cast());
         // The position is in the low nine bits of its lane. What is above does not count: a
         // rotation looks at six bits, a permutation at three.
         let positions = _mm512_srlv_epi64(_mm512_set1_epi64(word as i64), shifts);
@@ -80,6 +89,18 @@ pub(super) unsafe fn insert_group<W: Word>(lines: &mut [Line<W>], asked: Asked<'
 pub(super) unsafe fn contains<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
     // SAFETY: as the caller promised.
     unsafe { has(line, word, probes) }
+}
+
+/// Each word is read by itself, into the register: through memory, all of them would have to be
+/// written before the line could be read.
+///
+/// # Safety
+/// The processor has AVX-512 F.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn contains_shared<R: Reads>(line: &[R; 8], word: u64, probes: u32) -> bool {
+    let [a, b, c, d, e, f, g, h] = line.each_ref().map(|word| word.read() as i64);
+    // SAFETY: as the caller promised.
+    unsafe { has_in(_mm512_set_epi64(h, g, f, e, d, c, b, a), word, probes) }
 }
 
 /// # Safety

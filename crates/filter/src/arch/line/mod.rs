@@ -11,7 +11,7 @@ mod avx512;
 mod scalar;
 
 use super::{Lanes, prefetch};
-use crate::word::Word;
+use crate::word::{Reads, Word};
 
 /// Bits of a word that number a position in a line.
 const POSITION_BITS: u32 = 9;
@@ -87,6 +87,17 @@ pub(crate) fn contains<W: Word>(level: Level, line: &Line<W>, word: u64, probes:
         // SAFETY: as above.
         #[cfg(all(target_arch = "x86_64", feature = "simd"))]
         Level::Avx512 => unsafe { avx512::contains(line, word, probes) },
+    }
+}
+
+/// [`contains`] in a line that other threads may change meanwhile.
+#[inline(always)]
+pub(crate) fn contains_shared<R: Reads>(level: Level, line: &[R; 8], word: u64, probes: u32) -> bool {
+    match level {
+        // SAFETY: `Level::detect` makes this value only on processors that have the instructions.
+        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
+        Level::Avx512 => unsafe { avx512::contains_shared(line, word, probes) },
+        _ => contains(level, &line.each_ref().map(Reads::read), word, probes),
     }
 }
 
@@ -246,8 +257,12 @@ mod tests {
         })
     }
 
-    fn stream_contains(level: Level, line: &Line, mut stream: WordStream, probes: u32) -> bool {
-        all_set(|word, now| contains(level, line, word, now), || stream.next(), probes)
+    fn stream_contains(level: Level, line: &Line, stream: WordStream, probes: u32) -> bool {
+        let (mut words, mut shared_words) = (stream, stream);
+        let found = all_set(|word, now| contains(level, line, word, now), || words.next(), probes);
+        let shared = all_set(|word, now| contains_shared(level, line, word, now), || shared_words.next(), probes);
+        assert_eq!(found, shared, "{level:?}");
+        found
     }
 
     /// Every level against the definition, for a line, a stream and every number of probes.

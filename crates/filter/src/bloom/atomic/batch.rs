@@ -1,4 +1,4 @@
-//! Many keys at a time, while other threads do the same.
+//! Batched operations on a filter that several threads share.
 
 use super::AtomicFilterOf;
 use crate::bits::IN_CACHE;
@@ -7,14 +7,14 @@ use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
 use crate::scheme::Scheme;
 
-/// Probes of a query that are asked for ahead: half of the keys that are not contained need no
-/// second, and few a third.
+/// How many probes of a query are prefetched: half of the keys that are not contained need no
+/// second probe, and few need a third.
 const ASKED_AHEAD: usize = 2;
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
-    /// Inserts keys, in order, and says which were new to this call: what [`insert`](Self::insert)
-    /// of one after the other says. Beyond the cache at a multiple of its speed, because the bits
-    /// of the next keys are on their way meanwhile.
+    /// Inserts keys in order, and reports which of them were new to this call: the same answers as
+    /// from calling [`insert`](Self::insert) for each. On filters larger than the cache it is
+    /// several times as fast, because the bits of the next keys are prefetched.
     ///
     /// ```
     /// use truebloom::AtomicBloomFilter;
@@ -24,33 +24,48 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// # Ok::<(), truebloom::BuildError>(())
     /// ```
     pub fn insert_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
-        self.answers(bulk::hashing(self.hasher(), keys), self.probes() as usize, |hash| self.insert_hash(hash))
+        self.insertions(bulk::hashing(self.hasher(), keys))
     }
 
     /// [`insert_all`](Self::insert_all) of keys that are already hashed.
     pub fn insert_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
-        self.answers(bulk::hashed(hashes), self.probes() as usize, |hash| self.insert_hash(hash))
+        self.insertions(bulk::hashed(hashes))
     }
 
-    /// Which of the keys are contained: what [`contains`](Self::contains) says of each.
+    /// Which of the keys are contained: the same answers as from calling
+    /// [`contains`](Self::contains) for each.
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
-        self.answers(bulk::hashing(self.hasher(), keys), ASKED_AHEAD, |hash| self.contains_hash(hash))
+        self.answers(bulk::hashing(self.hasher(), keys), ASKED_AHEAD, |_| (), |hash| self.contains_hash(hash))
     }
 
     /// [`contains_all`](Self::contains_all) of keys that are already hashed.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
-        self.answers(bulk::hashed(hashes), ASKED_AHEAD, |hash| self.contains_hash(hash))
+        self.answers(bulk::hashed(hashes), ASKED_AHEAD, |_| (), |hash| self.contains_hash(hash))
     }
 
-    /// The answer for each key. While those of a batch are found, the words of the next are on
-    /// their way.
-    fn answers(&self, next: impl FnMut(&mut Hashes), probes_ahead: usize, answer: impl Fn(KeyHash) -> bool) -> Answers {
+    /// Inserts batch after batch. The keys of a batch are counted together before the first of them
+    /// is inserted, because the count must be an upper bound at all times.
+    fn insertions(&self, next: impl FnMut(&mut Hashes)) -> Answers {
+        let insert = |hash| self.bits.insert(&self.head.scheme, hash) > 0;
+        self.answers(next, self.probes() as usize, |keys| self.offered.add(keys as u64), insert)
+    }
+
+    /// Calls `next` for each batch, `begin` with its size, and collects the answers. The words of
+    /// the next batch are prefetched while the present one is looked up.
+    fn answers(
+        &self,
+        next: impl FnMut(&mut Hashes),
+        probes_ahead: usize,
+        begin: impl Fn(usize),
+        answer: impl Fn(KeyHash) -> bool,
+    ) -> Answers {
         let mut all = Answers::default();
         let is_far = self.bits() > IN_CACHE;
         bulk::for_each_batch(
             next,
             |batch| {
                 let mut answers = BatchAnswers::default();
+                begin(batch.present.count());
                 for key in 0..batch.present.count().max(batch.following.count()) {
                     if is_far && key < batch.following.count() {
                         self.bits.ask(self.scheme(), batch.following.hash(key), probes_ahead);

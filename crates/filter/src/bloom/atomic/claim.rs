@@ -1,4 +1,4 @@
-//! Exactly one of the threads that offer a key is told so.
+//! Claims: exactly one of the threads that offer a key is told that it was new.
 
 use super::AtomicFilterOf;
 use crate::hash::{KeyHash, KeyHasher};
@@ -8,10 +8,11 @@ use crate::sync::{Mutex, MutexGuard};
 use std::sync::PoisonError;
 use truebloom_math::mix;
 
-/// More than threads that run at the same time, so that two of them seldom wait for one lock.
+/// More locks than threads that run at the same time, so that two threads seldom wait for the same
+/// one.
 const STRIPES: usize = if cfg!(all(test, truebloom_loom)) { 1 } else { 64 };
 
-/// Locks, of which the hash of a key chooses one.
+/// Locks; the hash of a key chooses one of them.
 pub(super) struct Claims(Box<[Mutex<()>]>);
 
 impl Default for Claims {
@@ -22,18 +23,18 @@ impl Default for Claims {
 
 impl Claims {
     fn lock(&self, hash: KeyHash) -> MutexGuard<'_, ()> {
-        // Nothing is left half done under the lock.
+        // A poisoned lock is harmless, because nothing is left half done under it.
         self.0[mix(hash.h1 ^ hash.h2) as usize % STRIPES].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
-    /// Inserts a key, and says true to exactly one of all threads that claim it: the one whose key
-    /// it is from now on. To none if the key passes by chance, at the filter's rate at that moment.
+    /// Inserts a key, and returns true to exactly one of all threads that claim it. It returns true
+    /// to none of them if the key passes by chance, at the filter's rate at that moment.
     ///
-    /// Costs a lock for keys that are not contained yet, shared by one key in 64; contained ones
-    /// are answered without. Only claims exclude each other: a thread that offers the same key by
-    /// [`insert`](Self::insert) may be told that it is new as well.
+    /// A key that is not contained yet costs a lock, which one key in 64 shares; a contained one is
+    /// answered without a lock. Only claims exclude each other: a thread that offers the same key
+    /// with [`insert`](Self::insert) may also get true.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};

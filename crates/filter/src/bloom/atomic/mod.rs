@@ -19,18 +19,18 @@ use crate::tally::Tally;
 use core::fmt;
 use truebloom_math::{Plan, Rate};
 
-/// A [filter](FilterOf) that threads fill and ask at the same time, without locks. Made for a
-/// number of items and a rate, or from a filter, and made a filter again at the end.
+/// A [filter](FilterOf) that threads fill and query at the same time, without locks. It is made for
+/// a number of items and a rate, or from a filter, and can be turned back into a filter at the end.
 ///
 /// # What threads see
-/// * A key is contained for the thread that inserted it, and for every thread that learns of the
-///   insertion by other means: a join, a channel, a lock. Others may see a part of its bits for a
-///   while and answer no.
-/// * Of several threads that insert one new key at the same time, *at least one* gets the answer
-///   that it is new, and more than one may: a key's bits are set one after the other, and each bit
-///   is new to exactly one. [`claim`](Self::claim) is for programs in which exactly one must get
-///   it.
-/// * The bits in the end are those of any order, one thread after the other.
+/// * A key is contained for the thread that inserted it, and for every thread that synchronizes
+///   with that one afterwards: by a join, a channel, or a lock. Before that, another thread may see
+///   a part of the key's bits and answer no.
+/// * When several threads insert the same new key at the same time, *at least one* of them is told
+///   that it is new, and more than one may be: the bits of a key are set one after the other, and
+///   each bit is new to exactly one thread. Where exactly one thread must be told so, use
+///   [`claim`](Self::claim).
+/// * The final bits do not depend on the order of the insertions.
 ///
 /// ```
 /// use truebloom::AtomicBloomFilter;
@@ -48,12 +48,12 @@ use truebloom_math::{Plan, Rate};
 /// ```
 pub struct AtomicFilterOf<S: Scheme, H: KeyHasher = PortableHasher> {
     bits: AtomicBits,
-    /// Offers of keys.
+    /// How often keys were offered.
     offered: Tally,
     #[cfg(feature = "std")]
     claims: claim::Claims,
     head: Inline<Head<S, H>>,
-    /// As for the filter it was made from.
+    /// For an intersection: as in the filter that this one was made from.
     excluded: Option<u64>,
 }
 
@@ -99,13 +99,13 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.head.label.text()
     }
 
-    /// Offers of keys so far, repeats included.
+    /// How often keys were offered so far, repeats included.
     pub fn offered(&self) -> u64 {
         self.offered.get()
     }
 
-    /// Inserts a key; true if it was new to this call. See the type for what that means among
-    /// threads.
+    /// Inserts a key; returns true if it was new to this call. [`AtomicFilterOf`] explains what
+    /// that means among threads.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.insert_hash(self.hash(key))
@@ -136,28 +136,29 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.bits.contains(&self.head.scheme, hash)
     }
 
-    /// The filter, with all that was inserted. It counts as merged: several calls may have reported
-    /// one key as new, so the number of distinct keys has only bounds, the lower one from the
-    /// number of set bits, which are counted; they stay where they are.
+    /// The filter, with all keys that were inserted. It is marked as merged: several calls may have
+    /// reported one key as new, so the number of distinct keys has only bounds, and the lower one
+    /// comes from the number of set bits.
     pub fn into_filter(self) -> FilterOf<S, H> {
         let AtomicFilterOf { bits, offered, head, excluded, .. } = self;
         filter_of(head, bits.into_words(), offered.get(), excluded)
     }
 
-    /// The filter as it is now, while threads go on inserting: to save or inspect it. It contains
-    /// every key whose insertion this thread knows to have returned, by a join, a channel or a
-    /// lock; of keys that are inserted meanwhile it may have all bits, some or none. It counts as
-    /// merged, as by [`into_filter`](Self::into_filter). Linear in the bits.
+    /// A copy of the filter as it is now, to save or inspect it while threads go on inserting. It
+    /// contains every key whose insertion is known to this thread to have returned (by a join, a
+    /// channel or a lock); of a key that is being inserted meanwhile it may have all bits, some or
+    /// none. It is marked as merged, like the result of [`into_filter`](Self::into_filter). Linear
+    /// in the bits.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// The memory cannot be allocated.
     pub fn snapshot(&self) -> Result<FilterOf<S, H>, BuildError>
     where
         H: Clone,
     {
         let bits = self.bits.to_aligned().ok_or_else(|| BuildError::Memory { bytes: self.bits().div_ceil(8) })?;
-        // After the bits: an insertion counts itself before it sets any, and the count is to be an
-        // upper bound.
+        // Read after the bits: an insertion counts itself before it sets any bit, and the count
+        // must be an upper bound.
         Ok(filter_of(self.head.clone(), bits, self.offered.get(), self.excluded))
     }
 }
@@ -177,13 +178,13 @@ impl<S: Scheme, H: KeyHasher> From<FilterOf<S, H>> for AtomicFilterOf<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher> fmt::Debug for AtomicFilterOf<S, H> {
-    /// The parameters and counts, not the bits.
+    /// Shows the parameters and counts, not the bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.head.describe(f, "AtomicFilterOf").field("offered", &self.offered()).finish_non_exhaustive()
     }
 }
 
-/// The filter of words that several threads have set.
+/// The filter made of words that several threads have set.
 fn filter_of<S: Scheme, H: KeyHasher>(
     head: Inline<Head<S, H>>,
     words: AlignedWords,
@@ -192,7 +193,7 @@ fn filter_of<S: Scheme, H: KeyHasher>(
 ) -> FilterOf<S, H> {
     let ones = count_ones(&words);
     let storage: S::Storage<Owned> = Storage::with_known((words, ones));
-    // The bits of an intersection may be there by chance.
+    // An intersection may have these bits by chance.
     let changed = if excluded.is_some() { 0 } else { ones.div_ceil(head.scheme.probes().into()) };
     let origin = excluded.map_or(Origin::Merged, |excluded| Origin::Intersection { excluded });
     FilterOf { head, storage, counts: Counts { offered: offered.max(changed), changed, origin } }

@@ -1,4 +1,4 @@
-//! What a shared filter says of itself while threads go on inserting.
+//! What a shared filter reports about itself while threads go on inserting.
 
 use super::AtomicFilterOf;
 use crate::bits::count_ones;
@@ -9,7 +9,7 @@ use crate::sync::{Ordering::Acquire, fence};
 use truebloom_math::Fpr;
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
-    /// Number of set bits, as they are now: linear in the bits.
+    /// The present number of set bits, in time linear in the bits.
     pub fn ones(&self) -> u64 {
         count_ones(self.bits.words())
     }
@@ -24,8 +24,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.bits.words().iter().all(|word| crate::word::Reads::read(word) == 0)
     }
 
-    /// The filter's rate as it is now: [`FilterOf::fpr`](crate::FilterOf::fpr). Of the bits that
-    /// other threads set meanwhile, some may be counted. Linear in the bits; takes no copy of them.
+    /// The filter's rate as it is now: [`FilterOf::fpr`](crate::FilterOf::fpr). Bits that other
+    /// threads set meanwhile may or may not be counted. Linear in the bits; copies none of them.
     ///
     /// ```
     /// use truebloom::AtomicBloomFilter;
@@ -37,12 +37,12 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     pub fn fpr(&self) -> Fpr {
         let rate = self.scheme().rate_of(self.bits.words());
         fence(Acquire);
-        // After the bits: an insertion counts itself before it sets any, and the count is to be an
-        // upper bound.
+        // Read after the bits: an insertion counts itself before it sets any bit, and the count
+        // must be an upper bound.
         above_hash_floor::<H>(or_bounded(rate, || self.fill(), self.probes()), self.offered())
     }
 
-    /// The number of distinct items that on average gives the present number of set bits:
+    /// The number of distinct items that would give the present number of set bits on average:
     /// [`FilterOf::estimated_items`](crate::FilterOf::estimated_items). Linear in the bits.
     pub fn estimated_items(&self) -> Option<f64> {
         let tells_rate = || matches!(self.scheme().rate_of(self.bits.words()), Ok(Some(_)));

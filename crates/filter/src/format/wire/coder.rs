@@ -1,36 +1,36 @@
-//! Bits of a known fill, coded to within a thousandth of their entropy and 16 bytes a section: rANS
-//! (Duda 2013) over bytes.
+//! Codes bits of a known fill to within a thousandth of their entropy plus 16 bytes per section,
+//! with rANS (Duda 2013) over bytes.
 //!
-//! Given how many bits of a section are set, all arrangements are alike, so a byte is as likely as
-//! the number of its set bits says: nine probabilities, in units of 2^-31, made of whole numbers
-//! from the count. Nothing else is modelled, and nothing is learnt on the way. docs/FORMAT.md has
-//! every step.
+//! Given how many bits of a section are set, all arrangements are equally likely, so the
+//! probability of a byte depends only on the number of its set bits: nine probabilities, in units
+//! of 2^-31, computed in whole numbers from the count. Nothing else is modelled, and nothing is
+//! adapted while coding; docs/FORMAT.md has every step.
 
 use crate::error::FormatError;
 use alloc::vec::Vec;
 use truebloom_math::entropy_bits;
 
-/// The most bytes of a section, and the fewest of all but the last.
+/// The longest section in bytes; every section except the last is at least this long, too.
 const SECTION: usize = 1 << 28;
 const BLOCK: usize = 1 << 12;
 
-/// What a section costs beside its bits: length, number of set bits, state.
+/// What a section costs in addition to its bits: length, number of set bits, state.
 const AROUND: f64 = 8.0 * (4 + 4 + 8) as f64;
 
 /// Probabilities are in units of two to minus this: the finest that states of 64 bits and words of
-/// 32 allow. Every byte has one unit at least, so that coarser ones would cost sparse bits, as
-/// those of differences are, more than their entropy.
+/// 32 bits allow. Every byte has at least one unit, so coarser units would make sparse bits, like
+/// those of differences, cost more than their entropy.
 const SCALE: u32 = 31;
 
-/// The lowest state of the coder, with which every section begins and ends. Words of 32 bits come
-/// in and go out.
+/// The lowest state of the coder; every section begins and ends with it. The coder reads and writes
+/// words of 32 bits.
 const LOWEST: u64 = 1 << 32;
 
-/// How many bytes have this many set bits.
+/// How many byte values have a given number of set bits.
 const BYTES_OF: [u64; 9] = [1, 8, 28, 56, 70, 56, 28, 8, 1];
 
-/// Bytes in the order of their set bits, and then of their value; and the place of each byte among
-/// those with as many.
+/// Byte values ordered by their number of set bits, and then by value; and the rank of each among
+/// those with equally many.
 const ORDER: ([u8; 256], [u8; 256]) = {
     let (mut sorted, mut place, mut at, mut ones) = ([0; 256], [0; 256], 0, 0);
     while ones <= 8 {
@@ -47,16 +47,16 @@ const ORDER: ([u8; 256], [u8; 256]) = {
     (sorted, place)
 };
 
-/// How likely bytes are, by the number of their set bits.
+/// The probabilities of bytes, by the number of their set bits.
 struct Model {
-    /// Of one byte.
+    /// The probability of one byte value.
     each: [u64; 9],
-    /// The sum of those with fewer set bits.
+    /// The sum over the byte values with fewer set bits.
     below: [u64; 9],
 }
 
 impl Model {
-    /// For this many set bits among `bits`: some, but not all.
+    /// The model for this many set bits among `bits`: some, but not all.
     fn new(ones: u64, bits: u64) -> Model {
         let one = (ones << 32) / bits;
         let zero = (1 << 32) - one;
@@ -86,8 +86,8 @@ fn ones_of(bytes: &[u8]) -> u64 {
     whole + rest.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>()
 }
 
-/// The next section: as many blocks as are cheaper together than apart. Layers have fills of their
-/// own, and so have parts of them.
+/// The next section: as many blocks as are cheaper together than separately. Layers differ in fill,
+/// and so may parts of them.
 fn next_section(bytes: &[u8]) -> (&[u8], u64) {
     let (mut length, mut ones) = (0, 0);
     for block in bytes.chunks(BLOCK).take(SECTION / BLOCK) {
@@ -101,8 +101,8 @@ fn next_section(bytes: &[u8]) -> (&[u8], u64) {
     (bytes.get(..length).unwrap_or_default(), ones)
 }
 
-/// Appends the code of these bytes, a section after the other: its length, the number of set bits,
-/// the state, the words.
+/// Appends the code of these bytes, section by section: its length, the number of set bits, the
+/// state, the words.
 pub(super) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     let (mut words, mut left) = (Vec::new(), bytes);
     while !left.is_empty() {
@@ -133,8 +133,8 @@ pub(super) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends as many bytes as were coded, and moves on to what follows their code. An error if it is
-/// not the code of that many bytes; the caller has reserved the memory.
+/// Decodes and appends `length` bytes, and moves `coded` on to what follows their code. An error if
+/// it is not the code of that many bytes; the caller must have reserved the memory.
 pub(super) fn decode(coded: &mut &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), FormatError> {
     let mut left = length;
     while left > 0 {
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    /// Parts of unlike fills are coded apart, and parts alike together.
+    /// Parts with different fills are coded separately, and parts with the same fill together.
     #[test]
     fn sections_follow_the_fill() {
         let mixed = [vec![0x11; 3 * BLOCK], vec![0x77; 5 * BLOCK], vec![0x77; 100]].concat();

@@ -1,4 +1,4 @@
-//! What one state of a filter has that another has not.
+//! The difference between two states of a filter.
 
 use super::envelope::{self, What, number};
 use super::{MOST_EXPANSION, coder, header, is_compressed, reserved, split};
@@ -8,16 +8,16 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::iter;
 
-/// What turns one file into another: two states of one filter, of which the later one may have more
-/// layers. Coded, to about the entropy of the new bits among those that were 0. The files may be
-/// compressed.
+/// Computes a difference that turns one file into another: two states of one filter, of which the
+/// later one may have more layers. Its length is about the entropy of the new bits among those that
+/// were 0. The files may be compressed.
 ///
-/// Bits that were taken back are coded too, so that a filter that was cleared meanwhile has a
-/// difference, which is then large.
+/// Bits that are no longer set are coded, too, so there is a difference even if the filter was
+/// cleared meanwhile, but it is large.
 ///
 /// # Errors
-/// Unless both are whole, undamaged files of one kind, seed, hasher and scheme, and of the same
-/// probes and bits (which only a filter that grows changes).
+/// The files are not whole and undamaged, or they differ in kind, seed, hasher or scheme, or in
+/// probes or bits (which may differ only in a filter that grows).
 pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     let (old, new) = (plain(old)?, plain(new)?);
     let ((old_header, old_payload), (new_header, new_payload)) = (split(&old)?, split(&new)?);
@@ -47,13 +47,13 @@ pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     Ok(envelope::seal(What::Difference, &body))
 }
 
-/// The later file, of the earlier one and the difference. Safe for bytes from anywhere: takes the
-/// memory of the earlier file (expanded, if it is compressed), and at most three times
-/// [`MOST_EXPANSION`] times that of the difference: the new bits, those taken back, and the later
-/// file.
+/// Computes the later file from the earlier one and the difference. Safe for bytes from any source.
+/// It takes the memory of the earlier file (expanded, if it is compressed), and at most three times
+/// [`MOST_EXPANSION`] times that of the difference: for the new bits, the removed bits, and the
+/// later file.
 ///
 /// # Errors
-/// The bytes are not a difference, or damaged, or the difference is from another file
+/// The bytes are not a difference, or damaged; the difference was made from another file
 /// ([`FormatError::WrongBase`]).
 pub fn apply(old: &[u8], difference: &[u8]) -> Result<Vec<u8>, FormatError> {
     let old = plain(old)?;
@@ -90,24 +90,25 @@ fn plain(file: &[u8]) -> Result<Cow<'_, [u8]>, FormatError> {
     if is_compressed(file) { super::expand(file).map(Cow::Owned) } else { Ok(Cow::Borrowed(file)) }
 }
 
-/// A payload is whole words in every kind, which has not been checked here yet.
+/// Checks that a payload has whole words, as every kind requires.
 fn check_words(payload: &[u8]) -> Result<(), FormatError> {
     let found = payload.len() as u64;
     let whole = found / 8 * 8;
     if found == whole { Ok(()) } else { Err(FormatError::Field { field: "payload length", expected: Expected::Exactly(whole), found }) }
 }
 
-/// What identifies a file: the checksum of its header, which includes that of its payload.
+/// The identity of a file: the checksum of its header, which includes that of its payload.
 fn base_of(header: &[u8; HEADER_BYTES]) -> &[u8] {
     &header[HEADER_BYTES - 8..]
 }
 
-/// The words of a payload, and zeros after them without end: what a filter grows by was not there.
+/// The words of a payload, followed by zeros without end, because a filter that grew had no bits
+/// there before.
 fn padded(payload: &[u8]) -> impl Iterator<Item = u64> {
     payload.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).chain(iter::repeat(0))
 }
 
-/// The bits of words that lie under masks, one after the other.
+/// Collects the bits of words that are under masks, one after the other.
 fn gathered(words: impl Iterator<Item = (u64, u64)>) -> Vec<u8> {
     let (mut bytes, mut held, mut count) = (Vec::new(), 0u128, 0);
     for (word, mask) in words {
@@ -124,7 +125,7 @@ fn gathered(words: impl Iterator<Item = (u64, u64)>) -> Vec<u8> {
     bytes
 }
 
-/// This many gathered bits.
+/// Decodes this many collected bits.
 fn decoded(coded: &mut &[u8], bits: u64) -> Result<Vec<u8>, FormatError> {
     let length = bits.div_ceil(8);
     let mut bytes = reserved(length, length, 0)?;
@@ -132,7 +133,7 @@ fn decoded(coded: &mut &[u8], bits: u64) -> Result<Vec<u8>, FormatError> {
     Ok(bytes)
 }
 
-/// Gathered bits, to be spread again.
+/// Distributes collected bits again.
 struct Spread<'a> {
     left: core::slice::Iter<'a, u8>,
     held: u128,
@@ -144,7 +145,7 @@ impl<'a> Spread<'a> {
         Spread { left: bytes.iter(), held: 0, count: 0 }
     }
 
-    /// The next bits, each where the mask has one; zeros after the last.
+    /// The next bits, one at each set bit of the mask; zeros after the last.
     fn over(&mut self, mask: u64) -> u64 {
         let wanted = mask.count_ones();
         while self.count < wanted {
@@ -158,7 +159,7 @@ impl<'a> Spread<'a> {
     }
 }
 
-/// The moves that bring the bits under a mask together: which of them go down by 1, 2, 4, ...
+/// The moves that collect the bits under a mask: which of them move down by 1, 2, 4, and so on
 /// (Warren, *Hacker's Delight*, 7-4).
 fn moves(mut mask: u64) -> [u64; 6] {
     let mut zeros_below = !mask << 1;
@@ -171,7 +172,7 @@ fn moves(mut mask: u64) -> [u64; 6] {
     })
 }
 
-/// The bits under the mask, brought together at the lowest places.
+/// Collects the bits under the mask in the lowest positions.
 fn compress(word: u64, mask: u64) -> u64 {
     (0..).zip(moves(mask)).fold(word & mask, |word, (step, moved)| {
         let moving = word & moved;
@@ -179,7 +180,7 @@ fn compress(word: u64, mask: u64) -> u64 {
     })
 }
 
-/// The lowest bits, taken apart to where the mask has ones.
+/// Distributes the lowest bits over the positions where the mask has ones.
 fn expand(bits: u64, mask: u64) -> u64 {
     let spread = (0..6).zip(moves(mask)).rev().fold(bits, |bits, (step, moved)| (bits & !moved) | ((bits << (1 << step)) & moved));
     spread & mask
@@ -189,7 +190,7 @@ fn expand(bits: u64, mask: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Bit by bit.
+    /// Compares with a computation bit by bit.
     #[test]
     fn bits_are_gathered_and_spread() {
         let mut state = 1u64;

@@ -1,4 +1,4 @@
-//! What stands before coded bytes.
+//! The bytes before compressed bytes.
 
 use crate::error::FormatError;
 use crate::format::{check_checksum, check_length};
@@ -8,22 +8,22 @@ use xxhash_rust::xxh3::xxh3_64;
 const MAGIC: [u8; 8] = *b"\x89TBZ\r\n\x1a\n";
 const VERSION: u8 = 1;
 
-/// Magic, version, what it is, the length of the body, its checksum.
+/// Magic, version, type of contents, the length of the body, and its checksum.
 pub(crate) const PREFIX_BYTES: usize = 8 + 1 + 1 + 8 + 8;
 
-/// What is coded.
+/// The type of contents.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
     File = 1,
     Difference = 2,
 }
 
-/// Whether bytes begin as coded ones.
+/// Whether bytes begin like compressed ones.
 pub(crate) fn is_compressed(start: &[u8]) -> bool {
     start.starts_with(&MAGIC)
 }
 
-/// The length of the whole, of which this is the beginning.
+/// The length of the whole, of which `start` is the beginning.
 pub(crate) fn wire_bytes(start: &[u8]) -> Result<u64, FormatError> {
     let prefix = start.first_chunk::<PREFIX_BYTES>();
     let prefix = prefix.ok_or(FormatError::Truncated { expected: PREFIX_BYTES as u64, found: start.len() as u64 })?;
@@ -51,7 +51,7 @@ pub(super) fn seal(what: What, body: &[u8]) -> Vec<u8> {
     whole
 }
 
-/// The body of the whole, held to its checksum.
+/// The body, after checking it against its checksum.
 pub(super) fn open(what: What, whole: &[u8]) -> Result<&[u8], FormatError> {
     if !is_compressed(whole) {
         if what == What::Difference {

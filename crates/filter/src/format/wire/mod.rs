@@ -1,15 +1,16 @@
-//! Files as they travel: coded to about the entropy of their bits (some 130 bytes and a thousandth
-//! above it, so within a percent from 13 KB on), and differences of two states of one filter.
+//! Compressed files and differences. A compressed file has about the entropy of its bits (plus a
+//! thousandth and some 130 bytes, so within a percent from 13 KB on); a difference is between two
+//! states of one filter.
 //!
-//! A filter that travels is not queried, so it need not be fast, only small. The bits of a filter
-//! with a given fill are as good as random, so `m H(fill)` bits describe them: no saving at half
-//! full, a twelfth at a fill of 1%. A filter that is sparse when it is stored and sent is smaller
-//! than one that is half full at the same rate (Mitzenmacher, *Compressed Bloom filters*, 2002),
-//! and what two caches exchange are differences (Fan, Cao, Almeida and Broder, *Summary cache*,
-//! 2000).
+//! A filter is not queried while it is sent, so its form need not be fast, only small. The bits of
+//! a filter with a given fill are like random bits, so `m H(fill)` bits describe them: this saves
+//! nothing at half full, and 11 of 12 bits at a fill of 1%. A filter that is sparse in memory is
+//! smaller when it is sent than one that is half full at the same rate (Mitzenmacher, *Compressed
+//! Bloom filters*, 2002), and what two caches exchange are differences (Fan, Cao, Almeida and
+//! Broder, *Summary cache*, 2000).
 //!
-//! All of this is done with the bytes of files, of any kind. Everything that opens a file opens a
-//! compressed one as well; views do not, because compressed bits cannot be queried in place.
+//! These functions work on the bytes of files of any kind. Everything that opens a file also opens
+//! a compressed one, except views, because compressed bits cannot be queried in place.
 //!
 //! ```
 //! use truebloom::{BloomFilter, wire};
@@ -42,21 +43,21 @@ use crate::format::{FileHeader, HEADER_BYTES, check_length};
 use alloc::vec::Vec;
 use envelope::What;
 
-/// A compressed file expands to at most this many times its own bytes; sparser ones are padded with
-/// zeros. So what is expanded takes memory in proportion to what was sent, as with gzip.
+/// A compressed file expands to at most this many times its own length; sparser ones are padded
+/// with zeros. So expanding takes memory in proportion to what was sent, as with gzip.
 pub const MOST_EXPANSION: u64 = 1024;
 
-/// Whether bytes begin as those of a compressed file or of a difference.
+/// Whether bytes begin like those of a compressed file or of a difference.
 #[must_use]
 pub fn is_coded(start: &[u8]) -> bool {
     is_compressed(start)
 }
 
-/// The bytes of a file, of any kind, coded. Bytes that are already compressed are expanded and
-/// coded again. Takes the memory of the result.
+/// Compresses the bytes of a file of any kind. Bytes that are already compressed are expanded and
+/// compressed again. Takes the memory of the result.
 ///
 /// # Errors
-/// They are not the bytes of one whole file, according to its header.
+/// The bytes are not exactly one file, according to its header.
 pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
     if is_compressed(file) {
         return expand(file).and_then(|file| compress(&file));
@@ -72,11 +73,11 @@ pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
     Ok(envelope::seal(What::File, &body))
 }
 
-/// The file whose compressed bytes these are. Of a file that is not compressed, a copy. Safe for
-/// bytes from anywhere: takes at most [`MOST_EXPANSION`] times their memory.
+/// Expands a compressed file. A file that is not compressed is copied. Safe for bytes from any
+/// source: it takes at most [`MOST_EXPANSION`] times their memory.
 ///
 /// # Errors
-/// They are not those of one compressed file, or damaged; the memory cannot be allocated.
+/// The bytes are not exactly one compressed file, or damaged; the memory cannot be allocated.
 pub fn expand(bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
     if !is_compressed(bytes) {
         let (header, payload) = split(bytes)?;
@@ -94,7 +95,7 @@ pub fn expand(bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
     Ok(file)
 }
 
-/// The header of a compressed file, of which this may be only the beginning.
+/// The header of a compressed file, of which only the beginning is needed.
 pub(crate) fn coded_header(start: &[u8]) -> Result<[u8; HEADER_BYTES], FormatError> {
     let expected = wire_bytes(start)?;
     let body = start.get(PREFIX_BYTES..).unwrap_or_default();
@@ -113,8 +114,8 @@ fn split(file: &[u8]) -> Result<(&[u8; HEADER_BYTES], &[u8]), FormatError> {
     file.split_first_chunk().ok_or(FormatError::Truncated { expected, found })
 }
 
-/// Room for a file with this many bytes after its header, if its coded bytes may expand to that
-/// many.
+/// Reserves room for a file with this many bytes after its header, if its compressed bytes may
+/// expand to that many.
 fn reserved(length: u64, most: u64, more: usize) -> Result<Vec<u8>, FormatError> {
     if length > most {
         return Err(FormatError::Expands { to: length, most });

@@ -3,17 +3,18 @@
 use super::progression::progression_scheme;
 
 progression_scheme! {
-    /// Double hashing, `h1 + i h2` modulo the bits, with h1 and h2 uniform and independent; h2 may
-    /// be 0.
+    /// Double hashing, `h1 + i h2` modulo the bits, where h1 and h2 are uniform and independent; h2
+    /// may be 0.
     ///
-    /// A few instructions per probe, for a floor near 6n/m^2 and more under the rate when m has
-    /// small divisors: two hashes are all that distinguishes keys. The fill does not determine the
-    /// rate. For comparison, and for filters whose floor a plan has counted.
+    /// It saves a few instructions per probe, but because only two hashes distinguish keys, the
+    /// rate cannot fall below about 6n/m^2, and the floor is higher when m has small divisors. The
+    /// fill does not determine the rate. For comparison, and for filters whose plan accounts for
+    /// the floor.
     Double, 0, [0, 0, 0], Any, Linear
 }
 
 progression_scheme! {
-    /// [`Double`] with h2 uniform on 1 to m - 1: no key has a single position. Needs 2 bits at
-    /// least.
+    /// [`Double`] with h2 uniform from 1 to m - 1, so that no key has all its probes at one
+    /// position. It needs at least 2 bits.
     DoubleNonzero, 1, [0, 0, 0], NonZero, Linear
 }

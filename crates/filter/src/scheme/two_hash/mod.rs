@@ -1,7 +1,7 @@
-//! Schemes 4 to 9, which make all positions of two hashes.
+//! Schemes 4 to 9, which derive all positions from two hashes.
 //!
-//! Kirsch and Mitzenmacher, "Less hashing, same performance". For comparison, and for filters whose
-//! plan counts their floor: no plan chooses them by itself.
+//! See Kirsch and Mitzenmacher, "Less hashing, same performance". They are for comparison, and for
+//! filters whose plan accounts for their floor: no plan chooses them unless asked to.
 
 mod cube;
 mod double;

@@ -8,11 +8,11 @@ use crate::scheme::{Scheme, SchemeId, check_probes};
 use alloc::boxed::Box;
 use truebloom_math::{Law, law};
 
-/// `h1 + i h2` modulo the bits of a slice, in slice i (Kirsch and Mitzenmacher, section 3), for
-/// slices of any size, prime or not; h2 may be 0. The bits are a multiple of the probes.
+/// In slice i, `h1 + i h2` modulo the bits of a slice (Kirsch and Mitzenmacher, section 3), for
+/// slices of any size, prime or not; h2 may be 0. The bits must be a multiple of the probes.
 ///
-/// The fill does not determine the rate; equal pairs of residues put a floor of `n / m'^2` under
-/// it, m' the bits of a slice.
+/// The fill does not determine the rate, and because of equal pairs of residues, the rate cannot
+/// fall below `n / m'^2`, where m' is the number of bits of a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionDouble {
     law: law::PartitionDouble,
@@ -21,13 +21,14 @@ pub struct PartitionDouble {
 }
 
 impl PartitionDouble {
-    /// The positions of a key whose residues are these; taken modulo the bits of a slice.
+    /// The positions of a key with these residues, which are reduced modulo the bits of a slice.
     #[inline]
     pub fn of_residues(&self, h1: u64, h2: u64) -> impl Iterator<Item = u64> {
         self.in_slices((h1 % self.slice, h2 % self.slice))
     }
 
-    /// The residues h1 and h2 of a key, uniform and independent below the bits of a slice.
+    /// The residues h1 and h2 of a key, which are uniform and independent below the bits of a
+    /// slice.
     #[inline]
     #[must_use]
     pub fn residues(&self, hash: KeyHash) -> (u64, u64) {
@@ -44,7 +45,7 @@ impl PartitionDouble {
 impl Scheme for PartitionDouble {
     const ID: SchemeId = SchemeId::PartitionDouble;
 
-    /// As for every scheme, and an error also if the bits are not a multiple of the probes.
+    /// As for every scheme; also an error if the bits are not a multiple of the probes.
     fn new(bits: u64, probes: u32) -> Result<PartitionDouble, BuildError> {
         check_probes(probes)?;
         let (slice, rest) = (bits / u64::from(probes), bits % u64::from(probes));

@@ -1,14 +1,14 @@
-//! Two hashes for all positions: `h1 + i h2 + f(i)` modulo the bits, by finite differences.
+//! Positions derived from two hashes: `h1 + i h2 + f(i)` modulo the bits, by finite differences.
 
 use crate::hash::KeyHash;
 use crate::scheme::WordStream;
 
 /// The positions of one key: `h1 + i h2 + f(i)` modulo m for `i = 0, 1, ..`, where f is a
-/// polynomial of degree 3 at most.
+/// polynomial of degree at most 3.
 ///
 /// Each step adds the first difference to the position, the second to the first and the third to
-/// the second, so that nothing is multiplied and no integer division by 6 is needed, which has no
-/// meaning modulo an even m.
+/// the second. So nothing is multiplied, and nothing is divided by 6, which would be undefined
+/// modulo an even m.
 #[derive(Clone, Debug)]
 pub struct Progression {
     position: u64,
@@ -18,7 +18,8 @@ pub struct Progression {
 }
 
 impl Progression {
-    /// From the residues h1 and h2, both below `bits`, and the first three differences of f at 0.
+    /// Starts from the residues h1 and h2, both below `bits`, and the first three differences of f
+    /// at 0.
     #[inline]
     pub(super) fn new(bits: u64, probes: u32, (h1, h2): (u64, u64), offsets: [u64; 3]) -> Progression {
         let [first, second, third] = offsets.map(|difference| if difference < bits { difference } else { difference % bits });
@@ -46,14 +47,14 @@ impl Iterator for Progression {
 
 impl ExactSizeIterator for Progression {}
 
-/// The sum modulo m of numbers below it, m at most 2^62.
+/// The sum modulo m of two numbers below m, for m up to 2^62.
 #[inline]
 fn add(a: u64, b: u64, bits: u64) -> u64 {
     let sum = a + b;
     if sum < bits { sum } else { sum - bits }
 }
 
-/// h1 uniform below `bits` and h2 uniform from `lowest` on, two draws of the stream of words:
+/// h1 uniform below `bits`, and h2 uniform from `lowest` on, from two draws of the stream of words:
 /// exactly uniform and independent if the words are.
 #[inline]
 pub(super) fn residues(hash: KeyHash, bits: u64, lowest: u64) -> (u64, u64) {
@@ -62,8 +63,8 @@ pub(super) fn residues(hash: KeyHash, bits: u64, lowest: u64) -> (u64, u64) {
     (h1, lowest + words.below(bits - lowest))
 }
 
-/// A scheme of this family: its type, its number, the smallest h2, the first three differences of f
-/// at 0, and its law.
+/// Defines a scheme of this family: its type, its number, the smallest h2, the first three
+/// differences of f at 0, and its law.
 macro_rules! progression_scheme {
     ($(#[$doc:meta])* $name:ident, $lowest:literal, $differences:expr, $step:ident, $offsets:ident) => {
         $(#[$doc])*
@@ -75,7 +76,7 @@ macro_rules! progression_scheme {
         }
 
         impl $name {
-            /// The positions of a key whose residues are these; taken modulo the bits.
+            /// The positions of a key with these residues, which are reduced modulo the bits.
             #[inline]
             pub fn of_residues(&self, h1: u64, h2: u64) -> $crate::scheme::Progression {
                 $crate::scheme::Progression::new(self.bits, self.probes, (h1 % self.bits, h2 % self.bits), $differences)
@@ -87,8 +88,8 @@ macro_rules! progression_scheme {
                 $crate::scheme::Progression::new(self.bits, self.probes, self.residues(hash), $differences)
             }
 
-            /// The residues h1 and h2 of a key: uniform and independent, h2 from the smallest that
-            /// the scheme allows.
+            /// The residues h1 and h2 of a key, which are uniform and independent; h2 is at least
+            /// the smallest that the scheme allows.
             #[inline]
             pub fn residues(&self, hash: $crate::KeyHash) -> (u64, u64) {
                 $crate::scheme::two_hash::progression::residues(hash, self.bits, $lowest)

@@ -3,7 +3,8 @@
 use super::progression::progression_scheme;
 
 progression_scheme! {
-    /// `h1 + i h2 + i^2` modulo the bits (Kirsch and Mitzenmacher, section 5.2), h2 may be 0:
-    /// shifted progressions no longer meet, equal pairs and reversed ones still do.
+    /// `h1 + i h2 + i^2` modulo the bits (Kirsch and Mitzenmacher, section 5.2); h2 may be 0. Keys
+    /// no longer collide because of shifted progressions, but still because of equal pairs and
+    /// reversed progressions.
     Square, 0, [1, 2, 0], Any, Square
 }

@@ -3,11 +3,11 @@
 //!
 //! For every query, at most `K2 = C(k, 2) sum over j != j' of gcd(j' - j, m)` pairs hit two or more
 //! of its positions, because each pair of positions and of probes leaves `gcd` values of b. So
-//! items that hit at most two positions are bounded as in [`super::bracket`], for all queries
-//! alike. One that hits s of at least three is counted through its C(s, 3) triples: the pair equal
-//! to the query's own, for certain, and all others by the mean number of triples over the queries,
-//! which is a count of the solutions of two equations in two unknowns, exact where they are
-//! dependent and bounded by the kernel where they are not.
+//! items that hit at most two positions are bounded as in [`super::bracket`], in the same way for
+//! all queries. An item that hits at least three positions, s of them, is counted through its
+//! C(s, 3) triples. The pair equal to the query's own is counted exactly. For all other pairs, the
+//! mean number of triples over the queries is used: it is the number of solutions of two equations
+//! in two unknowns, which is exact if they are dependent, and otherwise bounded by the kernel.
 
 use super::bracket::{Cover, Hits, MOST_SEVERAL, ROUNDING};
 use super::collisions::{hits_of_one, offsets, repeating};
@@ -17,7 +17,8 @@ use crate::exact::work;
 use crate::{Fpr, Result};
 use alloc::vec::Vec;
 
-/// None for one probe or too many of them, or for a filter so small that the counts make no sense.
+/// `None` for one probe or too many of them, or for a filter so small that the counts have no
+/// meaning.
 pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {
     let k = u64::from(law.probes);
     if !(2..=64).contains(&law.probes) || law.bits <= k {
@@ -37,9 +38,10 @@ pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {
 struct Bounds<'a> {
     law: &'a Double,
     items: u64,
-    /// Pairs that hit one given position.
+    /// The number of pairs that hit one given position.
     one: u128,
-    /// The sum over j != j' of gcd(j' - j, m): pairs that hit two given positions, at most.
+    /// The sum over j != j' of gcd(j' - j, m): an upper bound on the number of pairs that hit two
+    /// given positions.
     shared: u64,
 }
 
@@ -48,16 +50,16 @@ impl Bounds<'_> {
         self.items as f64 / self.law.pairs().count() as f64
     }
 
-    /// The chance that items, none of which hits several positions, hit this many, when each is hit
-    /// by `single` pairs, `several` excluded.
+    /// The probability that items, none of which hits several positions, hit this many positions,
+    /// if each position is hit by `single` pairs and `several` pairs are excluded.
     fn chance(&self, positions: usize, single: u128, several: u128, items: u64) -> Result<Fpr> {
         let hits = Hits { single: Vec::new(), several: Vec::new() };
         Cover { hits: &hits, pairs: self.law.pairs(), several }.chance(&[(positions, single)], items)
     }
 
-    /// No item hits several positions; or just one does, and is the query's own pair. At least
-    /// `one - (k-1) shared` pairs hit a position alone. What that takes from the single hits is
-    /// counted as excluded, so that pairs which hit nothing are not too many.
+    /// Either no item hits several positions, or exactly one does, and it is the query's own pair.
+    /// At least `one - (k-1) shared` pairs hit only a given position. The single hits that this
+    /// leaves out are counted as excluded, so that there are not too many pairs which hit nothing.
     fn lower(&self) -> Result<f64> {
         let k = u128::from(self.law.probes);
         let lost = (k - 1) * u128::from(self.shared);
@@ -71,8 +73,8 @@ impl Bounds<'_> {
         Ok(none + own * (1.0 - repeating / self.law.pairs().second as f64).max(0.0))
     }
 
-    /// All items hit at most two of this many positions and cover them; `cover` is the chance by
-    /// the number of positions if they hit one at most.
+    /// The probability that all items hit at most two of this many positions and cover them;
+    /// `cover` has the probabilities, by number of positions, if they hit at most one.
     fn at_most_two(&self, positions: usize, cover: &[f64]) -> f64 {
         let k = f64::from(self.law.probes);
         let mean = self.share() * (k * (k - 1.0) / 2.0) * self.shared as f64;
@@ -116,8 +118,8 @@ impl Bounds<'_> {
         Ok(mean + rest * by_size[k] + self.share() * (1.0 + self.triples() * of_triple(k)))
     }
 
-    /// The mean number, over queries, of triples of their positions that a pair hits, the query's
-    /// own pair left out; an upper bound.
+    /// An upper bound on the mean number, over queries, of triples of their positions that a pair
+    /// hits, without the query's own pair.
     fn triples(&self) -> f64 {
         let (k, m) = (i64::from(self.law.probes), self.law.bits);
         let f = offsets(self.law);
@@ -150,7 +152,7 @@ impl Bounds<'_> {
     }
 }
 
-/// Queries by their number of different positions, where it is below k.
+/// The number of queries that have a given number of different positions below k.
 fn repeated_positions(law: &Double) -> Vec<(usize, usize)> {
     let fewer = repeating(law).into_iter().filter(|&(b, _)| law.step == Step::Any || b > 0);
     let mut sizes: Vec<usize> = fewer.map(|(_, fewer)| law.probes as usize - fewer).collect();
@@ -159,8 +161,8 @@ fn repeated_positions(law: &Double) -> Vec<(usize, usize)> {
 }
 
 /// Over all places i of the query and j of the item: the solutions `L` modulo m of
-/// `first/g0 .. L = c1`, `second .. L = c2`, the shifts (first, second) of the query and (x, y) of
-/// the item being proportional. Each L belongs to m pairs of steps.
+/// `first/g0 .. L = c1`, `second .. L = c2`, where the shifts (first, second) of the query and (x,
+/// y) of the item are proportional. Each L corresponds to m pairs of steps.
 fn dependent((first, second): (i64, i64), (x, y): (i64, i64), k: i64, m: u64, f: &[u64]) -> u64 {
     // (first, x) = u (a, b) and (second, y) = v (a, b), a and b coprime: both equations ask for L =
     // a b0 - b b1.
@@ -241,8 +243,8 @@ mod tests {
         assert!(widest < 0.02);
     }
 
-    /// Progressions that share a stretch with the query carry most of these rates, so that the
-    /// bracket holds by its term for three or more positions only.
+    /// Progressions that share a run of positions with the query contribute most of these rates, so
+    /// the bracket is right only because of its term for three or more positions.
     #[test]
     fn brackets_contain_rates_that_longer_stretches_make() {
         for (m, n, k) in [(10_007, 300, 10), (100_003, 1_000, 8), (1_000_003, 10_000, 12)] {
@@ -257,7 +259,7 @@ mod tests {
         }
     }
 
-    /// The mean number of triples against listing the hits of every query.
+    /// Compares the mean number of triples with a list of the hits of every query.
     #[test]
     fn triples_are_bounded_from_above() {
         for (m, k) in [(31u64, 5u32), (36, 4), (101, 6), (128, 5)] {
@@ -279,8 +281,8 @@ mod tests {
         }
     }
 
-    /// All pairs of steps `(b, b')` of small moduli: triples of positions of a query and an item
-    /// with proportional shifts that meet.
+    /// For all pairs of steps `(b, b')` of small moduli: counts coinciding triples of positions of
+    /// a query and an item whose shifts are proportional.
     #[test]
     fn dependent_equations_have_the_solutions_that_are_counted() {
         for (m, k) in [(12u64, 7i64), (15, 7), (16, 9), (30, 7)] {

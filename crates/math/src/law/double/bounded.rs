@@ -1,4 +1,4 @@
-//! Proven brackets of plain double hashing where the exact sum is too long: [`bracket`] for every
+//! Proven brackets of plain double hashing when the exact sum takes too long: [`bracket`] for every
 //! class of queries.
 
 use super::bracket::{Hits, average, bracket};
@@ -9,16 +9,16 @@ use crate::{Fpr, Result};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-/// Steps that listing the classes of short orders may take: about two seconds.
+/// The number of steps that listing the classes of short orders may take: about two seconds.
 const MAX_STEPS: f64 = 5e8;
 
-/// Classes that are bracketed one by one, some milliseconds each.
+/// The largest number of classes that are bracketed one by one, in some milliseconds each.
 const MOST_CLASSES: usize = 512;
 
-/// Steps of each, besides those of its sums.
+/// The number of steps for each class, besides those of its sums.
 const CLASS: f64 = 1e6;
 
-/// None where the positions are too many, or the classes.
+/// `None` if there are too many positions or too many classes.
 pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {
     if law.offsets != Offsets::Linear || law.probes > 64 {
         return Ok(None);
@@ -57,8 +57,8 @@ mod tests {
     use crate::exact::enclosure::Enclose;
     use crate::law::double::{Step, exact};
 
-    /// The bracket against the exact sum, wherever both are available: tiny sizes where everything
-    /// collides, and usual ones.
+    /// Compares the bracket with the exact sum wherever both are available: at tiny sizes where
+    /// everything collides, and at usual ones.
     #[test]
     fn brackets_contain_the_exact_rate_and_are_narrow() {
         let mut widest = 0f64;
@@ -79,7 +79,7 @@ mod tests {
         assert!(widest < 1e-3);
     }
 
-    /// Two ways to the same class: listing every pair, and counting along overlaps.
+    /// Compares two ways to the same class: listing every pair, and counting along overlaps.
     #[test]
     fn overlaps_count_what_listing_finds() {
         for (m, k) in [(1_009u64, 6u32), (1_024, 7), (1_155, 5), (2_520, 9), (4_620, 11)] {
@@ -101,7 +101,8 @@ mod tests {
         }
     }
 
-    /// The reference's counts of pairs by the number of positions they hit, for large primes.
+    /// Compares with the reference's numbers of pairs by the number of positions they hit, for
+    /// large primes.
     #[test]
     fn histograms_of_large_primes() {
         let text = include_str!("../../../tests/vectors/km_prime_hist.json");

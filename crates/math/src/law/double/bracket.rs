@@ -1,16 +1,17 @@
-//! A proven bracket of a rate, from how many pairs of hashes hit one of a query's positions and how
-//! many hit several.
+//! A proven bracket of a rate, from how many pairs of hashes hit exactly one of a query's
+//! positions, and how many hit several.
 //!
-//! Condition on the number g of items that hit two or more positions. The others hit one or none,
-//! so the chance that they cover what is left is an occupancy sum of k + 1 powers instead of 2^k
-//! ([`Powers`]). With g = 0 it is the main term. What g items cover is at least the largest of
-//! their sets and at most the sum of the sizes, which gives the ends; more than a few such items
-//! are rarer than the answer is wide.
+//! The probability is conditioned on the number g of items that hit two or more positions. The
+//! others hit one position or none, so the probability that they cover the rest is an occupancy sum
+//! of k + 1 powers instead of 2^k ([`Powers`]). The case g = 0 is the main term. What g items cover
+//! is at least the largest of their sets and at most the sum of their sizes, which gives the ends;
+//! a larger number of such items is so unlikely that it does not widen the answer.
 //!
-//! Positions need not be hit by equally many single pairs. The chance of covering all is
-//! Schur-concave in these numbers (for two of them with a given sum and N items in both,
-//! `1 - x^N - (1-x)^N` is largest at a half), so equal numbers bound it from above, and as many
-//! largest and smallest ones as the sum allows, which majorise every other choice, from below.
+//! Positions may be hit by different numbers of single pairs. The probability of covering all
+//! positions is Schur-concave in these numbers (for two of them with a given sum and N items in
+//! both, `1 - x^N - (1-x)^N` is largest at a half). So equal numbers bound it from above; and as
+//! many largest and smallest numbers as the sum allows, which majorise every other choice, bound it
+//! from below.
 
 use super::powers::{Pairs, Powers};
 use crate::exact::enclosure::Enclose;
@@ -18,22 +19,24 @@ use crate::{Fpr, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What the pairs of an item's hashes do to the positions of one query.
+/// How the pairs of an item's hashes hit the positions of one query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hits {
-    /// Pairs that hit this position and no other, for every position.
+    /// For every position, the number of pairs that hit this position and no other.
     pub(crate) single: Vec<u128>,
-    /// Pairs that hit this many positions; the first two are not used.
+    /// The number of pairs that hit a given number of positions; the first two entries are not
+    /// used.
     pub(crate) several: Vec<u64>,
 }
 
-/// Numbers computed in f64 here are positive and pass through less than ten thousand roundings.
+/// A margin for rounding: the numbers computed in `f64` here are positive, with fewer than ten
+/// thousand roundings each.
 pub(super) const ROUNDING: f64 = 4e-12;
 
-/// More items than this that hit several positions are not told apart.
+/// Numbers of items that hit several positions are distinguished only up to this.
 pub(super) const MOST_SEVERAL: u64 = 48;
 
-/// Ends of the probability that `items` items hit all positions.
+/// A lower and an upper bound on the probability that `items` items hit all positions.
 pub(crate) fn bracket(hits: &Hits, pairs: Pairs, items: u64) -> Result<(f64, f64)> {
     let cover = Cover { hits, pairs, several: hits.several.iter().skip(2).map(|&count| u128::from(count)).sum() };
     let positions = hits.single.len();
@@ -68,7 +71,7 @@ pub(crate) fn bracket(hits: &Hits, pairs: Pairs, items: u64) -> Result<(f64, f64
     Ok((lower * (1.0 - ROUNDING), (upper * (1.0 + ROUNDING) + f64::MIN_POSITIVE).min(1.0)))
 }
 
-/// The law of the largest, or of the sum, of one more set.
+/// The law of the largest set, or of the sum, after adding one more set.
 fn combine(law: &[f64], expected: &[f64], join: impl Fn(usize, usize) -> usize) -> Vec<f64> {
     let mut next = vec![0.0; law.len()];
     for (covered, &share) in law.iter().enumerate().filter(|entry| *entry.1 > 0.0) {
@@ -82,7 +85,7 @@ fn combine(law: &[f64], expected: &[f64], join: impl Fn(usize, usize) -> usize) 
 pub(super) struct Cover<'a> {
     pub(super) hits: &'a Hits,
     pub(super) pairs: Pairs,
-    /// Pairs that hit several positions.
+    /// The number of pairs that hit several positions.
     pub(super) several: u128,
 }
 
@@ -95,8 +98,8 @@ impl Cover<'_> {
         self.hits.single.iter().copied().max().unwrap_or(0)
     }
 
-    /// The chance that no item hits several positions, and that groups of
-    /// `(positions, pairs that hit each)` are all hit.
+    /// The probability that no item hits several positions, and that all positions of the groups
+    /// `(positions, pairs that hit each)` are hit.
     pub(super) fn chance(&self, groups: &[(usize, u128)], items: u64) -> Result<Fpr> {
         // More than there are pairs: then the numbers bound nothing.
         let used = groups.iter().map(|&(count, single)| count as u128 * single).sum::<u128>() + self.several;
@@ -126,7 +129,8 @@ impl Cover<'_> {
         Powers { log2_guess, ..Powers::new(self.pairs, items, positions, 1, terms) }.fpr()
     }
 
-    /// All positions, as many of them as possible at the extremes.
+    /// A lower bound on the probability of hitting all positions: as many positions as possible
+    /// have extreme numbers.
     fn at_least(&self, items: u64) -> Result<f64> {
         let (least, most, positions) = (self.smallest(), self.largest(), self.hits.single.len());
         if least == most {
@@ -139,14 +143,15 @@ impl Cover<'_> {
         Ok(self.chance(&groups, items)?.lower)
     }
 
-    /// All positions, each hit by the mean number, rounded up.
+    /// An upper bound on the probability of hitting all positions: each is hit by the mean number,
+    /// rounded up.
     fn at_most(&self, items: u64) -> Result<f64> {
         let positions = self.hits.single.len();
         let mean = self.hits.single.iter().sum::<u128>().div_ceil(positions as u128);
         Ok(self.chance(&[(positions, mean)], items)?.upper)
     }
 
-    /// Some positions that are left.
+    /// The same for some remaining positions.
     fn left(&self, positions: usize, items: u64, above: bool) -> Result<f64> {
         let single = if above { self.largest() } else { self.smallest() };
         let chance = self.chance(&[(positions, single)], items)?;
@@ -164,7 +169,7 @@ fn signed_binomials(count: usize) -> Vec<i128> {
     all
 }
 
-/// The mean of brackets with whole weights, as a rate.
+/// The weighted mean of brackets, with integer weights, as a rate.
 pub(crate) fn average(parts: &[(u64, (f64, f64))], total: u64) -> Result<Fpr> {
     let mean = |end: &dyn Fn(&(f64, f64)) -> f64| parts.iter().map(|(weight, ends)| *weight as f64 * end(ends)).sum::<f64>() / total as f64;
     let (lower, upper) = (mean(&|ends| ends.0) * (1.0 - ROUNDING), (mean(&|ends| ends.1) * (1.0 + ROUNDING)).min(1.0));
@@ -178,7 +183,8 @@ pub(crate) fn average(parts: &[(u64, (f64, f64))], total: u64) -> Result<Fpr> {
 mod tests {
     use super::*;
 
-    /// Weights in sixteenths, a lower end of 0 among them; what is no number is no bracket.
+    /// The weights are sixteenths, and one lower end is 0; a value that is not a number is not a
+    /// bracket.
     #[test]
     fn means_of_brackets_keep_both_ends() {
         let found = average(&[(4, (0.0, 0.25)), (12, (0.5, 0.75))], 16).expect("a mean");

@@ -1,8 +1,9 @@
-//! Which of a query's positions an item hits: the pairs of hashes, counted by the set they hit.
+//! Which of a query's positions an item hits: the pairs of hashes, counted by the set of positions
+//! they hit.
 //!
 //! A query of one class has some different positions `q_0, q_1, ..`. Every one of them is hit by
-//! the same number of pairs; what makes schemes differ are the pairs that hit two or more. Those
-//! solve `(j' - j) b = (q_i' - q_i) - (f_j' - f_j)`, so they can be listed however large m is.
+//! the same number of pairs; schemes differ only in the pairs that hit two or more. Those solve
+//! `(j' - j) b = (q_i' - q_i) - (f_j' - f_j)`, so they can be listed however large m is.
 
 use super::bracket::Hits;
 use super::{Double, Offsets, Step};
@@ -13,18 +14,18 @@ use alloc::vec::Vec;
 /// A query's positions as a set of bits, and how many pairs hit exactly that set.
 pub(crate) type HitSets = Vec<(u64, u64)>;
 
-/// One class of queries.
+/// A class of queries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Class {
-    /// How many of the query's pairs (for h1 fixed) are in it.
+    /// How many of the query's pairs, for fixed h1, are in the class.
     pub(crate) weight: u64,
-    /// Different positions of the query.
+    /// The number of different positions of the query.
     pub(crate) positions: u32,
-    /// Pairs that hit at least two of them.
+    /// The pairs that hit at least two of them.
     pub(crate) multiple: HitSets,
 }
 
-/// The lattice of hits is of rank one for queries of more distinct multiples of h2 than this: see
+/// If a query has more distinct multiples of h2 than this, its lattice of hits has rank one: see
 /// [`long_orders`].
 fn short_order(probes: u32) -> u64 {
     2 * u64::from(probes) * u64::from(probes)
@@ -35,8 +36,9 @@ pub(super) fn offsets(law: &Double) -> Vec<u64> {
     (0..law.probes).map(|i| reduce(law.offsets.at(i), law.bits)).collect()
 }
 
-/// The `b` whose items have fewer than k different positions, and how many fewer: probes whose
-/// position an earlier one has. About `k^2` steps, and more where many `b` solve one equation.
+/// The values `b` whose items have fewer than k different positions, and by how many: the probes
+/// whose position an earlier probe already has. Takes about `k^2` steps, and more if many `b` solve
+/// one equation.
 pub(super) fn repeating(law: &Double) -> Vec<(u64, usize)> {
     let (m, k, f) = (law.bits, u64::from(law.probes), offsets(law));
     let mut repeating = Vec::new();
@@ -51,7 +53,7 @@ pub(super) fn repeating(law: &Double) -> Vec<(u64, usize)> {
     repeating.chunk_by(|x, y| x.0 == y.0).map(|probes| (probes[0].0, probes.len())).collect()
 }
 
-/// How many different positions an item of step `b` has.
+/// The number of different positions of an item with step `b`.
 #[cfg(test)]
 pub(super) fn different_positions(law: &Double, b: u64) -> usize {
     let (m, f) = (law.bits, offsets(law));
@@ -61,8 +63,8 @@ pub(super) fn different_positions(law: &Double, b: u64) -> usize {
     all.len()
 }
 
-/// Pairs that hit one given position: every `b` counts the different positions of its item, for any
-/// of which some `A` fits.
+/// The number of pairs that hit one given position: for every `b`, the number of different
+/// positions of its item, because each of them fits one `A`.
 pub(super) fn hits_of_one(law: &Double) -> u128 {
     let k = u64::from(law.probes);
     let fewer = repeating(law).into_iter().filter(|&(b, _)| law.step == Step::Any || b > 0);
@@ -70,7 +72,7 @@ pub(super) fn hits_of_one(law: &Double) -> u128 {
     u128::from(k) * u128::from(law.pairs().second) - u128::from(lost)
 }
 
-/// The different positions of a query with `h1 = 0`, ascending in their first appearance.
+/// The different positions of a query with `h1 = 0`, in the order of first appearance.
 fn query_positions(law: &Double, step: u64, f: &[u64]) -> Vec<u64> {
     let m = law.bits;
     let mut found = Vec::new();
@@ -83,9 +85,9 @@ fn query_positions(law: &Double, step: u64, f: &[u64]) -> Vec<u64> {
     found
 }
 
-/// The class of one query, by listing every pair that hits two of its positions: about `k^4` steps.
-/// Without offsets the pair `(h1, h2)` hits what `(h1 + (k-1) h2, -h2)` does, so only steps up to
-/// m/2 are listed, and stand for both.
+/// The class of one query, by listing every pair that hits two of its positions; takes about `k^4`
+/// steps. Without offsets, the pair `(h1, h2)` hits the same positions as `(h1 + (k-1) h2, -h2)`,
+/// so only steps up to m/2 are listed, and each represents both.
 pub(super) fn listed(law: &Double, step: u64, weight: u64, f: &[u64]) -> Class {
     let m = law.bits;
     let reversible = law.offsets == Offsets::Linear;
@@ -122,8 +124,8 @@ pub(super) fn listed(law: &Double, step: u64, weight: u64, f: &[u64]) -> Class {
     Class { weight, positions: positions.len() as u32, multiple }
 }
 
-/// A progression `(e, f)` that shared positions follow: `e` steps of the query equal `f` of the
-/// item, for this many `b`.
+/// A progression `(e, f)` of shared positions: `e` steps of the query equal `f` steps of the item,
+/// for this many `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overlap {
     pub(super) query: u32,
@@ -132,14 +134,14 @@ pub(super) struct Overlap {
 }
 
 /// For plain double hashing: the classes of queries whose step has an order above [`short_order`],
-/// by what their overlaps look like.
+/// described by their overlaps.
 ///
-/// A query of step d and an item of step b share positions along `f b = e d`, |e|, |f| < k. All
-/// such (e, f) form a lattice, whose index in Z^2 is the size of the group that b and d generate,
-/// at least the order of d. Two independent vectors in the window would make an index of at most
-/// `2 k^2`, so above that all are multiples of one primitive (e, f). How many b have it follows by
-/// inversion from the number of solutions of `f b = e d`: `g = gcd(f, m)` if g divides `e d`,
-/// otherwise none. That depends on d through `gcd(d, lcm of all g)` only.
+/// A query with step d and an item with step b share positions along `f b = e d`, |e|, |f| < k. All
+/// such (e, f) form a lattice, whose index in Z^2 is the size of the group generated by b and d,
+/// and so at least the order of d. Two independent vectors in the window would give an index of at
+/// most `2 k^2`, so above that, all are multiples of one primitive (e, f). The number of b with
+/// that vector follows by inversion from the number of solutions of `f b = e d`: `g = gcd(f, m)` if
+/// g divides `e d`, otherwise none. It depends on d only through `gcd(d, lcm of all g)`.
 pub(super) fn long_orders(law: &Double) -> Vec<(u64, Vec<Overlap>)> {
     let (m, k) = (law.bits, u64::from(law.probes));
     // The least common multiple of gcd(1, m), .., gcd(k-1, m): a divisor of m.
@@ -199,8 +201,8 @@ pub(super) fn overlaps(m: u64, probes: u32, d: u64) -> Vec<Overlap> {
     found
 }
 
-/// The class of these overlaps, set by set. Every overlap counts twice: for f b = e d and for f b =
-/// -e d, whose items are the same reversed.
+/// The class with these overlaps, set by set. Every overlap counts twice: for f b = e d and for f
+/// b = -e d, whose items have the same positions in reverse.
 pub(super) fn from_overlaps(probes: u32, weight: u64, overlaps: &[Overlap]) -> Class {
     let mut sets = Vec::new();
     for overlap in overlaps {
@@ -219,20 +221,21 @@ pub(super) fn from_overlaps(probes: u32, weight: u64, overlaps: &[Overlap]) -> C
     Class { weight, positions: probes, multiple }
 }
 
-/// The orders of steps that [`long_orders`] leaves out.
+/// The orders of steps that [`long_orders`] does not include.
 pub(super) fn short_orders(law: &Double) -> impl Iterator<Item = u64> {
     let first = if law.step == Step::Any { 1 } else { 2 };
     crate::exact::modular::divisors_up_to(law.bits, short_order(law.probes)).filter(move |&order| order >= first)
 }
 
-/// The class of queries whose step has this order, from [`short_orders`].
+/// The class of queries whose step has this order, which is one of [`short_orders`].
 pub(super) fn of_order(law: &Double, order: u64) -> Class {
     let f = vec![0; law.probes as usize];
     listed(law, law.bits / order % law.bits, crate::exact::modular::totient(order), &f)
 }
 
 impl Hits {
-    /// From listed sets: `one` pairs hit each position, these of them others as well.
+    /// The hits from listed sets: `one` pairs hit each position, and those listed hit others as
+    /// well.
     pub(super) fn of_class(class: &Class, one: u128) -> Hits {
         let positions = class.positions as usize;
         let mut hits = Hits { single: vec![one; positions], several: vec![0; positions + 1] };
@@ -243,8 +246,8 @@ impl Hits {
         hits
     }
 
-    /// From overlaps, by counting: `c_s` stretches of s hits begin somewhere, so
-    /// `c_s - 2 c_(s+1) + c_(s+2)` are not part of longer ones.
+    /// The hits from overlaps, by counting: `c_s` runs of s hits begin somewhere, so
+    /// `c_s - 2 c_(s+1) + c_(s+2)` of them are not part of longer ones.
     pub(super) fn of_overlaps(probes: u32, one: u128, overlaps: &[Overlap]) -> Hits {
         let k = u64::from(probes);
         let mut hits = Hits { single: vec![one; k as usize], several: vec![0; k as usize + 1] };

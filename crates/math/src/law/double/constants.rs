@@ -1,4 +1,4 @@
-//! The coefficient of 1/n by which the rate of double hashing approaches its limit.
+//! The coefficient of 1/n with which the rate of double hashing approaches its limit.
 
 use super::bracket::Hits;
 use super::collisions::{Overlap, from_overlaps, listed, long_orders, offsets, repeating};
@@ -11,39 +11,39 @@ use crate::law::convergence::{Hit, constant, limit_rate};
 use alloc::vec::Vec;
 use alloc::{format, vec};
 
-/// Above this, listing the pairs of one query takes too long.
+/// With more probes, listing the pairs of one query takes too long.
 const MOST_PROBES: u32 = 64;
 
-/// Up to this, four queries are listed in half a second.
+/// With up to this many probes, four queries are listed in half a second.
 const MOST_AVERAGED: u32 = 36;
 
-/// Up to this, listing takes no time.
+/// With up to this many probes, listing takes almost no time.
 const FEW_PROBES: u32 = 10;
 
-/// What makes the coefficient of one scheme differ from another's, whatever the load.
+/// What distinguishes the coefficients of schemes, whatever the load.
 pub(crate) struct Shape {
-    /// Steps of queries with fewer positions: `(positions, how many)`.
+    /// Steps of queries with fewer positions: `(positions, how many steps)`.
     pub(crate) fewer: Vec<(u32, f64)>,
-    /// Positions that items lose to coincidences, over all steps.
+    /// How many positions items lose to coincidences, over all steps.
     pub(crate) lost: f64,
-    /// Pairs that hit several positions of a query.
+    /// The pairs that hit several positions of a query.
     pub(crate) several: Vec<Hit>,
 }
 
 impl Double {
     /// The limit of `n (rate - (1 - e^(-k/c))^k)` as filters grow at c bits per item, for moduli
-    /// that have the divisors below `2 k^2` of this law's m: take
+    /// with the same divisors below `2 k^2` as this law's m; use
     /// [`crate::law::convergence::LARGE_PRIME`] or [`crate::law::convergence::LARGE_POWER_OF_TWO`]
-    /// for primes and powers of two. A limit, not a bracket: what is left at a given n has no
-    /// proven size.
+    /// for primes and powers of two. It is a limit, not a bracket: the remainder at a given n has
+    /// no proven bound.
     ///
-    /// With offsets, for m so large that all but a vanishing share of queries see the same
-    /// overlaps: exact for plain hashing and in the limit of large primes, and taken from four
-    /// queries otherwise (one above 36 probes). About `k^4` steps. Theorem 6.1 of Kirsch and
-    /// Mitzenmacher gives another number, which is wrong (errata K1, K2).
+    /// With offsets, it is for m so large that all but a vanishing share of queries have the same
+    /// overlaps. It is exact for plain hashing and in the limit of large primes, and computed from
+    /// four queries otherwise (from one above 36 probes). Takes about `k^4` steps. Theorem 6.1 of
+    /// Kirsch and Mitzenmacher gives a different number, which is wrong (errata K1, K2).
     ///
     /// # Errors
-    /// When c is not a positive number or probes are above 64.
+    /// c is not a positive number, or there are more than 64 probes.
     pub fn constant(&self, bits_per_item: f64) -> Result<f64> {
         let _work = work::begin();
         check_load(bits_per_item)?;
@@ -55,8 +55,8 @@ impl Double {
         self.shape_of(|| self.several())
     }
 
-    /// The same in a millisecond or so, for offsets too, but with many probes not to the last
-    /// digit: [`Self::several_at_sight`].
+    /// The same in about a millisecond, even with offsets, but with many probes it is approximate:
+    /// [`Self::several_at_sight`].
     pub(crate) fn rough_shape(&self) -> Result<Shape> {
         self.shape_of(
             || if self.offsets == Offsets::Linear || self.probes <= FEW_PROBES { self.several() } else { self.several_at_sight() },
@@ -80,9 +80,9 @@ impl Double {
     }
 
     /// The sets that all queries of a large prime share with items, derived instead of listed: the
-    /// query's own pair; for squares what is shifted or reversed, too; and for each two positions
-    /// and each two probes the one pair that fits both, in a set of its own. Sets of three or more
-    /// that are left out lose next to nothing.
+    /// query's own pair; for squares, also shifted and reversed sets; and, for each two positions
+    /// and each two probes, the one pair that fits both, as a separate set. The sets of three or
+    /// more that are left out make almost no difference.
     fn several_at_sight(&self) -> Vec<Hit> {
         let k = self.probes;
         let mut several = vec![(k, 1.0)];
@@ -97,7 +97,8 @@ impl Double {
         several
     }
 
-    /// Mean numbers of pairs that hit this many of a query's positions, two or more, for large m.
+    /// The mean numbers of pairs that hit a given number of a query's positions, two or more, for
+    /// large m.
     fn several(&self) -> Vec<Hit> {
         if self.offsets == Offsets::Linear {
             let classes = long_orders(self);
@@ -123,8 +124,8 @@ impl Double {
         (1..=queries).flat_map(hits).collect()
     }
 
-    /// The rate to first order, `(1 - e^(-k n/m))^k + constant / n`: an approximation, good while
-    /// the second term is small.
+    /// The rate to first order, `(1 - e^(-k n/m))^k + constant / n`: an approximation that is good
+    /// while the second term is small.
     pub(super) fn first_order(&self, items: u64) -> Result<f64> {
         let load = self.bits as f64 / items as f64;
         let shape = self.rough_shape()?;
@@ -132,11 +133,11 @@ impl Double {
     }
 }
 
-/// The same coefficient when m is a power of two and h2 is uniform on odd numbers: no short orders,
-/// and only pairs of odd steps, which are twice as likely each.
+/// The same coefficient if m is a power of two and h2 is uniform on odd numbers: there are no short
+/// orders, and only pairs of odd steps, each of which is twice as likely.
 ///
 /// # Errors
-/// When c is not a positive number or probes are not from 1 to 64.
+/// c is not a positive number, or probes are not from 1 to 64.
 pub fn odd_step_constant(bits_per_item: f64, probes: u32) -> Result<f64> {
     check_load(bits_per_item)?;
     if probes == 0 || probes > MOST_PROBES {
@@ -162,9 +163,10 @@ mod tests {
     use super::*;
     use crate::law::convergence::LARGE_PRIME;
 
-    /// What is found by thought against listing. It leaves out sets of three positions that lie
-    /// evenly, which any cubes share reversed: most of them, by their share, at three probes. It
-    /// starts searches, so a fifth of the coefficient is plenty.
+    /// Compares what is derived with what listing finds. The derivation leaves out sets of three
+    /// evenly spaced positions, which any cubes share reversed; at three probes they are the
+    /// largest share. The result only starts searches, so an error of a fifth of the coefficient is
+    /// acceptable.
     #[test]
     fn rough_shapes_are_nearly_right() {
         for offsets in [Offsets::Square, Offsets::Cube, Offsets::Enhanced] {

@@ -1,9 +1,9 @@
-//! Exact rates: inclusion and exclusion over the sets of a query's positions that stay empty.
+//! Exact rates: inclusion and exclusion over the sets of a query's positions that remain empty.
 //!
-//! A set T is hit by `W(T)` of all pairs, and stays empty with probability `(1 - W/pairs)^n`.
-//! Subsets are counted by W, which takes few values: the pairs that hit several positions are few,
-//! and `W(T) = |T| w - sum_S mu(S) (|S and T| - 1)^+` with `mu(S)` of them hitting exactly S. The
-//! sum on the right comes for all T at once from one sum over subsets.
+//! `W(T)` of all pairs hit a set T, which remains empty with probability `(1 - W/pairs)^n`. Subsets
+//! are counted by W, which has few values: few pairs hit several positions, and
+//! `W(T) = |T| w - sum_S mu(S) (|S and T| - 1)^+`, where `mu(S)` pairs hit exactly S. One sum over
+//! subsets gives the sum on the right for all T at once.
 
 use super::collisions::{Class, from_overlaps, listed, long_orders, of_order, offsets, short_orders};
 use super::powers::Powers;
@@ -15,17 +15,18 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Positions up to which all subsets are gone through: a quarter of a second per class at most.
+/// With up to this many positions, all subsets are enumerated: a quarter of a second per class at
+/// most.
 const MOST_POSITIONS: u32 = 22;
 
-/// Steps that one answer may take: about a second, and half of that where every query is a class of
-/// its own.
+/// The number of steps that one answer may take: about a second, and half of that if every query is
+/// a class of its own.
 const MAX_STEPS: f64 = 8e8;
 
-/// What steps are paid for.
+/// What the work is for, in errors.
 const RATE: &str = "the exact rate of two hashes";
 
-/// The rate as a sum that can be bracketed, if the number of steps is affordable.
+/// The rate as a sum that can be bracketed, if it is affordable.
 pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Powers>> {
     let Some(classes) = classes(law) else { return Ok(None) };
     let one = super::collisions::hits_of_one(law);
@@ -37,7 +38,7 @@ pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Powers>> {
     Ok(powers.check_cost(powers.bits_needed() + 64.0).is_ok().then_some(powers))
 }
 
-/// All classes of queries, or none if that takes too long.
+/// All classes of queries; `None` if that takes too long.
 fn classes(law: &Double) -> Option<Vec<Class>> {
     let (k, m) = (f64::from(law.probes), law.bits as f64);
     if law.probes > MOST_POSITIONS && u64::from(law.probes) <= law.bits || law.probes > 64 {
@@ -71,7 +72,7 @@ fn classes(law: &Double) -> Option<Vec<Class>> {
     Some(merged)
 }
 
-/// Classes that look the same, taken together.
+/// Merges classes that are equal.
 fn merge(classes: impl Iterator<Item = Class>) -> Vec<Class> {
     let mut merged: BTreeMap<(u32, Vec<(u64, u64)>), u64> = BTreeMap::new();
     for class in classes {
@@ -80,7 +81,7 @@ fn merge(classes: impl Iterator<Item = Class>) -> Vec<Class> {
     merged.into_iter().map(|((positions, multiple), weight)| Class { weight, positions, multiple }).collect()
 }
 
-/// Adds `(W(T), weight (-1)^|T|)` of every set T of positions.
+/// Adds `(W(T), weight (-1)^|T|)` for every set T of positions.
 fn add_class(class: &Class, one: u128, terms: &mut BTreeMap<u128, i128>) {
     let all = (1usize << class.positions) - 1;
     let total: u64 = class.multiple.iter().map(|set| set.1).sum();
@@ -117,7 +118,7 @@ fn add_class(class: &Class, one: u128, terms: &mut BTreeMap<u128, i128>) {
     });
 }
 
-/// Counts by two numbers: a table where it is small, otherwise a tree.
+/// Counts indexed by two numbers: a table if it is small, otherwise a tree.
 enum Counts {
     Table { width: usize, cells: Vec<u32> },
     Tree(BTreeMap<(u32, u64), u32>),

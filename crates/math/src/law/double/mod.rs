@@ -21,17 +21,17 @@ use crate::exact::work;
 use crate::{Fill, Fpr, Method, Rate, Result};
 use powers::Pairs;
 
-/// What `h2` may be.
+/// The range of `h2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// Uniform on `0..m`: with h2 = 0 all positions of plain double hashing are one.
+    /// Uniform on `0..m`: if h2 = 0, all positions of plain double hashing coincide.
     Any,
     /// Uniform on `1..m`.
     NonZero,
 }
 
-/// What is added to position i: the `f` of extended double hashing (Kirsch and Mitzenmacher,
-/// section 5.2).
+/// What is added to position i: the function `f` of extended double hashing (Kirsch and
+/// Mitzenmacher, section 5.2).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Offsets {
@@ -43,12 +43,12 @@ pub enum Offsets {
     Cube,
     /// `(i^3 - i) / 6`: enhanced double hashing.
     Enhanced,
-    /// Custom offsets, one for each probe; drawn at random, for example.
+    /// Custom offsets, one for each probe; for example, random ones.
     Custom(Vec<i64>),
 }
 
 impl Offsets {
-    /// `f(i)`; 0 beyond the end of custom ones.
+    /// `f(i)`; 0 beyond the last custom offset.
     #[must_use]
     pub fn at(&self, i: u32) -> i64 {
         let i = i64::from(i);
@@ -62,11 +62,11 @@ impl Offsets {
     }
 }
 
-/// The law of double hashing modulo any m, plain or extended, h1 and h2 uniform and independent for
-/// items and query alike. Positions that coincide count once.
+/// The law of double hashing modulo any m, plain or extended, where h1 and h2 are uniform and
+/// independent for items and query. Positions that coincide count once.
 ///
-/// Positions of different items are correlated, so the fill does not determine the rate, and the
-/// law of the fill is not given.
+/// Positions of one item are correlated, so the fill does not determine the rate, and there is no
+/// law of the fill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Double {
     bits: u64,
@@ -85,8 +85,8 @@ impl Double {
     /// ```
     ///
     /// # Errors
-    /// When bits or probes are out of range, when there is no `h2` but 0 to choose, or when custom
-    /// offsets are not one for each probe.
+    /// Bits or probes are out of range; `h2` could only be 0; or there is not one custom offset for
+    /// each probe.
     pub fn new(bits: u64, probes: u32, step: Step, offsets: Offsets) -> Result<Double> {
         check_bits(bits)?;
         check_probes(probes)?;
@@ -103,20 +103,20 @@ impl Double {
         Ok(Double { bits, probes, step, offsets })
     }
 
-    /// What `h2` may be.
+    /// The range of `h2`.
     #[must_use]
     pub fn step(&self) -> Step {
         self.step
     }
 
-    /// What is added to the positions; [`Offsets::Linear`] where that is nothing.
+    /// What is added to the positions; [`Offsets::Linear`] if that is nothing.
     #[must_use]
     pub fn offsets(&self) -> &Offsets {
         &self.offsets
     }
 
-    /// Pairs that hit one given position; at most those that hit two; places where positions of one
-    /// item coincide; all pairs.
+    /// The number of pairs that hit one given position; an upper bound on those that hit two; the
+    /// number of coincidences of positions within one item; the number of all pairs.
     pub(crate) fn collision_counts(&self) -> (u128, u64, u64, u128) {
         let k = u64::from(self.probes);
         let hits = collisions::hits_of_one(self);
@@ -125,7 +125,7 @@ impl Double {
         (hits, shared, lost as u64, self.pairs().count())
     }
 
-    /// A proven bracket, where the exact sum is too long.
+    /// A proven bracket, for when the exact sum takes too long.
     fn bracket(&self, items: u64) -> Result<Option<Fpr>> {
         for rate in [bounded::rate, averaged::rate] {
             match rate(self, items) {
@@ -147,7 +147,7 @@ impl Double {
     }
 }
 
-/// Orders beyond this add nothing that shows.
+/// Larger orders make no visible difference.
 const MOST_SHORT_ORDER: u64 = 64;
 
 impl Law for Double {
@@ -178,8 +178,8 @@ impl Law for Double {
         }
     }
 
-    /// Exactly where the bracket does not decide and the rate is exact, otherwise by the bracket's
-    /// upper end.
+    /// Decides by the bracket's upper end, or exactly if the bracket does not decide and the rate
+    /// can be computed exactly.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items == 0 {
@@ -206,9 +206,9 @@ impl Law for Double {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// What correlated positions add at this size, to first order: bounds for the pair equal to the
-    /// query's own and for h2 = 0, the first term for progressions that share a stretch. More bits
-    /// lower all but the first.
+    /// What correlated positions add to the rate at this size, to first order: bounds for the pair
+    /// equal to the query's own and for h2 = 0, and the first term for progressions that share a
+    /// run of positions with the query. More bits lower all of them except the first.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         let _work = work::begin();
         let mut floors = vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }];

@@ -1,5 +1,5 @@
-//! Sums `1/D sum_W c_W (1 - W/(a b))^n` with integers `c_W`: every rate of a scheme of two hashes,
-//! given how many pairs of hashes hit what.
+//! Sums `1/D sum_W c_W (1 - W/(a b))^n` with integers `c_W`: every rate of a two-hash scheme has
+//! this form, given which pairs of hashes hit what.
 
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
@@ -10,7 +10,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The pairs `(h1, h2)` that an item may have: `first` times `second` of them, all equally likely.
+/// The pairs `(h1, h2)` that an item may have: `first` times `second` pairs, all equally likely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pairs {
     pub(crate) first: u64,
@@ -22,8 +22,8 @@ impl Pairs {
         u128::from(self.first) * u128::from(self.second)
     }
 
-    /// `1 - hits / count` in whole units, at most [`BASE_ERROR`] of them too low. Needs
-    /// `0 < hits < count`.
+    /// Sets `x` to `1 - hits / count` in whole units; it is at most [`BASE_ERROR`] units too low.
+    /// `hits` must be between 0 and `count`, exclusive.
     fn set_missed(self, x: &mut [u64], part: &mut [u64], hits: u128) {
         // hits = whole second + rest, so the share is whole / first + rest / (first second): each
         // rounded down by less than a unit.
@@ -43,8 +43,8 @@ impl Pairs {
     }
 }
 
-/// The sum. `hits` ascend strictly and are at most the number of pairs; `total` is the denominator
-/// D; the value is a probability.
+/// A sum of this form. `hits` are strictly ascending and at most the number of pairs; `total` is
+/// the denominator D; the value is a probability.
 #[derive(Clone, Debug)]
 pub(crate) struct Powers {
     pub(crate) pairs: Pairs,
@@ -52,17 +52,17 @@ pub(crate) struct Powers {
     /// `(W, c_W)`.
     pub(crate) terms: Vec<(u128, i128)>,
     pub(crate) total: u64,
-    /// Binary logarithm of about what comes out; a guess that only saves work.
+    /// The binary logarithm of the approximate result; a guess that only saves work.
     pub(crate) log2_guess: f64,
     pub(crate) probes: u32,
 }
 
-/// Units by which a missed share may be too low: three roundings.
+/// How many units a missed share may be too low: three roundings.
 const BASE_ERROR: u128 = 3;
 
 impl Powers {
-    /// From terms in any order; those that cancel are dropped, and so are those of pairs that
-    /// always hit, whose power is 0.
+    /// Makes the sum from terms in any order; terms that cancel are dropped, and so are those of
+    /// pairs that always hit, whose power is 0.
     pub(crate) fn new(pairs: Pairs, items: u64, probes: u32, total: u64, terms: impl IntoIterator<Item = (u128, i128)>) -> Powers {
         let mut sums = BTreeMap::new();
         for (hits, coefficient) in terms {
@@ -73,13 +73,14 @@ impl Powers {
         Powers { pairs, items, terms, total, log2_guess: f64::from(probes) * libm::log2(share), probes }
     }
 
-    /// The sum of all `|c_W|`, over D, rounded up.
+    /// The sum of all `|c_W|`, divided by D and rounded up.
     fn weight(&self) -> u128 {
         self.terms.iter().map(|(_, sum)| sum.unsigned_abs()).sum::<u128>() / u128::from(self.total) + 1
     }
 
-    /// Units by which the sum may be off in either direction, or the largest number if that is not
-    /// enough: that of the powers ([`Product::power`]) times the weight, and one for the division.
+    /// By how many units the sum may be wrong in either direction, or the largest number if that
+    /// overflows: the error of the powers ([`Product::power`]) times the weight, plus one for the
+    /// division.
     fn error(&self) -> u128 {
         self.weight().saturating_mul((BASE_ERROR + 1) * u128::from(self.items.max(1))).saturating_add(2)
     }
@@ -136,7 +137,7 @@ impl Enclose for Powers {
     }
 }
 
-/// Word operations of one sum: about a second.
+/// The number of word operations of one sum: about a second.
 const MAX_WORK: f64 = 1e9;
 
 #[cfg(test)]
@@ -144,8 +145,8 @@ mod tests {
     use super::*;
     use core::cmp::Ordering;
 
-    /// A bracket of two words contains that of six, whose width is nothing beside it, and would not
-    /// be right a tenth as wide.
+    /// A bracket of two words contains one of six words, which is very narrow, and would not
+    /// contain it if it were a tenth as wide.
     #[test]
     fn the_budget_of_the_powers_is_kept_and_used() {
         let mut worst = 0.0f64;

@@ -1,4 +1,5 @@
-//! How near a filter comes to the limit of one bit for each factor of two of its rate.
+//! How near a filter comes to the information-theoretic limit: one bit per item for each halving of
+//! its rate.
 
 mod peak;
 mod valley;
@@ -11,13 +12,14 @@ use crate::exact::work;
 use crate::{Result, Variant};
 use core::f64::consts::LN_2;
 
-/// `items log2(1/fpr) / bits`: the share of its bits that a filter turns into discrimination (Burns
-/// 69, 70). At most 1 for any structure that tells members from others; near ln 2 for large
-/// standard filters at their best load. 0 items give 0. Relative error about 1e-15, more only where
-/// the rate is nearly 1. Cost and errors of [`Variant::fpr`].
+/// `items log2(1/fpr) / bits`: the share of its bits that a filter uses to distinguish keys (Burns
+/// 69, 70). It is at most 1 for any structure that distinguishes members from others, and near ln 2
+/// for large standard filters at their best load. It is 0 for 0 items. The relative error is about
+/// 1e-15, and larger only if the rate is nearly 1. It has the cost and the errors of
+/// [`Variant::fpr`].
 ///
 /// # Errors
-/// Those of [`Variant::fpr`].
+/// As for [`Variant::fpr`].
 pub fn efficiency(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<f64> {
     let _work = work::begin();
     let fpr = variant.fpr(bits, items, probes)?;
@@ -31,12 +33,12 @@ fn share(bits: u64, items: u64, ln_rate: f64) -> f64 {
     (items as f64 * -ln_rate / LN_2 / bits as f64).max(0.0)
 }
 
-/// The largest efficiency of the standard filter if items could be a fraction,
-/// `1 / (m log2(m / (m-1)))`, and the items `1 / log2(m / (m-1))` where it is reached, with one
-/// probe and at a rate of a half: Burns (74). 0 of both for one bit.
+/// The largest efficiency of the standard filter if the number of items could be fractional,
+/// `1 / (m log2(m / (m-1)))`, and the number of items `1 / log2(m / (m-1))` that reaches it, with
+/// one probe and at a rate of a half: Burns (74). Both are 0 for one bit.
 ///
 /// # Errors
-/// Parameters out of range.
+/// Parameters are out of range.
 pub fn standard_limit(bits: u64) -> Result<(f64, f64)> {
     check_bits(bits)?;
     if bits == 1 {
@@ -47,21 +49,21 @@ pub fn standard_limit(bits: u64) -> Result<(f64, f64)> {
 }
 
 /// Burns' remark 29 (76): the classic filter's most efficient number of items is near
-/// `(m/k - 1) ln 2`. An approximation: good from about two items on, poor at one.
+/// `(m/k - 1) ln 2`. It is an approximation: good from about two items on, poor at one.
 ///
 /// # Errors
-/// Parameters out of range.
+/// Parameters are out of range.
 pub fn peak_items_approximation(bits: u64, probes: u32) -> Result<f64> {
     Variant::Classic.check(bits, probes)?;
     Ok((bits as f64 / f64::from(probes) - 1.0) * LN_2)
 }
 
 /// Burns' remark 29 (77): the classic filter's best number of probes is near `m ln 2 / (n + ln 2)`.
-/// An approximation: good from about two items on, poor at one (m = 100, n = 1: 40.9, where the
-/// best is 50).
+/// It is an approximation: good from about two items on, poor at one (for m = 100 and n = 1 it
+/// gives 40.9, and the best is 50).
 ///
 /// # Errors
-/// Parameters out of range.
+/// Parameters are out of range.
 pub fn best_probes_approximation(bits: u64, items: u64) -> Result<f64> {
     check_bits(bits)?;
     if items == 0 {
@@ -70,11 +72,11 @@ pub fn best_probes_approximation(bits: u64, items: u64) -> Result<f64> {
     Ok(bits as f64 * LN_2 / (items as f64 + LN_2))
 }
 
-/// The items at which the mean fill is a half, the peak of `M` and near that of every law of
-/// uniform positions (Burns, section 4.1): `ln 2 / (k ln(m / (m-1)))`.
+/// The number of items at which the mean fill is a half, which is the peak of `M` and near that of
+/// every law of uniform positions (Burns, section 4.1): `ln 2 / (k ln(m / (m-1)))`.
 ///
 /// # Errors
-/// Parameters out of range.
+/// Parameters are out of range.
 pub fn half_full_items(bits: u64, probes: u32) -> Result<f64> {
     check_probes(probes)?;
     Ok(standard_limit(bits)?.0 / f64::from(probes))

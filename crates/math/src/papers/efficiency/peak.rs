@@ -1,5 +1,5 @@
-//! The most efficient number of items, proven: every other number is excluded by a bound or by an
-//! exact comparison.
+//! The most efficient number of items, with proof: every other number is excluded by a bound or by
+//! an exact comparison.
 
 use super::{half_full_items, share};
 use crate::error::check_bits;
@@ -16,31 +16,31 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Peak {
-    /// The best whole number of items; the smallest of equals.
+    /// The best whole number of items; if several are equally good, the smallest.
     pub items: u64,
-    /// The probes; the smallest of equals. May exceed [`crate::MAX_PROBES`] for the classic
-    /// filter's maximum.
+    /// The number of probes; if several are equally good, the smallest. It may exceed
+    /// [`crate::MAX_PROBES`] for the classic filter's maximum.
     pub probes: u64,
     /// The efficiency there, `items log2(1/fpr) / bits`.
     pub value: f64,
-    /// Whether every alternative was excluded by proof. Otherwise the one thing assumed is said
-    /// where the peak is asked for.
+    /// Whether every alternative is excluded by proof. Otherwise the function that returned the
+    /// peak documents what is assumed.
     pub proven: bool,
 }
 
-/// [`max_efficiency`] of classic filters compares all items and probes up to this number of bits.
+/// Up to this number of bits, [`max_efficiency`] of classic filters compares all items and probes.
 pub const MOST_BITS_SEARCHED: u64 = 256;
 
 /// The number of items at which `bits` bits with `probes` probes are most efficient (Burns' peak
 /// efficiency, over whole numbers of items).
 ///
-/// Efficiency is `n ln(1/f(n))` up to a constant, and the rate rises with n, so between a and b it
-/// is at most `b ln(1/f(a))`: intervals are halved until they are excluded or single, and the
-/// single ones compared exactly, `f(a)^a` against `f(b)^b`. Nothing is assumed about the shape,
-/// neither Burns' approximation (76) nor conjecture 28, which is false. That takes some `sqrt(n)`
-/// rates; beyond a budget (from about 10^6 items on, fewer at many probes) the search goes uphill
-/// from the half-full filter, which assumes that there is one peak: `proven` is then false (but for
-/// one probe, where that is a theorem).
+/// Efficiency is `n ln(1/f(n))` up to a constant factor, and the rate rises with n, so between a
+/// and b it is at most `b ln(1/f(a))`: intervals are halved until they are excluded or have one
+/// number, and the remaining numbers are compared exactly, `f(a)^a` with `f(b)^b`. Nothing is
+/// assumed about the shape, neither Burns' approximation (76) nor conjecture 28, which is false.
+/// This takes some `sqrt(n)` rates. Beyond a limit (from about 10^6 items on, fewer with many
+/// probes), the search goes uphill from the half-full filter, which assumes that there is only one
+/// peak: `proven` is then false, except with one probe, for which that is a theorem.
 ///
 /// ```
 /// use truebloom_math::{Variant, peak_efficiency};
@@ -50,7 +50,7 @@ pub const MOST_BITS_SEARCHED: u64 = 256;
 /// ```
 ///
 /// # Errors
-/// Parameters out of range.
+/// Parameters are out of range.
 pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -64,18 +64,20 @@ pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak>
 /// The number of items and of probes at which `bits` bits are most efficient (Burns' maximum
 /// efficiency, over whole numbers).
 ///
-/// - standard: one probe. Proven for whole numbers by Hölder: `f(n, k)^(1/k) >= f(nk, 1)`, so nk
-///   items with one probe are as efficient as n with k (Burns, theorem 26 and corollary 27).
-/// - partitioned: one probe; every further slice costs half a bit (proof beside the code).
-/// - classic: all items and probes are compared up to [`MOST_BITS_SEARCHED`] bits. It is one item
-///   with half of the bits, except at three bits, where two items of one bit are better: Burns'
-///   (75) fails there. Beyond, (75) is a conjecture and `proven` is false; no filter is better by
-///   more than `log2(pi m / 2) / (2m)`, roughly, since none exceeds 1.
+/// - standard: one probe is best. This is proven for whole numbers by Hölder's inequality:
+///   `f(n, k)^(1/k) >= f(nk, 1)`, so nk items with one probe are at least as efficient as n items
+///   with k (Burns, theorem 26 and corollary 27).
+/// - partitioned: one probe is best; every further slice costs half a bit (the proof is in the
+///   source).
+/// - classic: all items and probes are compared for up to [`MOST_BITS_SEARCHED`] bits. The best is
+///   one item with half of the bits, except at three bits, where two items of one bit are better
+///   and Burns' (75) fails. For more bits, (75) is a conjecture and `proven` is false; no filter is
+///   better by more than about `log2(pi m / 2) / (2m)`, because no efficiency exceeds 1.
 ///
-/// Milliseconds; some tenths of a second at the end of what is searched.
+/// Takes milliseconds, and some tenths of a second at the end of the range that is searched.
 ///
 /// # Errors
-/// Bits out of range.
+/// Bits are out of range.
 pub fn max_efficiency(variant: Variant, bits: u64) -> Result<Peak> {
     let _work = work::begin();
     check_bits(bits)?;
@@ -99,9 +101,9 @@ fn is_always_full(variant: Variant, bits: u64, probes: u32) -> bool {
 /// From 8 bits on, one probe. A slice of s bits adds at most
 /// `ln 2 / ln(s / (s-1)) <= (s - 1/2) ln 2` to `n log2(1/f)` (the peak over real items), so k
 /// slices reach at most `(m - k/2) ln 2`. One slice reaches `g(t) / (ln 2 ln(m / (m-1)))` with
-/// `g(t) = -t ln(1 - e^-t)` at `t = n ln(m / (m-1))`; the nearest whole n is within half a step of
+/// `g(t) = -t ln(1 - e^-t)` at `t = n ln(m / (m-1))`. The nearest whole n is within half a step of
 /// the peak `t = ln 2`, and `|g''| < 1.2` on 0.5..1, so it loses less than `1 / (m-1)`: more than
-/// `(m - 1) ln 2` is left.
+/// `(m - 1) ln 2` remains.
 fn best_of_partitioned(bits: u64) -> Result<Peak> {
     let mut best = peak_efficiency(Variant::Partitioned, bits, 1)?;
     if bits < 8 {
@@ -122,7 +124,8 @@ fn best_of_classic(bits: u64) -> Result<Peak> {
     Ok(best)
 }
 
-/// The better of the best so far and the peak of other probes; of equals, the fewer probes.
+/// The better of the best so far and the peak with other probes; if they are equal, the one with
+/// fewer probes.
 fn better(variant: Variant, bits: u64, best: Peak, probes: u32) -> Result<Peak> {
     if is_always_full(variant, bits, probes) {
         return Ok(best);
@@ -138,13 +141,13 @@ fn better(variant: Variant, bits: u64, best: Peak, probes: u32) -> Result<Peak> 
     Ok(if wins { Peak { proven, ..peak } } else { Peak { proven, ..best } })
 }
 
-/// `n ln(1/f(n))` at one n, below and above.
+/// `n ln(1/f(n))` at one n, from below and from above.
 #[derive(Clone, Copy)]
 struct Point {
     items: u64,
     lower: f64,
     upper: f64,
-    /// `ln(1/f(n))` from above: falls with n.
+    /// An upper bound on `ln(1/f(n))`, which decreases with n.
     slope: f64,
 }
 
@@ -156,7 +159,7 @@ struct Search {
     budget: u32,
 }
 
-/// `f64` rounding of the products of logarithms, many times over.
+/// A margin of many times the `f64` rounding of the products of logarithms.
 const SLACK: f64 = 1e-14;
 
 impl Search {
@@ -169,7 +172,7 @@ impl Search {
         Ok(search)
     }
 
-    /// The half-full filter.
+    /// The number of items of the half-full filter.
     fn guess(&self) -> Result<u64> {
         let items = match self.variant {
             Variant::Standard => half_full_items(self.bits, self.probes)?,
@@ -199,8 +202,8 @@ impl Search {
         Ok(point)
     }
 
-    /// From how many items on all are excluded: there `n ln(1/f) <= n c / (1 - c)`, `c = k r^n` a
-    /// bound of `1 - f`, falls with n from `1 / ln(1/r)` on.
+    /// The number of items from which on all are excluded: there `n ln(1/f) <= n c / (1 - c)`,
+    /// where `c = k r^n` bounds `1 - f`, decreases with n from `1 / ln(1/r)` on.
     fn excluded_from(&self) -> u64 {
         let complement = |items: u64| libm::exp(ln_complement_bound(self.variant, self.bits, items, self.probes));
         let decay = libm::log(f64::from(self.probes)) - ln_complement_bound(self.variant, self.bits, 1, self.probes);
@@ -215,7 +218,7 @@ impl Search {
         }
     }
 
-    /// The peak, or one of 0 items when none reaches the efficiency `least`.
+    /// The peak, or one with 0 items if none reaches the efficiency `least`.
     fn run(mut self, least: Option<f64>) -> Result<Peak> {
         let floor = least.map_or(0.0, |least| least * self.bits as f64 * core::f64::consts::LN_2 * (1.0 - 1e-12));
         let end = self.excluded_from();
@@ -263,14 +266,14 @@ impl Search {
         Peak { items, probes: self.probes.into(), value, proven }
     }
 
-    /// `f(a)^a` against `f(b)^b`, exactly: the smaller is the more efficient.
+    /// Compares `f(a)^a` with `f(b)^b` exactly: the smaller one is more efficient.
     fn compare(&self, a: u64, b: u64) -> Result<core::cmp::Ordering> {
         let (left, right) = (self.rate(a)?, self.rate(b)?);
         Power { base: left, exponent: a }.compare(&Power { base: right, exponent: b })
     }
 
-    /// Assuming one peak, which for one probe is a theorem (`t ln(1 / (1 - e^-t))` has one): the
-    /// first number of items after which efficiency does not rise.
+    /// The first number of items after which efficiency does not rise. This assumes one peak, which
+    /// is a theorem for one probe (`t ln(1 / (1 - e^-t))` has one).
     fn uphill(&self, floor: f64) -> Result<Peak> {
         let items = boundary(self.best.items as f64, 1, 1 << 62, |items| Ok(self.compare(items + 1, items)?.is_lt()))?;
         let ln = self.rate(items)?.fpr()?.ln;

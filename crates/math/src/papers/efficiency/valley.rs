@@ -1,14 +1,14 @@
-//! Where two numbers of probes are equally good, and efficiency is lowest between peaks.
+//! Where two numbers of probes are equally good, and where efficiency is lowest between peaks.
 
 use crate::Result;
 use crate::error::check_probes;
 use crate::exact::work;
 use core::f64::consts::LN_2;
 
-/// The items for each bit at which `probes` and `probes + 1` have the same rate under Knuth's
+/// The number of items per bit at which `probes` and `probes + 1` have the same rate under Knuth's
 /// approximation `(1 - e^(-nk/m))^k`: `x = ln z` with `z^(k+1) = z + 1` (Burns, theorem 31: the
-/// Lambert trinomial, k = 1 the golden ratio). Relative error below 1e-15. Probes from 1 to
-/// 100,000.
+/// Lambert trinomial, whose root for k = 1 is the golden ratio). Relative error below 1e-15. Probes
+/// must be from 1 to 100,000.
 ///
 /// ```
 /// let x = truebloom_math::crossover(1)?;
@@ -17,7 +17,7 @@ use core::f64::consts::LN_2;
 /// ```
 ///
 /// # Errors
-/// Parameters out of range.
+/// Parameters are out of range.
 pub fn crossover(probes: u32) -> Result<f64> {
     let _work = work::begin();
     check_probes(probes)?;
@@ -36,11 +36,11 @@ pub fn crossover(probes: u32) -> Result<f64> {
 }
 
 /// The efficiency at [`crossover`], the lowest between the peaks of `probes` and `probes + 1`:
-/// `k (k+1) x^2 / ln 2`, since the rate there is `z^(-k(k+1))`. Under the same approximation; rises
-/// to ln 2 with the probes.
+/// `k (k+1) x^2 / ln 2`, because the rate there is `z^(-k(k+1))`. It uses the same approximation,
+/// and rises to ln 2 with the probes.
 ///
 /// # Errors
-/// Parameters out of range.
+/// Parameters are out of range.
 pub fn valley_efficiency(probes: u32) -> Result<f64> {
     let _work = work::begin();
     let (x, k) = (crossover(probes)?, f64::from(probes));

@@ -1,8 +1,8 @@
-//! Why one filter keeps to the rate with a probability.
+//! Evidence that one filter keeps the rate with a given probability.
 //!
-//! The filter keeps to p while at most `ones` bits are set, so `P(X >= a)`, a = ones + 1, has to be
-//! small. X is a sum of independent Bernoulli variables (see [`crate::Fill`]) of known mean and
-//! variance v. Docs/CERTIFICATE.md proves the bounds.
+//! The filter keeps p while at most `ones` bits are set, so `P(X >= a)` with a = ones + 1 must be
+//! small. X is a sum of independent Bernoulli variables (see [`crate::Fill`]) with known mean and
+//! variance v. The file docs/CERTIFICATE.md proves the bounds.
 
 use super::Claim;
 use crate::exact::enclosure::Enclose;
@@ -12,27 +12,27 @@ use crate::one_filter::quantile::{Evidence, miss_bound};
 use crate::search::boundary;
 use crate::{Error, Fill, Law, Result, law::Standard};
 
-/// The tail of the set bits beyond what keeps to the rate.
+/// The tail of the number of set bits, beyond what keeps the rate.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OneFilter {
-    /// The probability that the certificate proves: the one claimed, or the most that [`TailBound`]
-    /// proves.
+    /// The probability that the certificate proves: the one claimed, or the largest that
+    /// [`TailBound`] proves.
     pub confidence: f64,
-    /// The largest number of set bits whose rate, with the floor of equal hashes, is at most the
+    /// The largest number of set bits whose rate, plus the floor of equal hashes, is at most the
     /// rate asked for.
     pub ones: u64,
-    /// What bounds the tail beyond.
+    /// The bound on the tail.
     pub bound: TailBound,
 }
 
-/// A bound of `P(X >= a)`. Numbers are in units of [`TailBound::UNIT`]; those that are `above` are
-/// at least the truth, the others at most.
+/// A bound on `P(X >= a)`. Numbers are in units of [`TailBound::UNIT`]; those named `above` are at
+/// least the truth, the others at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TailBound {
-    /// There are never this many set bits: `min(m, n k) < a`.
+    /// There can never be this many set bits: `min(m, n k) < a`.
     Certain,
-    /// The law of the set bits, item by item, is short enough for the checker to sum.
+    /// The law of the number of set bits is short enough for the checker to sum, item by item.
     Law,
     /// Bennett: `E = exp(v (z - 1 - ln z) - (a - mean) ln z)`.
     Chernoff {
@@ -51,7 +51,7 @@ pub enum TailBound {
         mean_above: u128,
         /// The variance.
         variance_above: u128,
-        /// The variance again, from below.
+        /// The variance, rounded down.
         variance: u128,
     },
     /// Berry and Esseen: the normal tail at `(a - mean) / sqrt(v)`, plus `0.56 / sqrt(v)`.
@@ -60,7 +60,7 @@ pub enum TailBound {
         mean_above: u128,
         /// The variance.
         variance_above: u128,
-        /// The variance again, from below.
+        /// The variance, rounded down.
         variance: u128,
     },
 }
@@ -70,7 +70,7 @@ impl TailBound {
     pub const UNIT: u32 = 64;
 }
 
-/// Moments with the directions of their rounding, as whole units and as the numbers they stand for.
+/// Moments with the direction of their rounding, as whole units and as floating-point numbers.
 struct Moments {
     mean: f64,
     variance: f64,
@@ -79,7 +79,7 @@ struct Moments {
     variance_below: u128,
 }
 
-/// Whole units of at most, or at least, a number that is known to a relative error of 1e-15.
+/// Whole units: at least, or at most, a number that has a relative error of 1e-15.
 fn units(x: f64, up: bool) -> u128 {
     let moved = if up { x * (1.0 + 4e-15) } else { x * (1.0 - 4e-15) };
     let scaled = libm::scalbn(moved, TailBound::UNIT as i32);
@@ -99,7 +99,7 @@ impl Moments {
     }
 }
 
-/// Set bits times steps that a checker in an interpreted language sums in some seconds.
+/// Set bits times steps that a checker in an interpreted language can sum in some seconds.
 const SHORT_LAW: f64 = 1e7;
 
 pub(super) fn one_filter(claim: &Claim, asked: f64) -> Result<OneFilter> {
@@ -157,7 +157,8 @@ fn most_ones(claim: &Claim) -> Result<Option<u64>> {
     Ok(past.checked_sub(1).filter(|ones| *ones > 0))
 }
 
-/// How far the first count too many lies beyond the mean, less what the mean is rounded by.
+/// How far the first number of set bits that is too large exceeds the mean, minus the rounding of
+/// the mean.
 fn distance(moments: &Moments, ones: u64) -> f64 {
     (ones as f64 - moments.mean) + 1.0 - 8.0 * f64::EPSILON * moments.mean
 }
@@ -213,8 +214,8 @@ fn normal(moments: &Moments, ones: u64) -> Option<(f64, TailBound)> {
 mod tests {
     use super::*;
 
-    /// The exponent by the series of `(1 + u) ln(1 + u) - u` to the last digit, on both sides of
-    /// where four of its terms are taken.
+    /// Compares the exponent with the series of `(1 + u) ln(1 + u) - u`, to the last digit, on both
+    /// sides of the point up to which four of its terms are used.
     #[test]
     fn exponents_are_those_of_the_series() {
         for tilt in [1e-6f64, 1e-4, 5e-4, 9.99e-4, 1.001e-3, 0.01, 0.1] {

@@ -1,5 +1,5 @@
-//! The most items that a given memory remembers at a given rate, with one line per item; and the
-//! least memory for this many.
+//! The largest number of items that a given memory remembers at a given rate, with one line per
+//! item; and the smallest memory for a number of items.
 
 use super::super::{LongRun, Result, SizedDesign};
 use super::cycle::MOST_ITEMS;
@@ -12,20 +12,20 @@ use crate::{BLOCK_BITS, Law, MAX_BITS, MAX_BLOCKED_PROBES, Rate};
 use alloc::vec::Vec;
 use alloc::{format, vec};
 
-/// A blocked design that was searched for, and what it does.
+/// A blocked design found by a search, with its rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BlockedSized {
     /// The design, in lines of [`BLOCK_BITS`].
     pub design: BlockedDesign,
-    /// Its rates and its items: the upper end of the average is at most the rate asked for.
+    /// Its rates and its items: the upper end of the average rate is at most the rate asked for.
     pub run: LongRun,
 }
 
 impl BlockedSized {
-    /// Whether the speed of one line per item is worth these bits: for its items, of which the
-    /// lower end counts, they are at most a tenth more than those of the standard filter. What
-    /// `plan --recycling --layout auto` goes by.
+    /// Whether the speed of one cache line per item is worth these bits: for its number of items
+    /// (the lower end), it needs at most a tenth more bits than the standard filter. The option
+    /// `plan --recycling --layout auto` uses this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &SizedDesign) -> bool {
         let (items, others) = (self.run.items_per_cycle.lower, standard.run.items_per_cycle.upper);
@@ -33,13 +33,14 @@ impl BlockedSized {
     }
 }
 
-/// The blocked design with about the most items per cycle, among those of `bits` bits, rounded down
-/// to whole lines of [`BLOCK_BITS`], whose long-run rate is proven to be at most `rate`. `None`
-/// where none was found, as in a few lines at low rates.
+/// The blocked design with nearly the most items per cycle whose long-run rate is proven to be at
+/// most `rate`, among those with `bits` bits, rounded down to whole lines of [`BLOCK_BITS`]. `None`
+/// if none was found, as with a few lines at low rates.
 ///
-/// The limit is the highest decimal of four digits that does. Probes are chosen by the mean curve,
-/// within 0.3% of its best. A search, which loses less than 1%; what it finds is proven. Some ten
-/// milliseconds at usual rates and any size, some tenths of a second at 1e-9.
+/// Its limit is the highest decimal of four digits with a proven rate. The number of probes is
+/// chosen by the mean curve, within 0.3% of its best. The search loses less than 1%; what it finds
+/// is proven. Takes some ten milliseconds at usual rates and any size, and some tenths of a second
+/// at 1e-9.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, blocked_capacity, capacity};
@@ -51,7 +52,7 @@ impl BlockedSized {
 /// ```
 ///
 /// # Errors
-/// When bits are below a line or out of range, or the rate is below 1e-9.
+/// Bits are fewer than a line or out of range, or the rate is below 1e-9.
 pub fn blocked_capacity(bits: u64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let _work = work::begin();
     check_bits(bits)?;
@@ -63,8 +64,8 @@ pub fn blocked_capacity(bits: u64, rate: &Rate) -> Result<Option<BlockedSized>> 
     most_items(blocks, &candidates(blocks, rate)?, rate)
 }
 
-/// The design of this many lines with the most items, of these probes, each with about the right
-/// limit.
+/// The design with this many lines that holds the most items, among these numbers of probes, each
+/// with an approximate limit.
 fn most_items(blocks: u64, candidates: &[(u32, f64)], rate: &Rate) -> Result<Option<BlockedSized>> {
     let mut best: Option<BlockedSized> = None;
     for &(probes, limit) in candidates {
@@ -76,7 +77,7 @@ fn most_items(blocks: u64, candidates: &[(u32, f64)], rate: &Rate) -> Result<Opt
     Ok(best)
 }
 
-/// Below this lines take more than 1.7 times the bits, and the search for them seconds.
+/// At lower rates, lines take more than 1.7 times the bits, and the search takes seconds.
 const LEAST_RATE: f64 = 1e-9;
 
 fn check_rate(rate: &Rate) -> Result<()> {
@@ -90,7 +91,8 @@ fn law(blocks: u64, probes: u32) -> Result<Blocked> {
     Blocked::new(blocks * BLOCK_BITS, BLOCK_BITS, InBlock::Independent, probes)
 }
 
-/// Probes whose mean curve has nearly the most items at this average, with the limit there.
+/// The numbers of probes whose mean curve holds nearly the most items at this average rate, each
+/// with its limit.
 fn candidates(blocks: u64, rate: &Rate) -> Result<Vec<(u32, f64)>> {
     let mut found = Vec::new();
     let mut most = 0;
@@ -107,7 +109,7 @@ fn candidates(blocks: u64, rate: &Rate) -> Result<Vec<(u32, f64)>> {
     Ok(found.into_iter().map(|(probes, _, limit)| (probes, limit)).collect())
 }
 
-/// The items up to which the mean curve has this average.
+/// The number of items up to which the mean curve has this average.
 fn averaging(law: &Blocked, rate: f64) -> Result<u64> {
     let below = |items: u64| Ok(items < 2 || law.expected_before(items).fpr()?.value <= rate);
     let (mut low, mut high) = (1, 1 + law.bits() / law.block_bits());
@@ -122,8 +124,8 @@ fn averaging(law: &Blocked, rate: f64) -> Result<u64> {
     Ok(low)
 }
 
-/// The design with the highest limit of four digits that is proven to keep to the rate, searched
-/// for from one that is about right.
+/// The design with the highest limit of four digits that is proven to keep the rate, searched for
+/// from an approximate one.
 fn fullest(blocks: u64, probes: u32, limit: f64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let asked = rate.to_f64().next_down();
     let sized = |limit: f64| -> Result<BlockedSized> {
@@ -157,22 +159,22 @@ fn decimal(index: i64) -> f64 {
     digits as f64 / crate::power(10.0, power.unsigned_abs() as u32)
 }
 
-/// The last of them that is at most `limit`, or one beside it.
+/// The index of the last of them that is at most `limit`, or of a neighbour.
 fn decimal_below(limit: f64) -> i64 {
     let power = libm::floor(libm::log10(limit.clamp(1e-18, 0.9999))) as i64;
     let digits = (limit * crate::power(10.0, (3 - power).unsigned_abs() as u32)) as i64;
     (power + 18) * 9_000 + digits.clamp(1_000, 9_999) - 1_000
 }
 
-/// About the smallest memory with a blocked design that is proven to keep at least `items` per
+/// Nearly the smallest memory with a blocked design that is proven to hold at least `items` per
 /// cycle at a long-run rate of at most `rate`; `None` above 2^62 bits.
 ///
 /// The capacity is not quite monotone in bits, so the smallest size is searched for from the
-/// capacity of others; none that is smaller by a part in a thousand and a line is known to do. Some
-/// tenths of a second.
+/// capacity of others; the search finds no size that is smaller by more than a part in a thousand
+/// and a line. Takes some tenths of a second.
 ///
 /// # Errors
-/// When `items` is not above 0 and at most 1e18, or the rate is below 1e-9.
+/// `items` is not above 0 and at most 1e18, or the rate is below 1e-9.
 pub fn blocked_min_bits(items: f64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let _work = work::begin();
     if !(items > 0.0 && items <= 1e18) {
@@ -211,7 +213,7 @@ pub fn blocked_min_bits(items: f64, rate: &Rate) -> Result<Option<BlockedSized>>
     }
 }
 
-/// Sizes are told apart by a part in a thousand, and whole lines.
+/// The step between sizes: a part in a thousand, in whole lines.
 fn step(blocks: u64) -> u64 {
     1 + blocks / 1_024
 }
@@ -233,8 +235,8 @@ mod tests {
         assert!(decimal(decimal_below(MOST_LIMIT)) <= MOST_LIMIT && decimal(decimal_below(MOST_LIMIT) + 1) > MOST_LIMIT);
     }
 
-    /// The probes that are tried are all whose mean curve has within 0.3% of the most items, of all
-    /// numbers of probes.
+    /// The numbers of probes that are tried are exactly those whose mean curve holds within 0.3% of
+    /// the most items.
     #[test]
     fn candidates_are_the_best_of_all_probes() {
         for (blocks, text) in [(20, "20%"), (1_000, "1%"), (1_000, "1e-4")] {
@@ -249,7 +251,7 @@ mod tests {
         }
     }
 
-    /// Small memories: enough for the items, and three steps less is too little.
+    /// Small memories are enough for the items, and three steps less are too little.
     #[test]
     fn small_memories_are_enough_and_about_the_least() {
         for (items, text) in [(60.0, "5%"), (900.0, "5%"), (2_500.0, "20%")] {

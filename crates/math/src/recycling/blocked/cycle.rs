@@ -1,29 +1,30 @@
-//! The items of a cycle and its average rate, between proven ends.
+//! The number of items of a cycle and its average rate, between proven ends.
 //!
-//! Distinct items come one after another; W_i is the filter's own rate after i of them, which no
-//! item that passes as known changes. The cycle ends with the first item N that leaves `W_N > r`.
-//! As W rises on every stream, `{N > i} = {W_i <= r}`, and as item i + 1 passes with chance W_i,
+//! Distinct items arrive one after another; W_i is the filter's own rate after i of them, which an
+//! item that passes does not change. The cycle ends with the first item N for which `W_N > r`.
+//! Because W rises on every stream, `{N > i} = {W_i <= r}`, and because item i + 1 passes with
+//! probability W_i,
 //!
 //! ```text
 //! E[N] = sum over i >= 0 of P(W_i <= r)            average = E[sum of W_i over i < N] / E[N] = r - G / E[N]
 //! G    = sum over i >= 0 of E[(r - W_i)^+]
 //! ```
 //!
-//! With `f(i) = E[W_i]`, `n` near the items at which f reaches r, and `M` the mean of f over i < n,
-//! which the law gives exactly:
+//! With `f(i) = E[W_i]`, `n` near the number of items at which f reaches r, and `M` the mean of f
+//! over i < n, which the law gives exactly:
 //!
-//! * Jensen: `G >= n (r - M)`. Scarf: `G <= n (r - M) + D`, where D sums `E[(W_i - r)^+]` below n
-//!   and `E[(r - W_i)^+]` from n on: small of second order.
-//! * Cantelli: `n - A <= E[N] <= n + C`, where A sums `P(W_i > r)` below n and C sums `P(W_i <= r)`
-//!   from n on.
-//! * Beyond any I: i + I items are I and i others, each of which must stay below r, so
+//! * Jensen: `G >= n (r - M)`. Scarf: `G <= n (r - M) + D`, where D is the sum of `E[(W_i - r)^+]`
+//!   below n and of `E[(r - W_i)^+]` from n on, which is small of second order.
+//! * Cantelli: `n - A <= E[N] <= n + C`, where A is the sum of `P(W_i > r)` below n, and C the sum
+//!   of `P(W_i <= r)` from n on.
+//! * For any I, i + I items are I items and i others, both of which must stay below r, so
 //!   `P(N > c I) <= P(N > I)^c`, and all i from I on add at most `I q / (1 - q)` with
 //!   `q = P(N > I)`.
 //!
 //! So `(n M - r A - D) / (n - A) <= average <= (n M + r C) / (n + C)`. All probabilities are
-//! monotone in i, so that sums are bounded by one value for a stretch of items. The filter compares
-//! rounded weights, which are at most u above W: `{W_i <= r - u}` implies that the cycle goes on
-//! and that implies `{W_i <= r}`, so lower bounds are taken at r - u.
+//! monotone in i, so one value bounds the sum over a range of items. The filter compares rounded
+//! weights, which exceed W by at most u. So `{W_i <= r - u}` implies that the cycle continues,
+//! which implies `{W_i <= r}`; lower bounds are therefore computed at r - u.
 
 use super::super::{Bracket, Result};
 use super::BlockedDesign;
@@ -34,22 +35,22 @@ use crate::law::Blocked;
 use crate::try_bisect;
 use crate::{Fpr, Law, Method};
 
-/// A stretch of items takes a sixth of its distance from n where chances are high, a third where
-/// they are low: a tenth or so is lost of sums that are themselves the small part.
+/// The length of a range of items: a sixth of its distance from n if the probability is high, and a
+/// third if it is low; this loses about a tenth of sums that are themselves the small part.
 fn stretch(first: u64, distance: u64, chance: f64) -> u64 {
     first.max(distance / if chance > 0.05 { 6 } else { 3 })
 }
 
-/// The tail of the sums is cut where it is below this share of them.
+/// The sums are cut where their tail is below this share of them,
 const TAIL: f64 = 1e-3;
 
-/// Or below this share of all items, where it is no more than the rounding of a variance that is 0.
+/// or below this share of all items, which is no more than the rounding of a variance of 0.
 const ROUNDING: f64 = 1e-12;
 
-/// Beyond this many items no cycle is followed.
+/// Cycles with more items than this are not computed.
 pub(super) const MOST_ITEMS: u64 = 1 << 61;
 
-/// The average rate and the items of a cycle.
+/// The average rate and the number of items of a cycle.
 pub(super) fn bracket(design: &BlockedDesign) -> Result<(Fpr, Bracket)> {
     let law = &design.law;
     let upper = design.limit;
@@ -61,12 +62,12 @@ pub(super) fn bracket(design: &BlockedDesign) -> Result<(Fpr, Bracket)> {
     combine(law, items, [lower, upper], below, beyond)
 }
 
-/// The first stretch is well within the scatter of N.
+/// The first range, which is well within the scatter of N.
 fn first_stretch(blocks: u64, items: u64) -> u64 {
     ((items as f64 / (128.0 * libm::sqrt(blocks as f64))) as u64).max(1)
 }
 
-/// The least n whose expected rate is above the limit, as far as an f64 tells.
+/// The smallest n whose expected rate is above the limit, to the precision of an f64.
 pub(super) fn crossing(law: &Blocked, limit: f64) -> Result<u64> {
     let above = |items: u64| Ok(law.fpr(items)?.value > limit);
     // An item a line is fewer than most limits take.
@@ -80,12 +81,12 @@ pub(super) fn crossing(law: &Blocked, limit: f64) -> Result<u64> {
     try_bisect(low + 1..=high, above)
 }
 
-/// Sums over items on one side of n, each at least the truth.
+/// Sums over the items on one side of n, each of which is at least the truth.
 #[derive(Clone, Copy, Default)]
 struct Sums {
-    /// Of the probabilities.
+    /// The sum of the probabilities.
     chances: f64,
-    /// Of the positive parts.
+    /// The sum of the positive parts.
     parts: f64,
 }
 
@@ -97,8 +98,8 @@ impl Sums {
     }
 }
 
-/// `P(W_i > lower)` and `E[(W_i - upper)^+]` over i < n, each stretch at its last item, where they
-/// are largest.
+/// `P(W_i > lower)` and `E[(W_i - upper)^+]` over i < n, for each range at its last item, where
+/// they are largest.
 fn below(law: &Blocked, items: u64, first: u64, lower: f64, upper: f64) -> Result<Sums> {
     let mut sums = Sums::default();
     let mut last = items - 1;
@@ -115,7 +116,7 @@ fn below(law: &Blocked, items: u64, first: u64, lower: f64, upper: f64) -> Resul
     Ok(sums)
 }
 
-/// `P(W_i <= r)` and `E[(r - W_i)^+]` over i >= n, each stretch at its first item, where they are
+/// `P(W_i <= r)` and `E[(r - W_i)^+]` over i >= n, for each range at its first item, where they are
 /// largest.
 fn beyond(law: &Blocked, items: u64, first: u64, limit: f64) -> Result<Sums> {
     let mut sums = Sums::default();
@@ -158,7 +159,7 @@ mod tests {
     use super::*;
     use crate::law::InBlock;
 
-    /// The sums below n and from n on, of every state of tiny filters until they are full.
+    /// The sums below n and from n on, from every state of tiny filters until they are full.
     fn exact(blocks: u32, block_bits: u32, probes: u32, items: u64, limit: f64) -> [Sums; 2] {
         let (mut states, mut sums) = (empty(blocks, block_bits), [Sums::default(); 2]);
         for item in 0.. {
@@ -184,7 +185,7 @@ mod tests {
         sums
     }
 
-    /// Each of the four sums is at least the truth, wherever n is, and some nearly it.
+    /// Each of the four sums is at least the truth, for every n, and some are close to it.
     #[test]
     fn sums_bound_those_of_every_state() {
         let mut nearest = [f64::INFINITY; 4];
@@ -211,7 +212,7 @@ mod tests {
         assert!(nearest.iter().all(|nearest| *nearest < 1.5), "the bounds are generous: {nearest:?}");
     }
 
-    /// What each sum does to the ends, term by term of the formulas above.
+    /// Checks how each sum changes the ends, term by term of the formulas above.
     #[test]
     fn ends_are_those_of_the_formulas() {
         let law = Blocked::new(1_024 * 512, 512, InBlock::Independent, 6).expect("in range");

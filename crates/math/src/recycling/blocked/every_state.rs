@@ -1,10 +1,10 @@
-//! For the tests: the law of the lines of a tiny filter, state by state.
+//! For tests: the law of the lines of a tiny filter, computed state by state.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// How many lines have 0, 1, .. bits set, with the probability.
+/// Maps the number of lines with 0, 1, .. bits set to the probability.
 pub(super) type States = BTreeMap<Vec<u32>, f64>;
 
 /// The empty filter.
@@ -14,7 +14,7 @@ pub(super) fn empty(blocks: u32, block_bits: u32) -> States {
     BTreeMap::from([(lines, 1.0)])
 }
 
-/// After one item more.
+/// The states after one more item.
 pub(super) fn one_more(states: &States, block_bits: u32, probes: u32) -> States {
     let mut next = BTreeMap::new();
     for (lines, chance) in states {
@@ -40,7 +40,7 @@ pub(super) fn one_more(states: &States, block_bits: u32, probes: u32) -> States 
     next
 }
 
-/// The law of W, from that of the lines.
+/// The law of W, computed from that of the lines.
 pub(super) fn own_rates(states: &States, block_bits: u32, probes: u32) -> Vec<(f64, f64)> {
     let rate = |lines: &Vec<u32>| {
         let line = |(d, &count): (usize, &u32)| libm::pow(d as f64 / f64::from(block_bits), f64::from(probes)) * f64::from(count);

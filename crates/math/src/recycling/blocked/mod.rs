@@ -1,9 +1,9 @@
-//! Recycling with all probes of an item in one line: emptied when the filter's own rate exceeds a
-//! limit.
+//! Recycling with all probes of an item in one line: the filter is emptied when its own rate
+//! exceeds a limit.
 //!
-//! The set bits of a blocked filter do not determine its rate, but the mean over its lines of
-//! `(d/m)^k`, with d of a line's m bits set, is the rate ([`Weights`]). So that takes the place of
-//! sigma, and the worst rate of every item, on any stream, is the limit itself.
+//! The number of set bits of a blocked filter does not determine its rate. Its rate is the mean
+//! over its lines of `(d/m)^k`, where d of a line's m bits are set ([`Weights`]). So this rate
+//! replaces sigma, and the limit itself is the worst rate for every item on any stream.
 
 mod capacity;
 mod cycle;
@@ -22,8 +22,8 @@ use crate::exact::work;
 use crate::law::{Blocked, InBlock};
 use crate::{Fpr, MAX_BLOCKED_PROBES, Method};
 
-/// A blocked filter of one phase, and the rate of its own above which it is recycled. Positions in
-/// a line are independent, as in [`InBlock::Independent`].
+/// A blocked filter of one phase, with the rate above which it is recycled. Positions within a line
+/// are independent, as in [`InBlock::Independent`].
 ///
 /// ```
 /// use truebloom_math::{BLOCK_BITS, recycling::BlockedDesign};
@@ -38,26 +38,26 @@ pub struct BlockedDesign {
     limit: f64,
 }
 
-/// Below this a limit is no more than a few roundings of the weights.
+/// A limit below this is no larger than a few roundings of the weights.
 const LEAST_LIMIT: f64 = 1e-15;
 
-/// Above this a filter is as good as full, and no bracket of its cycle is worth anything.
+/// Above this, a filter is practically full, and brackets of its cycle are useless.
 const MOST_LIMIT: f64 = 0.999;
 
-/// Lines up to this many bits have a table of weights.
+/// Lines with up to this many bits have a table of weights.
 const MOST_BLOCK_BITS: u64 = 65_536;
 
 impl BlockedDesign {
     /// A filter of `bits` bits in lines of `block_bits` (512 in the filters of the crate
-    /// `truebloom`) that is recycled when an item leaves it with a rate above `limit`.
+    /// `truebloom`) that is recycled when its rate exceeds `limit` after an item.
     ///
-    /// Two phases, and an item that is retained, are not offered: the frozen filter's rate beside
-    /// the running one's, and a cycle that begins with an item chosen by its overflow, have no
-    /// bracket here.
+    /// Two phases and retained items are not supported: there is no bracket here for the rate of a
+    /// frozen filter beside the active one, nor for a cycle that begins with an item chosen by its
+    /// overflow.
     ///
     /// # Errors
-    /// When bits are out of range or no multiple of `block_bits`, lines have more than 65,536 bits,
-    /// probes are not from 1 to [`MAX_BLOCKED_PROBES`], or `limit` is not from 1e-15 to 0.999.
+    /// Bits are out of range or not a multiple of `block_bits`; lines have more than 65,536 bits;
+    /// probes are not from 1 to [`MAX_BLOCKED_PROBES`]; or `limit` is not from 1e-15 to 0.999.
     pub fn new(bits: u64, block_bits: u64, probes: u32, limit: f64) -> Result<BlockedDesign> {
         check_probes(probes)?;
         if probes > MAX_BLOCKED_PROBES {
@@ -72,69 +72,69 @@ impl BlockedDesign {
         Ok(BlockedDesign { law: Blocked::new(bits, block_bits, InBlock::Independent, probes)?, limit })
     }
 
-    /// Bits of the filter.
+    /// The number of bits of the filter.
     #[must_use]
     pub fn bits(&self) -> u64 {
         crate::Law::bits(&self.law)
     }
 
-    /// Bits of a line.
+    /// The number of bits of a line.
     #[must_use]
     pub fn block_bits(&self) -> u64 {
         self.law.block_bits()
     }
 
-    /// Lines.
+    /// The number of lines.
     #[must_use]
     pub fn blocks(&self) -> u64 {
         self.bits() / self.block_bits()
     }
 
-    /// Probes of an item, all in one line.
+    /// The number of probes per item, all in one line.
     #[must_use]
     pub fn probes(&self) -> u32 {
         crate::Law::probes(&self.law)
     }
 
-    /// The highest rate of its own with which a cycle goes on, and so the worst that any item
-    /// meets.
+    /// The highest rate with which a cycle continues, and so the worst rate that any item meets.
     #[must_use]
     pub fn limit(&self) -> f64 {
         self.limit
     }
 
-    /// What the lines' set bits weigh: how the filter knows its own rate.
+    /// The weights of the lines, with which the filter tracks its own rate.
     #[must_use]
     pub fn weights(&self) -> Weights {
         Weights::new(self.block_bits(), self.probes())
     }
 
-    /// The most that all lines may weigh together with which a cycle goes on: `limit` times the
-    /// lines, rounded down.
+    /// The largest sum of all lines' weights with which a cycle continues: `limit` times the number
+    /// of lines, rounded down.
     #[must_use]
     pub fn most_weight(&self) -> u128 {
         weights::at_most(self.limit, self.blocks())
     }
 
-    /// The long-run average rate, the worst rate and the expected items of a cycle.
+    /// The long-run average rate, the worst rate and the expected number of items in a cycle.
     ///
-    /// All are proven ([`Method::Bound`]): the worst is the limit to within one item's step; items
-    /// and average come in brackets that are narrow where lines are many, about as `1/sqrt(lines)`.
-    /// The values are those of the mean curve, where a filter of i items has its expected rate, and
-    /// err by less than a part in `lines` in simulations. See the docs/design/recycling.md for the
-    /// method. Some milliseconds at any size, up to a second at 32 probes.
+    /// All are proven ([`Method::Bound`]): the worst rate is the limit to within one item's step;
+    /// the items and the average have brackets that narrow with the number of lines, about as
+    /// `1/sqrt(lines)`. The values are those of the mean curve, on which a filter with i items has
+    /// its expected rate; in simulations they are wrong by less than a part in `lines`. The method
+    /// is described in docs/design/recycling.md. Takes some milliseconds at any size, and up to a
+    /// second with 32 probes.
     ///
     /// # Errors
-    /// Where a cycle may take more than 2^61 items, as in sizes near 2^62 bits.
+    /// A cycle may take more than 2^61 items, as with sizes near 2^62 bits.
     pub fn long_run(&self) -> Result<LongRun> {
         let _work = work::begin();
         let (fpr, items_per_cycle) = cycle::bracket(self)?;
         Ok(LongRun { fpr, worst: self.worst(), items_per_cycle })
     }
 
-    /// The limit, which no filter that is asked exceeds. Every cycle comes as near as the most that
-    /// one item adds, `(1 - (1 - k/m)^k) / lines`, which is less than `k^2 / bits`, and the
-    /// rounding of the weights.
+    /// The limit, which no filter exceeds when it is queried. Every cycle comes as near to it as
+    /// the most that one item adds, `(1 - (1 - k/m)^k) / lines`, which is less than `k^2 / bits`,
+    /// plus the rounding of the weights.
     fn worst(&self) -> Fpr {
         let k = f64::from(self.probes());
         let step = (k * k / self.bits() as f64).next_up() + 2.0 * self.weights().most_rounded();

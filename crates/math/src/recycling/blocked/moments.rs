@@ -1,4 +1,4 @@
-//! Mean and scatter of a blocked filter's own rate after this many items.
+//! The mean and the variance of a blocked filter's own rate after a number of items.
 
 use super::super::Result;
 use crate::Law;
@@ -6,27 +6,27 @@ use crate::exact::enclosure::{Enclose, Enclosure, GUARD};
 use crate::law::Blocked;
 use alloc::vec;
 
-/// A filter's own rate `W`, of which these are proven ends.
+/// Proven bounds on a filter's own rate `W`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moments {
     pub(super) lower: f64,
     pub(super) upper: f64,
-    /// At least the variance.
+    /// An upper bound on the variance.
     pub(super) variance: f64,
 }
 
-/// After `items` distinct items.
+/// The moments after `items` distinct items.
 ///
-/// W is the mean over B lines of `Y = (d/m)^k`. So `E[W]` is the law's rate f, and with `E[Y^2]`
-/// the chance that two queries of one line both pass, and `E[Y Y']` that of two different lines,
+/// W is the mean over B lines of `Y = (d/m)^k`. So `E[W]` is the law's rate f. With `E[Y^2]`, the
+/// probability that two queries of one line both pass, and `E[Y Y']`, that of two different lines,
 ///
 /// ```text
 /// Var W = (E[Y^2] - E[Y Y']) / B - (f^2 - E[Y Y'])
 /// ```
 ///
-/// The lines share the items, so `E[Y Y']` is below `f^2`, by some `f^2 / B`, and this variance
-/// below `Var Y / B`: by a factor of eight at 1%. The difference of nearly equal squares is taken
-/// in whole numbers.
+/// The lines share the items, so `E[Y Y']` is below `f^2` by some `f^2 / B`, and this variance is
+/// below `Var Y / B`: by a factor of eight at 1%. The difference of nearly equal squares is
+/// computed in whole numbers.
 pub(super) fn after(law: &Blocked, items: u64) -> Result<Moments> {
     if items == 0 {
         return Ok(Moments { lower: 0.0, upper: 0.0, variance: 0.0 });
@@ -47,22 +47,22 @@ pub(super) fn after(law: &Blocked, items: u64) -> Result<Moments> {
 }
 
 impl Moments {
-    /// At least `P(W > x)`: Cantelli, where the mean is below x.
+    /// An upper bound on `P(W > x)`: Cantelli's inequality, if the mean is below x.
     pub(super) fn above(&self, x: f64) -> f64 {
         one_sided(self.variance, (x - self.upper).next_down())
     }
 
-    /// At least `P(W <= x)`: Cantelli, where the mean is above x.
+    /// An upper bound on `P(W <= x)`: Cantelli's inequality, if the mean is above x.
     pub(super) fn at_most(&self, x: f64) -> f64 {
         one_sided(self.variance, (self.lower - x).next_down())
     }
 
-    /// At least `E[(W - x)^+]`: Scarf.
+    /// An upper bound on `E[(W - x)^+]`: Scarf's inequality.
     pub(super) fn excess(&self, x: f64) -> f64 {
         positive_part((self.upper - x).next_up(), self.variance)
     }
 
-    /// At least `E[(x - W)^+]`: Scarf.
+    /// An upper bound on `E[(x - W)^+]`: Scarf's inequality.
     pub(super) fn shortfall(&self, x: f64) -> f64 {
         positive_part((x - self.lower).next_up(), self.variance)
     }
@@ -93,8 +93,8 @@ mod tests {
     use super::*;
     use crate::law::InBlock;
 
-    /// Mean and variance are those of every state of small filters, and the bounds made of them
-    /// hold at every threshold, some of them nearly as equalities.
+    /// The mean and the variance equal those from every state of small filters, and the bounds
+    /// derived from them hold at every threshold, some of them nearly with equality.
     #[test]
     fn moments_and_their_bounds_are_those_of_every_state() {
         let mut nearest = [f64::INFINITY; 4];
@@ -133,8 +133,8 @@ mod tests {
         assert!(nearest.iter().all(|nearest| *nearest < 1.3), "the bounds are generous: {nearest:?}");
     }
 
-    /// Far below the threshold the bound is about `v / (4 |d|)`, of which a difference of nearly
-    /// equal numbers would leave nothing.
+    /// Far below the threshold the bound is about `v / (4 |d|)`, which a difference of nearly equal
+    /// numbers would lose.
     #[test]
     fn small_parts_keep_their_digits() {
         for (mean, variance) in [(-1.0, 1e-30), (-0.3, 1e-20), (-1e-5, 1e-18)] {

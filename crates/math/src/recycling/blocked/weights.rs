@@ -1,14 +1,14 @@
-//! What set bits weigh: the rate of a blocked filter as a sum of whole numbers, kept exactly while
+//! The weights of lines: the rate of a blocked filter as a sum of whole numbers, kept exact while
 //! it fills.
 
 use alloc::vec::Vec;
 
-/// A line with d of its m bits set weighs `(d/m)^k` in units of 2^-64, rounded up. The sum over all
-/// lines, divided by their number, is the filter's own rate, or above it by less than
-/// [`Weights::most_rounded`]; so a filter that compares weights never goes on above its limit.
+/// A line with d of its m bits set has the weight `(d/m)^k` in units of 2^-64, rounded up. The sum
+/// over all lines, divided by their number, is the filter's own rate, or exceeds it by less than
+/// [`Weights::most_rounded`]; so a filter that compares weights never continues above its limit.
 ///
-/// The rounding is part of the definition, as filters, files and laws must agree on it: beginning
-/// with 2^64, k times multiplied by d, divided by m, and rounded up.
+/// The rounding is part of the definition, because filters, files and laws must agree on it: start
+/// with 2^64, and k times multiply by d, divide by m, and round up.
 ///
 /// ```
 /// use truebloom_math::recycling::BlockedDesign;
@@ -34,21 +34,22 @@ impl Weights {
         Weights { weights: (0..=m).map(weigh).collect(), probes }
     }
 
-    /// The weight of a line with this many set bits; that of a full line for more.
+    /// The weight of a line with this many set bits; if they exceed the line, the weight of a full
+    /// one.
     #[inline]
     #[must_use]
     pub fn of(&self, ones: usize) -> u128 {
         self.weights.get(ones).copied().unwrap_or(FULL)
     }
 
-    /// The most by which a line's weight exceeds its rate, as a rate: each of the k steps rounds up
-    /// by less than a unit, and none makes older roundings larger.
+    /// By how much a line's weight may exceed its rate, as a rate: each of the k steps rounds up by
+    /// less than a unit, and no step makes earlier roundings larger.
     #[must_use]
     pub fn most_rounded(&self) -> f64 {
         f64::from(self.probes) * UNIT
     }
 
-    /// The rate of a filter of this many lines that weigh this much together; rounded, and 0 for no
+    /// The rate of a filter with this many lines whose weights have this sum, rounded; 0 without
     /// lines.
     #[must_use]
     pub fn rate(total: u128, blocks: u64) -> f64 {
@@ -59,7 +60,8 @@ impl Weights {
 /// 2^-64.
 const UNIT: f64 = 1.0 / 18_446_744_073_709_551_616.0;
 
-/// `limit blocks 2^64`, rounded down, in whole numbers; `limit` from 0 to 1, at most 2^62 blocks.
+/// `limit blocks 2^64`, rounded down, in whole numbers; `limit` is from 0 to 1, and there are at
+/// most 2^62 blocks.
 pub(super) fn at_most(limit: f64, blocks: u64) -> u128 {
     // An f64 is a whole number of 53 bits times a power of two.
     let (fraction, exponent) = libm::frexp(limit);

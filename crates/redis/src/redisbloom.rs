@@ -1,0 +1,244 @@
+//! What RedisBloom writes: the first chunk of its BF.SCANDUMP, and the hash that its bits are set by.
+//!
+//! Its documentation prints all chunks of a small filter, and `tests` below holds this file to them. docs/design/redis.md lists where the rest is published.
+
+use crate::answer::Failure;
+
+/// What a layer is like, without its bits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Plan {
+    pub(crate) bits: u64,
+    pub(crate) probes: u32,
+    /// Items that it was made for.
+    pub(crate) capacity: u64,
+    /// Items that were inserted.
+    pub(crate) items: u64,
+    /// The rate that it was made for.
+    pub(crate) rate: f64,
+}
+
+/// What a chain of layers is like.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Chain {
+    /// Never none, the oldest first.
+    pub(crate) layers: Vec<Plan>,
+    /// By how much a layer is larger than the one before.
+    pub(crate) growth: u32,
+    pub(crate) is_fixed: bool,
+}
+
+/// Bits of the options.
+mod option {
+    /// The hash has 64 bits.
+    pub(super) const WIDE: u64 = 4;
+    pub(super) const FIXED: u64 = 8;
+    /// All that are known: also bits that are not rounded, and a size that was given in bits.
+    pub(super) const ALL: u64 = 15;
+}
+
+/// Bytes of the first chunk before the layers, and of each layer.
+const HEADER: usize = 20;
+const LAYER: usize = 53;
+
+/// No chain has more: each layer is for half the rate of the one before, down to 1e-15 or so.
+pub(crate) const MOST_LAYERS: usize = 64;
+
+/// Bytes of the longest first chunk.
+pub(crate) const MOST_HEADER: usize = HEADER + LAYER * MOST_LAYERS;
+
+/// More probes no rate needs.
+const MOST_PROBES: u64 = 128;
+
+fn wrong(what: &str) -> Failure {
+    Failure::text(format!("ERR received bad data: {what}"))
+}
+
+/// Numbers that follow each other.
+struct Fields<'a>(&'a [u8]);
+
+impl Fields<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let (field, rest) = self.0.split_first_chunk().map_or(([0; N], &[][..]), |(field, rest)| (*field, rest));
+        self.0 = rest;
+        field
+    }
+
+    fn u64(&mut self) -> u64 {
+        u64::from_le_bytes(self.take())
+    }
+
+    fn u32(&mut self) -> u64 {
+        u32::from_le_bytes(self.take()).into()
+    }
+}
+
+impl Plan {
+    /// These numbers, if they can be those of a layer; `power` is the binary logarithm of the bits, or 0.
+    pub(crate) fn checked([bits, probes, capacity, items]: [u64; 4], rate: f64, power: u64) -> Result<Plan, Failure> {
+        let is_power = power == 0 || (power < 63 && bits == 1 << power);
+        let is_sound = (1..1 << 62).contains(&bits) && (1..=MOST_PROBES).contains(&probes) && capacity > 0 && rate > 0.0 && rate < 1.0;
+        let probes = u32::try_from(probes).ok().filter(|_| is_power && is_sound);
+        probes
+            .map(|probes| Plan { bits, probes, capacity, items, rate })
+            .ok_or_else(|| wrong("the numbers of a layer contradict each other"))
+    }
+
+    /// Bytes of its bits: whole words.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bits.div_ceil(64) * 8
+    }
+}
+
+impl Chain {
+    /// A chain of these layers.
+    pub(crate) fn checked(layers: Vec<Plan>, options: u64, growth: u64) -> Result<Chain, Failure> {
+        if !(1..=MOST_LAYERS).contains(&layers.len()) {
+            return Err(wrong("a filter of no layers, or of too many"));
+        }
+        if options & option::WIDE == 0 || options & !option::ALL != 0 {
+            return Err(wrong("a filter of RedisBloom 1 with hashes of 32 bits, or one of a later version than this module knows"));
+        }
+        let growth = u32::try_from(growth).unwrap_or(u32::MAX).min(crate::settings::MOST_EXPANSION);
+        let chain = Chain { layers, growth, is_fixed: options & option::FIXED != 0 };
+        if chain.bytes().is_some() { Ok(chain) } else { Err(wrong("a filter of more bytes than there are")) }
+    }
+
+    /// What the first chunk says; none if it is not one of RedisBloom.
+    pub(crate) fn of_header(chunk: &[u8]) -> Option<Result<Chain, Failure>> {
+        let mut fields = Fields(chunk);
+        let [_, count, options, growth] = [fields.u64(), fields.u32(), fields.u32(), fields.u32()];
+        let count = usize::try_from(count).ok().filter(|count| (1..=MOST_LAYERS).contains(count))?;
+        if chunk.len() != HEADER + LAYER * count {
+            return None;
+        }
+        let layers = (0..count).map(|_| {
+            let [bytes, bits, items, rate, _bits_an_item] = [(); 5].map(|()| fields.u64());
+            let [probes, capacity, power] = [fields.u32(), fields.u64(), u64::from(u8::from_le_bytes(fields.take()))];
+            let plan = Plan::checked([bits, probes, capacity, items], f64::from_bits(rate), power)?;
+            if plan.bytes() == bytes { Ok(plan) } else { Err(wrong("the bits and bytes of a layer contradict each other")) }
+        });
+        Some(layers.collect::<Result<_, _>>().and_then(|layers| Chain::checked(layers, options, growth)))
+    }
+
+    /// The options and the growth as RedisBloom has them.
+    pub(crate) fn options(&self) -> [u64; 2] {
+        [option::WIDE | if self.is_fixed { option::FIXED } else { 0 }, self.growth.into()]
+    }
+
+    /// Bytes of all layers.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        self.layers.iter().try_fold(0u64, |sum, layer| sum.checked_add(layer.bytes()))
+    }
+
+    /// The rate that was asked for: a chain that grows gives its first layer half of it.
+    pub(crate) fn asked(&self) -> f64 {
+        let first = self.layers.first().map_or(0.5, |layer| layer.rate);
+        if self.is_fixed { first } else { (2.0 * first).min(0.999) }
+    }
+
+    /// Items of all layers.
+    pub(crate) fn items(&self) -> u64 {
+        self.layers.iter().fold(0, |sum, layer| sum.saturating_add(layer.items))
+    }
+}
+
+/// The two hashes of an item, from which position i of a layer is `first + i second` modulo 2^64, modulo its bits.
+#[derive(Clone, Copy)]
+pub(crate) struct Hashes {
+    pub(crate) first: u64,
+    pub(crate) second: u64,
+}
+
+impl Hashes {
+    pub(crate) fn of(item: &[u8]) -> Hashes {
+        let first = murmur(item, MULTIPLIER);
+        Hashes { first, second: murmur(item, first) }
+    }
+
+    /// Whether a layer with these bits has the item.
+    pub(crate) fn are_in(self, plan: &Plan, bits: &[u64]) -> bool {
+        let mut next = self.first;
+        (0..plan.probes).all(|_| {
+            let position = next % plan.bits;
+            next = next.wrapping_add(self.second);
+            bits.get((position >> 6) as usize).is_some_and(|word| word >> (position & 63) & 1 == 1)
+        })
+    }
+}
+
+const MULTIPLIER: u64 = 0xc6a4_a793_5bd1_e995;
+
+/// `MurmurHash64A`, which Austin Appleby placed in the public domain.
+fn murmur(bytes: &[u8], seed: u64) -> u64 {
+    let mixed = |word: u64| {
+        let word = word.wrapping_mul(MULTIPLIER);
+        (word ^ word >> 47).wrapping_mul(MULTIPLIER)
+    };
+    let (words, rest) = bytes.as_chunks::<8>();
+    let start = seed ^ (bytes.len() as u64).wrapping_mul(MULTIPLIER);
+    let mut hash = words.iter().fold(start, |hash, word| (hash ^ mixed(u64::from_le_bytes(*word))).wrapping_mul(MULTIPLIER));
+    if !rest.is_empty() {
+        let last = rest.iter().rev().fold(0, |last, byte| last << 8 | u64::from(*byte));
+        hash = (hash ^ last).wrapping_mul(MULTIPLIER);
+    }
+    hash = (hash ^ hash >> 47).wrapping_mul(MULTIPLIER);
+    hash ^ hash >> 47
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The chunks that the documentation of BF.SCANDUMP prints, of a filter with `item1` in it, made by `BF.RESERVE bf 0.1 10`.
+    const HEADER: &[u8] = b"\x01\0\0\0\0\0\0\0\x01\0\0\0\x05\0\0\0\x02\0\0\0\x08\0\0\0\0\0\0\0@\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\
+        \x9a\x99\x99\x99\x99\x99\xa9?J\xf7\xd4\x9e\xde\xf0\x18@\x05\0\0\0\n\0\0\0\0\0\0\0\0";
+    const BITS: [u8; 8] = *b"\x01\x08\x00\x80\x00\x04 \x00";
+
+    #[test]
+    fn the_published_filter_is_read() {
+        let chain = Chain::of_header(HEADER).expect("of RedisBloom").expect("sound");
+        let layer = Plan { bits: 64, probes: 5, capacity: 10, items: 1, rate: 0.05 };
+        assert_eq!(chain, Chain { layers: vec![layer], growth: 2, is_fixed: false });
+        assert_eq!((chain.asked(), chain.bytes(), chain.items()), (0.1, Some(8), 1));
+        let bits = [u64::from_le_bytes(BITS)];
+        assert!(Hashes::of(b"item1").are_in(&layer, &bits));
+        // Its five bits are all that are set: no one of them can be missing.
+        for bit in 0..64 {
+            let without = [bits[0] & !(1 << bit)];
+            assert_eq!(Hashes::of(b"item1").are_in(&layer, &without), without == bits);
+        }
+        assert!((2..=7).all(|number| !Hashes::of(format!("item{number}").as_bytes()).are_in(&layer, &bits)));
+    }
+
+    /// No length of chunk and no byte of it makes more than an error.
+    #[test]
+    fn altered_headers_are_refused_or_sound() {
+        for length in 0..HEADER.len() {
+            assert!(Chain::of_header(&HEADER[..length]).is_none(), "{length}");
+        }
+        for at in 0..HEADER.len() {
+            for byte in [0, 1, 0x7f, 0x80, 0xff] {
+                let mut altered = HEADER.to_vec();
+                altered[at] = byte;
+                if let Some(Ok(chain)) = Chain::of_header(&altered) {
+                    assert!(chain.bytes() == Some(8) && chain.asked() < 1.0, "{at} {byte}");
+                }
+            }
+        }
+    }
+
+    /// Lengths around whole words, by a second implementation (`tests/test_redisbloom.py` has it in Python).
+    #[test]
+    fn hashes_are_those_of_a_second_implementation() {
+        let expected = [HASHES_0, HASHES_7, HASHES_8, HASHES_20];
+        for (item, expected) in [&b""[..], b"seven77", b"eight888", b"twenty bytes of item"].into_iter().zip(expected) {
+            let Hashes { first, second } = Hashes::of(item);
+            assert_eq!([first, second], expected, "{item:?}");
+        }
+    }
+
+    const HASHES_0: [u64; 2] = [0x1ab1_1ea5_a7b2_c56e, 0xbbdd_cb5a_b56d_d547];
+    const HASHES_7: [u64; 2] = [0xc200_f784_faed_97e6, 0xa065_e25e_0d14_84fb];
+    const HASHES_8: [u64; 2] = [0xa9bf_f3f6_4af8_5bba, 0x7b39_dbd0_5302_e774];
+    const HASHES_20: [u64; 2] = [0xe4a0_21df_73f0_3191, 0xf7c7_88b4_56f0_3909];
+}
