@@ -8,7 +8,7 @@ const BLOCK: u64 = 512;
 /// All that a block has. Of many items, those near the best alone, whose plans take a while.
 fn probes(plan: &Plan) -> impl Iterator<Item = u32> {
     let step = if plan.items > 1_000 { 2 } else { 3 };
-    (1..=64).filter(move |probes| probes.abs_diff(plan.probes) <= 3 || probes % step == 0)
+    (1..=64u32).filter(move |probes| probes.abs_diff(plan.probes) <= 3 || probes % step == 0)
 }
 
 fn target(items: u64, rate: &str) -> Target {

@@ -179,17 +179,21 @@ impl BlockLaw {
 
     /// Tilts the law: all of it, or only what the search for a tilt needs.
     fn tilted(&self, t: f64, (cut, share): (usize, f64), lambda: f64, all: bool) -> Tilt {
-        let grown: Vec<f64> = (0..=BITS).map(|ones| libm::expm1(t * self.rates[ones.min(cut)])).collect();
+        let mut grown: Vec<f64> = (0..=cut).map(|ones| libm::expm1(t * self.rates[ones])).collect();
+        grown.resize(BITS + 1, grown[cut]);
+        // Beside a steep tilt, what the search leaves out would count, and the tilt would seem to
+        // cost nothing.
+        let is_steep = t * self.rates[cut] > STEEP;
         let searched = (lambda + 9.0 * libm::sqrt(lambda) + 12.0) as usize;
         let of_row = |row: &Row| {
-            if !all {
+            if !all && !is_steep {
                 let growth = dot(&row.law[row.core.clone()], &grown[row.first + row.core.start..]);
                 return (growth, 0.0);
             }
             let growth = dot(&row.law, &grown[row.first..]);
-            (growth, row.law.iter().skip((cut + 1).saturating_sub(row.first)).sum())
+            (growth, if all { row.law.iter().skip((cut + 1).saturating_sub(row.first)).sum() } else { 0.0 })
         };
-        let rows = if all { self.rows.len() } else { searched.min(self.rows.len()) };
+        let rows = if all || is_steep { self.rows.len() } else { searched.min(self.rows.len()) };
         Tilt { t, share, loads: self.rows[..rows].iter().map(of_row).collect(), most: grown[BITS] }
     }
 
@@ -254,12 +258,7 @@ impl BlockLaw {
         let (b, lambda) = (blocks as f64, items as f64 / blocks as f64);
         let cut = self.cut(blocks, items, allowed, share);
         let normal = || libm::sqrt(-2.0 * libm::log(allowed)) / libm::sqrt(b * self.scatter(lambda, cut));
-        // What is left out where a tilt is looked for would count beside a steep one, which then
-        // would seem to cost nothing.
-        let kept = |ln: f64| {
-            let t = libm::exp(ln);
-            self.about(&self.tilted(t, (cut, share), lambda, t * self.rates[cut] > STEEP), blocks, items, allowed)
-        };
+        let kept = |ln: f64| self.about(&self.tilted(libm::exp(ln), (cut, share), lambda, false), blocks, items, allowed);
         let (step, close) = if near.is_some() { (0.2, 0.6) } else { (0.35, 0.3) };
         let start = libm::log(near.map_or_else(normal, |growth| growth / self.rates[cut]));
         let ln = lowest(kept, start, step, libm::log(MOST_GROWTH / self.rates[cut]), close);

@@ -429,6 +429,22 @@ impl Sure<'_> {
         blocks
     }
 
+    /// Fewer blocks, while tilts that do not come from where the search came from show that they
+    /// keep the rate.
+    fn fewest_afresh(self, mut blocks: u64, items: u64, rate: &Rate, mean: u64) -> Result<(u64, Self)> {
+        let mut known = self;
+        while blocks - grain(blocks) >= mean {
+            let less = blocks - grain(blocks);
+            let Some(mut fresh) = Sure::new(known.target, known.confidence, known.probes, less, items) else { break };
+            fresh.kept_nearly(less, items, rate);
+            if !fresh.holds(less, items, rate)? {
+                break;
+            }
+            (blocks, known) = (less, fresh);
+        }
+        Ok((blocks, known))
+    }
+
     /// The most items found, up to those of the mean and first near a start.
     fn most(&mut self, blocks: u64, rate: &Rate, start: u64, mean: u64) -> u64 {
         let guess = self.about_size(rate, start as f64, (1.0, mean as f64), -1.0, |items| (blocks, items as u64));
@@ -552,7 +568,10 @@ fn fewest_sure<'a>(target: &'a Target, confidence: f64, items: u64, rate: &Rate,
         }
         Ok((kept, is_better))
     })?;
-    Ok(best)
+    Ok(match best {
+        Some((blocks, sure)) => Some(sure.fewest_afresh(blocks, items, rate, mean.0)?),
+        None => None,
+    })
 }
 
 /// The most items that are found to keep a rate, in the same way.
