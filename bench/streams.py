@@ -1,18 +1,35 @@
 #!/usr/bin/env python3
-"""Streams that were fixed before the seed, through the real `truebloom dedup`: what each policy loses, beside what it says.
+"""Runs streams that were fixed before the seed through the real `truebloom dedup`, and compares
+what each policy loses with what it reports.
 
     bench/streams.py [TRUEBLOOM] > docs/STREAMS.md
 
-A loss that is certain is a brand-new line (its key never came before) that is not printed. The account of `dedup` also covers keys that were forgotten and come again. Some minutes.
+A line is certainly lost if it is brand-new (its key never came before) and is not printed. The
+numbers that `dedup` reports also cover keys that were forgotten and come again. A run takes some
+minutes.
 """
 import json
 import random
 import subprocess
 import sys
+import textwrap
 
 LINES = 600_000
 ITEMS = 20_000
 RATE = 0.01
+INTRO = f"""\
+The page is made by `bench/streams.py target/release/truebloom > docs/STREAMS.md`; the streams are
+fixed before the seed, which is 1.
+
+Every filter is made for {ITEMS:,} lines and a rate of {100 * RATE:g}%. *Promised* is the rate in its report, for
+input chosen without knowing the seed: with one phase the average of the long run, with two phases
+the rate of every new line. *Brand-new* lines have a key that did not occur before; *lost* is how
+many of them were not printed, and their share of all brand-new lines. *Average* is the filter's own
+estimate of its average rate; *expected* and *at most* (99.9999% sure) are its estimate and its
+bound for all first lines that were lost, including forgotten lines that came again. With one phase,
+the share of brand-new lines alone can exceed the average if they come late in a cycle; the average
+over all lines that are new to a cycle cannot.
+"""
 
 
 def new():
@@ -21,13 +38,13 @@ def new():
 
 
 def periodic():
-    """25,000 keys in the same order again and again, more than are remembered, and every fifth line a new one."""
+    """25,000 keys in the same order again and again, which is more than are remembered; every fifth line is new."""
     for i in range(LINES):
         yield LINES + i if i % 5 == 0 else i % 25_000
 
 
 def hot_first():
-    """29 periods of 20,283 lines: 2% new, then 88% a fixed hot set, which refreshes itself, then 10% new."""
+    """29 periods of 20,283 lines: 2% are new, then 88% come from a fixed hot set, which refreshes itself, and then 10% are new."""
     fresh = 10_000_000
     for _ in range(LINES // 20_283):
         for count, hot in [(405, False), (17_849, True), (2_029, False)]:
@@ -44,7 +61,7 @@ def tripled():
 
 
 def sorted_passes():
-    """Passes over sorted keys; each pass has a tenth of new ones among them."""
+    """Passes over sorted keys; a tenth of the keys of each pass are new."""
     fresh = 0
     for start in range(LINES // 24_000):
         keys = [10 * i for i in range(21_600)]
@@ -59,7 +76,7 @@ def sliding():
 
 
 def popular():
-    """Half are new; the others are draws in which the i-th most popular of 100,000 keys has a weight of about 1/i."""
+    """Half of the lines are new; the others are draws in which the i-th most popular of 100,000 keys has a weight of about 1/i."""
     for i in range(LINES):
         yield 1_000_000 + i if i % 2 else int(100_000 ** random.random())
 
@@ -92,11 +109,7 @@ def main():
     random.seed(7)
     streams = [(stream, list(stream())) for stream in STREAMS]
     print("# Streams through recycling filters\n")
-    print("Made by `bench/streams.py target/release/truebloom > docs/STREAMS.md`; the streams are fixed before the seed, which is 1.\n")
-    print(f"Every filter is asked for {ITEMS:,} lines and a rate of {100 * RATE:g}%. *Promised* is the rate that its report promises for input chosen without knowing the seed: with one phase the")
-    print("average of the long run, with two phases the rate of every new line. *Brand-new* lines have a key that did not occur before; *lost* are those of them that were not printed, and their")
-    print("share of all brand-new lines. *Average* is the filter's own account of its average rate, *expected* and *at most* (99.9999% sure) its account of all first lines lost, forgotten ones that")
-    print("came again included. With one phase the share of brand-new lines alone can be above the average where they come late in a cycle; the average over all lines that are new to a cycle is not.\n")
+    print(INTRO)
     print("| stream | policy | memory | promised | brand-new | lost | share | average | expected | at most |")
     print("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     for stream, keys in streams:
@@ -109,7 +122,7 @@ def main():
             )
     print("\nThe streams:\n")
     for stream in STREAMS:
-        print(f"- *{stream.__name__.replace('_', ' ')}*: {stream.__doc__}")
+        print(textwrap.fill(f"- *{stream.__name__.replace('_', ' ')}*: {stream.__doc__}", 100, subsequent_indent="  "))
 
 
 main()

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The Python package, from an empty folder: an environment, the wheel, and everything that is promised of it. `python/test.sh quick` leaves Spark and Dask out. What is missing is an error:
-# a test that is left out must not look like one that passed.
+# The Python package, from an empty folder: an environment, the wheel, and everything that is
+# promised of it. `python/test.sh quick` leaves Spark and Dask out. What is missing is an error: a
+# test that is left out must not look like one that passed.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=$(cd .. && pwd)
@@ -29,7 +30,8 @@ fi
 step 'an environment with binary packages'
 python3 -m venv --clear "$work/venv"
 . "$work/venv/bin/activate"
-# Binary packages alone: a source package would be compiled for a long time without a word. pyspark has no binary one.
+# Binary packages alone: a source package would be compiled for a long time without a word. pyspark
+# has no binary one.
 python3 -m pip install --quiet --disable-pip-version-check --only-binary :all: --no-binary pyspark -r requirements-test.txt
 
 step 'formats and lints'

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Makes planner.html, the planner in one file: `site/build.sh [FILE]`, by default target/site/planner.html.
+# Makes planner.html, the planner in one file: `site/build.sh [FILE]`, by default
+# target/site/planner.html.
 #
-# The library is compiled to WebAssembly with rustup's target where it is there, and else with Debian's compiler (see .ci/wasm/toolchain), made smaller by wasm-opt where that can be had, compressed and put into the
-# page as base64. The file may have 400 kB.
+# The library is compiled to WebAssembly with rustup's target where it is there, and else with
+# Debian's compiler (see .ci/wasm/toolchain), made smaller by wasm-opt where that can be had,
+# compressed and put into the page as base64. The file may have 400 kB.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 page=$(realpath -m "${1:-target/site/planner.html}")
@@ -23,15 +25,17 @@ if command -v wasm-opt >/dev/null; then
 elif [ -x "$tools/usr/bin/wasm-opt" ]; then
     smaller=(env "LD_LIBRARY_PATH=$tools/usr/lib/x86_64-linux-gnu" "$tools/usr/bin/wasm-opt")
 fi
-if [ -n "${smaller+there}" ] && "${smaller[@]}" "${features[@]}" -Oz --strip-debug --strip-producers "$module" -o "$work/planner.wasm"; then
+if [ -n "${smaller+there}" ] && "${smaller[@]}" "${features[@]}" -Oz --converge --strip-debug --strip-producers "$module" -o "$work/planner.wasm"; then
     by="$wasm_by and wasm-opt"
 else
     cp "$module" "$work/planner.wasm"
     by="$wasm_by, without wasm-opt"
 fi
-xz --format=lzma -9e --stdout "$work/planner.wasm" | base64 -w 0 > "$work/wasm"
+# The literal coder of four bits and no alignment suit WebAssembly, whose instructions have any length.
+xz --format=lzma --lzma1=preset=9e,lc=4,lp=0,pb=0,nice=273 --stdout "$work/planner.wasm" | base64 -w 0 > "$work/wasm"
 
-# A line `@include FILE` stands for the file; indentation and lines that are comments are for those who read the sources.
+# A line `@include FILE` stands for the file; indentation and lines that are comments are for those
+# who read the sources.
 awk -v work="$work" '
     function put(file,    line, is_code) {
         is_code = file ~ /\.(js|css)$/

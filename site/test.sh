@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# The planner page: built, its numbers in Node beside the library's own, and the page in a browser. Installs what it needs: Node and Chromium from Debian where they are not there, and a driver, a type checker and an accessibility checker
-# from npm, into target/site. What cannot be had is said, and is a failure. Three to six minutes on two cores; pictures of the page are in target/site/shots.
+# The planner page: built, its numbers in Node beside the library's own, and the page in a browser.
+# Installs what it needs: Node and Chromium from Debian where they are not there, and a driver, a
+# type checker and an accessibility checker from npm, into target/site. What cannot be had is said,
+# and is a failure. Three to six minutes on two cores; pictures of the page are in
+# target/site/shots.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# The module for Redis and Valkey, from an empty folder: both servers, the library, and everything that is promised of it. Nothing is installed: the servers are unpacked, and run on loopback only while a test needs them.
-# `crates/redis/test.sh quick` leaves the long tests out (rates, hostile bytes, the cluster).
+# The module for Redis and Valkey, from an empty folder: both servers, the library, and everything
+# that is promised of it. Nothing is installed: the servers are unpacked, and run on loopback only
+# while a test needs them. `crates/redis/test.sh quick` leaves the long tests out (rates, hostile
+# bytes, the cluster).
 set -euo pipefail
 cd "$(dirname "$0")"
 here=$PWD
@@ -21,7 +23,8 @@ fail() {
 command -v python3 >/dev/null || fail 'python3 is missing: the tests are written in it'
 command -v apt-get >/dev/null || fail 'apt-get is missing: the servers are unpacked from packages of Debian'
 
-# Packages of this system's release and of its backports, with lists of our own: nothing of the system changes.
+# Packages of this system's release and of its backports, with lists of our own: nothing of the
+# system changes.
 apt=("apt-get" "-qq" "-o" "Dir::Etc::sourcelist=$work/apt/sources.list" "-o" "Dir::Etc::sourceparts=-" "-o" "Dir::State::lists=$work/apt/lists" "-o" "Dir::Cache=$work/apt/cache" "-o" "APT::Sandbox::User=root")
 
 sources() {
@@ -78,7 +81,8 @@ step 'the module'
 cargo build --quiet --locked --release
 ls -l "$CARGO_TARGET_DIR/release/libtruebloom_redis.so"
 unset CARGO_TARGET_DIR
-# The command whose files go to the servers and back: that of `TRUEBLOOM_COMMAND` if it is given, else the one of `.ci/run`.
+# The command whose files go to the servers and back: that of `TRUEBLOOM_COMMAND` if it is given,
+# else the one of `.ci/run`.
 if [[ -z ${TRUEBLOOM_COMMAND:-} ]]; then
     (cd "$root" && cargo build --quiet --locked -p truebloom-cli)
     export TRUEBLOOM_COMMAND=$root/target/debug/truebloom

@@ -121,7 +121,8 @@ def break_it(rng):
         schema.format = None
 
     def lying_nulls(_, array):
-        # There are none, says the count, and there is a buffer all the same; or the other way round.
+        # There are none, says the count, and there is a buffer all the same; or the other way
+        # round.
         array.null_count = rng.choice([0, -1, 1, array.length, 2**62])
 
     def released(schema, array):
@@ -253,7 +254,8 @@ def call(rng, filters, folder):
             data = altered(rng, found.to_bytes())
             rng.choice([tb.BloomFilter, tb.ScalableFilter, tb.RecyclingFilter, tb.CountMin, tb.HeavyHitters]).from_bytes(data)
         case 1:
-            # Cut off, or whole but with altered contents. What else is in a pickle is Python's own, and no data that may be altered at will.
+            # Cut off, or whole but with altered contents. What else is in a pickle is Python's own,
+            # and no data that may be altered at will.
             data = pickle.dumps(found)
             try:
                 pickle.loads(data[: rng.randrange(len(data))])

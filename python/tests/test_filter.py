@@ -275,7 +275,8 @@ def test_heavy_hitters():
     h = HeavyHitters("1%", seed=1)
     h.update(["a"] * 500 + [f"rare {i}" for i in range(400)] + ["é"] * 100)
     top = h.top(2)
-    # Where the list was full before a key came, it may have missed the first of it; the bounds say so.
+    # Where the list was full before a key came, it may have missed the first of it; the bounds say
+    # so.
     assert [found.key for found in top] == ["a", "é"] and top[0].at_least == top[0].at_most == 500 and top[1].at_least <= 100 <= top[1].at_most
     assert all(found.at_least <= found.at_most for found in h.top(100)) and h.missed_at_most >= 1
     assert [found.key for found in h.above(90)] == ["a", "é"] and h.above(0) is None

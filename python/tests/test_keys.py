@@ -15,7 +15,8 @@ from truebloom import BloomFilter, KeyRangeError, KeyTypeError, ScalableFilter, 
 
 SEED = 0x0F1E2D3C4B5A69788796A5B4C3D2E1F0
 
-# What Rust calls the key (crates/filter/tests/golden/keys.txt, which Rust's tests hold its own keys to), and the same in Python.
+# What Rust calls the key (crates/filter/tests/golden/keys.txt, which Rust's tests hold its own keys
+# to), and the same in Python.
 SAME = {
     "u8 5": 5,
     "i16 -2": -2,

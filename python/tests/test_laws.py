@@ -100,5 +100,5 @@ def test_audit():
     rows = {row.library: row for row in audit(100, 1e-6, ["guava", "truebloom", "rbloom"], queries=1_000_000)}
     assert rows["truebloom"].kept and rows["truebloom"].share >= 0.999 and rows["truebloom"].fpr.method == "exact"
     assert rows["guava"].kept is False and rows["guava"].fpr.method == "simulation"
-    with pytest.raises(PlanError, match="not a library known here"):
+    with pytest.raises(PlanError, match="not a known library"):
         audit(100, 0.01, ["none"])

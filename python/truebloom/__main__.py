@@ -8,7 +8,8 @@ from truebloom._truebloom import command
 
 def main() -> int:
     """Runs the command with the arguments of this process, and gives back its exit code."""
-    # Python's own handler only leaves a note for Python, which does not run meanwhile. Where the signal is ignored, as under nohup, it stays so.
+    # Python's own handler only leaves a note for Python, which does not run meanwhile. Where the
+    # signal is ignored, as under nohup, it stays so.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.stdout.flush()

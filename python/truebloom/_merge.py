@@ -11,7 +11,8 @@ from typing import Any
 from truebloom._errors import CapacityWarning, KeyTypeError, PlanError
 from truebloom._truebloom import BloomFilter, plan
 
-# Room for more keys than an approximate count says: HyperLogLog at 2% misses by more than four standard errors once in sixteen thousand.
+# Room for more keys than an approximate count says: HyperLogLog at 2% misses by more than four
+# standard errors once in sixteen thousand.
 COUNT_ERROR = 0.02
 MARGIN = 4 * COUNT_ERROR
 

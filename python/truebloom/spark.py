@@ -196,7 +196,8 @@ def build_parts(df: DataFrame, column: str | Column, items: float, fpr: Any, fol
             found.save(plan.path(number))
             yield pa.RecordBatch.from_pydict({"part": pa.array([number], pa.int32())})
 
-    # By its own number, each part goes to a task of its own, which holds no other filter. (A plain repartition hashes the numbers: some tasks would have several parts, others none.)
+    # By its own number, each part goes to a task of its own, which holds no other filter. (A plain
+    # repartition hashes the numbers: some tasks would have several parts, others none.)
     rows = keys.mapInArrow(routed, schema).repartitionById(parts, "part").mapInArrow(built, "part int").collect()
     return plan.finish(row.part for row in rows)
 

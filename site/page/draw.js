@@ -21,28 +21,31 @@ function drawCard(card) {
   return make('div', { class: `card ${card.tone}` }, make('h3', {}, card.name), make('p', { class: 'value' }, card.value), make('p', {}, card.text));
 }
 
+/** A sentence below; nothing where there is none. @param {string} [text] */
+const noted = (text) => (text ? [make('p', { class: 'note' }, text)] : []);
+
 /** @param {{ name: string, code: string, note: string }} line */
 function drawLine(line) {
   const copy = make('button', { type: 'button', 'aria-label': `Copy the lines for ${line.name}`, click: () => copied(copy, line.code) }, 'Copy');
-  const note = line.note ? [make('p', { class: 'note' }, line.note)] : [];
-  return make('div', { class: 'code' }, make('div', { class: 'bar' }, make('h4', {}, line.name), copy), make('pre', {}, make('code', {}, line.code)), ...note);
+  return make('div', { class: 'code' }, make('div', { class: 'bar' }, make('h4', {}, line.name), copy), make('pre', {}, make('code', {}, line.code)), ...noted(line.note));
 }
 
 /** @typedef {{ title: string, note?: string, heads: string[], numbers: boolean[], rows: string[][], tones?: string[] }} Table */
 
-/** @param {Table} table */
+/** Where it is narrow each row becomes a list, so the roles are said: what is laid out otherwise loses its own. @param {Table} table */
 function drawTable(table) {
   const kind = (/** @type {number} */ column) => (table.numbers[column] ? 'number' : '');
-  const head = make('thead', {}, make('tr', {}, ...table.heads.map((text, column) => (text ? make('th', { scope: 'col', class: kind(column) }, text) : make('td', {})))));
+  const head = make('thead', { role: 'rowgroup' }, make('tr', { role: 'row' }, ...table.heads.map((text, column) => (text ? make('th', { scope: 'col', role: 'columnheader', class: kind(column) }, text) : make('td', { role: 'cell' })))));
   const row = (/** @type {string[]} */ cells, /** @type {number} */ at) =>
-    make('tr', {}, ...cells.map((text, column) => {
+    make('tr', { role: 'row' }, ...cells.map((text, column) => {
       const tone = column === cells.length - 1 ? (table.tones?.[at] ?? '') : '';
-      return column === 0 ? make('th', { scope: 'row', class: kind(column) }, text) : make('td', { class: `${kind(column)} ${tone}`.trim() }, text);
+      if (column === 0) return make('th', { scope: 'row', role: 'rowheader', class: kind(column) }, text);
+      return make('td', { role: 'cell', class: `${kind(column)} ${tone}`.trim(), 'data-head': text ? table.heads[column] : '' }, text);
     }));
-  const body = make('tbody', {}, ...table.rows.map(row));
+  const body = make('tbody', { role: 'rowgroup' }, ...table.rows.map(row));
   const parts = table.heads.some((text) => text) ? [head, body] : [body];
-  const scroll = make('div', { class: 'scroll', 'data-scrolls': table.title }, make('table', {}, make('caption', {}, table.title), ...parts));
-  return make('div', { class: 'panel' }, scroll, ...(table.note ? [make('p', { class: 'note' }, table.note)] : []));
+  const scroll = make('div', { class: 'scroll', 'data-scrolls': table.title }, make('table', { role: 'table' }, make('caption', {}, table.title), ...parts));
+  return make('div', { class: 'panel' }, scroll, ...noted(table.note));
 }
 
 /**

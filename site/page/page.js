@@ -115,9 +115,9 @@ class Tab {
     }
     if (errors.size || answer.hint || answer.problem || answer.refused) {
       const before = find('.big', this.answer) ? ' Below is the last answer.' : '';
-      const reason = errors.size ? 'A field has something that cannot be used.' : (answer.hint ?? answer.refused ?? answer.problem);
+      const reason = [...errors.values()].join(' ') || (answer.hint ?? answer.refused ?? answer.problem);
       this.state(`${reason}${before}`, true);
-      speak([reason, ...errors.values()].join(' '), 900);
+      speak(reason, 900);
       this.answer.setAttribute('data-done', '');
       return false;
     }
@@ -133,9 +133,9 @@ class Tab {
 
   /** @param {any} answer */
   draw(answer) {
-    const head = make('div', { class: 'panel head' }, make('p', { class: 'state', role: 'status' }), make('p', { class: 'big' }, answer.big), make('p', { class: 'small' }, answer.small), make('p', { class: 'summary' }, answer.summary));
-    const parts = [head, make('div', { class: 'cards' }, ...answer.cards.map(drawCard))];
-    if (answer.lines?.length) parts.push(make('div', { class: 'panel' }, make('h3', {}, 'Lines to copy'), make('div', { class: 'lines' }, ...answer.lines.map(drawLine))));
+    const head = make('div', { class: 'panel head' }, make('p', { class: 'state', role: 'status' }), make('p', { class: 'big' }, answer.big), make('p', { class: 'small' }, answer.small), make('p', { class: 'summary' }, answer.summary), ...noted(answer.note));
+    const parts = [head, make('div', { class: `cards of${answer.cards.length}` }, ...answer.cards.map(drawCard))];
+    if (answer.lines?.length) parts.push(make('div', { class: 'panel' }, make('h3', {}, 'Lines to copy'), make('div', { class: 'lines' }, ...answer.lines.map(drawLine)), ...noted(answer.lines_note)));
     if (answer.chart?.svg) parts.push(drawChart('What it really gives', answer.chart.svg, () => this.save(this.name, { file: 1 }, 'chart', 'audit')));
     parts.push(...(answer.tables ?? []).map(drawTable));
     find('.first', this.answer).replaceChildren(...parts);
@@ -198,9 +198,9 @@ class Tab {
 async function schemes(tab, version, place) {
   /** @type {Table} */
   const table = {
-    title: 'Other ways to hash',
-    note: 'Floor: what equal hashes and correlated positions add to the rate at this size, whatever the number of probes. Bits: beside the standard scheme with the same promise.',
-    heads: ['Scheme', 'Size', 'Bits', 'Floor', 'What is promised'],
+    title: 'Other ways to choose the bits of an item',
+    note: 'For those who must do as another library does; the plan above takes independent bits. Compared: the memory beside the plan\u2019s, for the same promise. Lowest rate: what equal hashes, and bits that depend on each other, leave at this size however many bits an item sets.',
+    heads: ['Way', 'Size', 'Compared', 'Lowest rate', 'What keeps the rate'],
     numbers: [false, false, true, true, false],
     rows: [],
   };
@@ -226,7 +226,7 @@ async function audit(tab, version, answer) {
   const rows = new Map();
   const show = () => {
     const found = tab.about.libraries.map((/** @type {any} */ library) => rows.get(library.name)).filter(Boolean);
-    const table = drawTable({ title: 'All libraries at this size', heads: ['Library', 'Bits', 'Probes', 'Rate', 'Verdict'], numbers: [false, true, true, true, false], rows: found.map((/** @type {any} */ row) => row.row), tones: found.map((/** @type {any} */ row) => row.tone) });
+    const table = drawTable({ title: 'All libraries at this size', heads: ['Library', 'Size', 'Probes', 'Rate', 'Verdict'], numbers: [false, true, true, true, false], rows: found.map((/** @type {any} */ row) => row.row), tones: found.map((/** @type {any} */ row) => row.tone) });
     place.replaceChildren(...(chart ? [chart, table] : [table]));
     tab.parts['audit/row'] = { facts: Object.fromEntries([...rows].map(([name, row]) => [name, row.facts ?? {}])) };
     letScroll(place);

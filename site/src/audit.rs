@@ -3,7 +3,7 @@
 use crate::json::{Json, object};
 use crate::question::{Question, sentence};
 use crate::words::{Table, card, one_in, share, share_as};
-use crate::{drawn, size};
+use crate::{drawn, drawn_at, size};
 use truebloom_audit::Size;
 use truebloom_math::{Error, Rate};
 use truebloom_report::charts::{Given, libraries};
@@ -231,7 +231,9 @@ pub(crate) fn chart(question: &mut Question<'_>) -> Json {
     if given.is_empty() {
         return object! { "hint": "No library has an answer yet." };
     }
-    drawn(Ok(libraries(&given, asked.items, asked.rate.map(|rate| rate.to_f64()))), question)
+    // A line each.
+    let height = 170 + 22 * given.len() as u32;
+    drawn_at(Ok(libraries(&given, asked.items, asked.rate.map(|rate| rate.to_f64()))), question, height)
 }
 
 /// With a capital letter at its beginning, unless a formula stands there.

@@ -22,6 +22,21 @@ fn in_python(rate: Rate) -> String {
     in_rust(rate)
 }
 
+/// A program of these lines, in which `?` has its function, after `use` of these paths. `truebloom` is a checkout, as nothing is on a registry yet.
+fn program(features: &str, uses: &str, lines: &str) -> String {
+    let lines = lines.replace('\n', "\n    ");
+    format!(
+        "// cargo add --path ../truebloom/crates/filter{features}\nuse {uses};\n\nfn main() -> Result<(), Box<dyn std::error::Error>> {{\n    {lines}\n    Ok(())\n}}"
+    )
+}
+
+/// Beside lines for Rust.
+const IN_CARGO: &str = "The first line adds the crate from a checkout of truebloom.";
+/// Beside lines for the command.
+const INSTALLED: &str = "From a checkout: cargo install --path crates/cli.";
+/// Beside lines for Redis.
+const MODULE: &str = "With truebloom\u{2019}s module for Redis and Valkey (crates/redis).";
+
 /// A whole number for the command: `10M`.
 pub(crate) fn short(number: u64) -> String {
     let units = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")];
@@ -98,13 +113,21 @@ pub(crate) fn of_plan(target: &Target, plan: &Plan) -> Json {
         None => format!("seen = truebloom.BloomFilter.from_plan(truebloom.plan({}))", asked.python.join(", ")),
     };
     let mut lines = vec![
-        line("Rust", format!("use truebloom::BloomFilter;\n\n{rust}\nseen.insert(\"an item\");\nassert!(seen.contains(\"an item\"));"), ""),
+        line(
+            "Rust",
+            program("", "truebloom::BloomFilter", &format!("{rust}\nseen.insert(\"an item\");\nassert!(seen.contains(\"an item\"));")),
+            IN_CARGO,
+        ),
         line(
             "Command",
             format!("truebloom create {} seen.tbl items.txt\ntruebloom check seen.tbl candidates.txt", asked.command.join(" ")),
-            "One item per line; the second command prints the lines that are, perhaps, in the filter.",
+            &format!("One item per line; the second command prints the lines that are, perhaps, in the filter. {INSTALLED}"),
         ),
-        line("Python", format!("import truebloom\n\n{python}\nseen.add(\"an item\")\n\"an item\" in seen"), ""),
+        line(
+            "Python",
+            format!("import truebloom\n\n{python}\nseen.add(\"an item\")\n\"an item\" in seen"),
+            "From a checkout: python/test.sh quick makes the wheel to install.",
+        ),
     ];
     // The server plans by itself, of items and a rate, and always with this promise.
     if target.bits.is_none() && target.probes.is_none() && target.promise == Promise::default() {
@@ -114,11 +137,25 @@ pub(crate) fn of_plan(target: &Target, plan: &Plan) -> Json {
             lines.push(line(
                 "Redis",
                 code,
-                "With truebloom's module for Redis and Valkey. Other modules understand the same line; the tab \u{201c}Audit a library\u{201d} says what rate they give.",
+                &format!(
+                    "{MODULE} Other modules understand the same line; the tab \u{201c}Audit a library\u{201d} says what rate they give."
+                ),
             ));
         }
     }
     Json::List(lines)
+}
+
+/// Why there are no lines for Redis; empty where there are.
+pub(crate) fn why_no_redis(target: &Target) -> &'static str {
+    match (target.bits, target.probes) {
+        (Some(_), _) => "No lines for Redis: there the server computes the size from items and rate. Clear the size to see them.",
+        (_, Some(_)) => "No lines for Redis: there the server chooses the probes. Clear them to see the lines.",
+        _ if target.promise != Promise::default() => {
+            "No lines for Redis: there the one filter keeps the rate, with a confidence of 99.9%. Choose that to see them."
+        }
+        _ => "",
+    }
 }
 
 /// A rate as a decimal: Redis reads no fraction.
@@ -127,43 +164,70 @@ fn decimal(rate: Rate) -> String {
     if text.contains('/') { format!("{:?}", rate.to_f64()) } else { text }
 }
 
-/// Lines for a filter that forgets: this design, which is asked for by `option` of the command, and takes so many items between two resets.
-pub(crate) fn of_streams(design: &Design, rate: Rate, option: &str, items: u64) -> Json {
+/// A filter that forgets, as the lines for it need it.
+pub(crate) struct Stream<'a> {
+    pub(crate) design: &'a Design,
+    pub(crate) rate: Rate,
+    /// The options of `dedup` that ask for it, and how its answer differs.
+    pub(crate) command: (String, &'static str),
+    /// The new items of a phase, and the average rate, that make the same of Python and Redis; without it their promise is another.
+    pub(crate) same: Option<(u64, Rate)>,
+    /// Items in so many seconds, if it is to remember for a time.
+    pub(crate) every: Option<(u64, f64)>,
+}
+
+/// Lines for a filter that forgets.
+pub(crate) fn of_streams(stream: &Stream<'_>) -> Json {
+    let Stream { design, rate, .. } = *stream;
     let two = design.mode().filters() == 2;
     let policy = if two { "two_phases" } else { "one_phase" };
     let rust = format!(
-        "use truebloom::recycling::{{Policy, RecyclingFilter}};\n\nlet mut seen = RecyclingFilter::new({}, {}, Policy::{policy}({}))?;\nif seen.check_and_insert(\"an item\").is_new() {{\n    // first seen\n}}",
+        "let mut seen = RecyclingFilter::new({}, {}, Policy::{policy}({}))?;\nif seen.check_and_insert(\"an item\").is_new() {{\n    // first seen\n}}",
         whole(design.bits()),
         design.probes(),
         whole(design.sigma())
     );
-    let phases = if two { ", phases=2" } else { "" };
-    let python = format!(
-        "import truebloom\n\nseen = truebloom.RecyclingFilter({}, {}{phases})\nnew = seen.add(\"an item\")",
-        whole(items),
-        in_python(rate)
-    );
-    let [rust_note, python_note] = match two {
-        true => [
-            "Bits of each phase, probes, and the set bits above which the older phase is emptied.",
-            "A phase of so many items, held to the rate on average.",
-        ],
-        false => ["Bits, probes, and the set bits above which it is emptied.", ""],
+    let rust_note = match two {
+        true => "The bits of each of the two filters, the bits that an item sets, and the set bits from which on the older one is emptied.",
+        false => "The bits, those that an item sets, and the set bits from which on it is emptied.",
     };
-    Json::List(vec![
-        line("Rust", rust, rust_note),
+    let (options, differs) = &stream.command;
+    let mut lines = vec![
+        line("Rust", program("", "truebloom::recycling::{Policy, RecyclingFilter}", &rust), &format!("{rust_note} {IN_CARGO}")),
         line(
             "Command",
-            format!("truebloom dedup {option} -p {rate} < lines.txt > first-lines.txt"),
-            "Prints each line when it comes for the first time, in fixed memory.",
+            format!("truebloom dedup {options} -p {rate} < lines.txt > first-lines.txt"),
+            &format!("Prints each line when it comes for the first time, in fixed memory.{differs} {INSTALLED}"),
         ),
-        line("Python", python, python_note),
-        line(
-            "Redis",
-            format!("BF.RESERVE seen {} {items} RECYCLE{}\nBF.ADD seen \"an item\"", decimal(rate), if two { " PHASES 2" } else { "" }),
-            "With truebloom's module for Redis and Valkey. BF.ADD answers 1 when the item is new.",
-        ),
-    ])
+    ];
+    let held = match two {
+        true => " It holds two phases to an average rate: this one, at which the highest is the one that you ask for.",
+        false => "",
+    };
+    if let Some((items, average)) = stream.same {
+        let phases = if two { ", phases=2" } else { "" };
+        let code = format!(
+            "import truebloom\n\nseen = truebloom.RecyclingFilter({}, {}{phases})\nnew = seen.add(\"an item\")",
+            whole(items),
+            in_python(average)
+        );
+        lines.push(line("Python", code, held.trim_start()));
+    }
+    let redis = match (stream.every, stream.same) {
+        (Some((items, seconds)), _) if two => Some((
+            format!("{} {items} EVERY {seconds}", decimal(rate)),
+            " It forgets by the clock: an item is remembered for at least this many seconds.".to_owned(),
+        )),
+        (_, Some((items, average))) => {
+            Some((format!("{} {items} RECYCLE{}", decimal(average), if two { " PHASES 2" } else { "" }), held.to_owned()))
+        }
+        _ => None,
+    };
+    if let Some((options, note)) = redis {
+        let code = format!("BF.RESERVE seen {options}\nBF.ADD seen \"an item\"");
+        lines.push(line("Redis", code, &format!("BF.ADD answers 1 when the item is new.{note} {MODULE}")));
+    }
+    Json::List(lines)
 }
 
 /// Lines for a sketch.
@@ -172,15 +236,19 @@ pub(crate) fn of_counts(epsilon: Rate, delta: Rate) -> Json {
     Json::List(vec![
         line(
             "Rust",
-            format!(
-                "use truebloom::count_min::CountMin;\n\nlet mut counts = CountMin::<u64>::new(\"{epsilon}\".parse()?, \"{delta}\".parse()?)?;\ncounts.add(\"an item\", 1);\nlet about = counts.estimate(\"an item\");"
+            program(
+                " --features sketches",
+                "truebloom::count_min::CountMin",
+                &format!(
+                    "let mut counts = CountMin::<u64>::new(\"{epsilon}\".parse()?, \"{delta}\".parse()?)?;\ncounts.add(\"an item\", 1);\nprintln!(\"about {{}}\", counts.estimate(\"an item\"));"
+                ),
             ),
-            "Needs the crate's feature `sketches`.",
+            IN_CARGO,
         ),
         line(
             "Command",
             format!("truebloom count --epsilon {epsilon} --delta {delta} < lines.txt"),
-            "Prints the most frequent lines, each with bounds that are certain.",
+            &format!("Prints the most frequent lines, each with bounds that are certain. {INSTALLED}"),
         ),
         line(
             "Python",
@@ -194,7 +262,7 @@ pub(crate) fn of_counts(epsilon: Rate, delta: Rate) -> Json {
                 decimal(epsilon),
                 decimal(delta)
             ),
-            "With truebloom's module for Redis and Valkey, or with RedisBloom, which chooses its size by other formulas.",
+            &format!("{MODULE} RedisBloom understands the same lines, and chooses its size by other formulas."),
         ),
     ])
 }

@@ -20,21 +20,35 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
         Ok(scheme) => scheme,
         Err(error) => return object! { "problem": sentence(&error.to_string()) },
     };
+    let name = || format!("{}: {}", scheme.name(), meaning(scheme.name()));
     let promise = if scheme.has_guarantee() { target.promise } else { Promise::Mean };
     let row = compare(&Target { promise, ..target }, scheme, &standard);
     let (size, price, floor, facts) = match row {
         Ok(row) => row,
         Err(error) => {
-            let cells = [scheme.name().to_owned(), "not possible".to_owned(), String::new(), String::new(), sentence(&error.to_string())];
+            let cells = [name(), "not possible".to_owned(), String::new(), String::new(), sentence(&error.to_string())];
             return object! { "row": cells.to_vec() };
         }
     };
     let promise = match (scheme.has_guarantee(), promise) {
-        (false, _) => "the average only: its positions are correlated",
+        (false, _) => "only the average: positions depend on each other",
         (true, Promise::Mean) => "the average, as you asked",
-        (true, _) => "the one filter keeps the rate",
+        (true, _) => "your filter, as above",
     };
-    object! { "row": vec![scheme.name().to_owned(), size, price, floor, promise.to_owned()], "facts": facts }
+    object! { "row": vec![name(), size, price, floor, promise.to_owned()], "facts": facts }
+}
+
+/// How a scheme chooses bits, in few words.
+fn meaning(name: &str) -> &'static str {
+    match name {
+        "classic" => "independent bits, never one twice",
+        "partitioned" => "one bit in each of k parts",
+        "double" => "two hashes, h1 + i h2",
+        "enhanced" => "h1 + i h2 + (i\u{b3} \u{2212} i) / 6",
+        "cube" => "h1 + i h2 + i\u{b3}",
+        "partition-double" => "h1 + i h2, each in its part",
+        _ => "all bits in one cache line",
+    }
 }
 
 type Row = (String, String, String, Json);

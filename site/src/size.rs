@@ -5,7 +5,7 @@ use crate::question::{Question, sentence};
 use crate::words::{Table, at_most, card, more, one_in, seen_above, share, share_as, times};
 use crate::{drawn, lines};
 use truebloom_math::{Error, Fpr, MAX_PROBES, Plan, Promise, Target};
-use truebloom_report::beyond::{overload, static_filters};
+use truebloom_report::beyond::{Overload, overload, static_filters};
 use truebloom_report::blocked::Alternative;
 use truebloom_report::charts;
 use truebloom_report::read;
@@ -53,8 +53,35 @@ fn refused(question: &mut Question<'_>, target: &Target, error: &Error) -> Json 
         _ if target.probes.is_some() => "k",
         _ => return object! { "problem": sentence(&error.to_string()) },
     };
-    question.wrong(field, error.to_string());
+    match too_small(target) {
+        Some(help) if field == "p" => question.wrong("m", help),
+        _ => question.wrong(field, error.to_string()),
+    }
     question.refusal()
+}
+
+/// What would do, where items, rate and size are given and the size is too small.
+fn too_small(target: &Target) -> Option<String> {
+    let (items, rate, bits) = (target.items?, target.rate?, target.bits?);
+    let needed = Plan::new(&Target { bits: None, ..target.clone() }).ok().filter(|plan| plan.bits > bits)?;
+    let size = bytes(bits.div_ceil(8));
+    let fits = Plan::new(&Target { items: None, ..target.clone() }).ok();
+    let lowest = Plan::new(&Target { rate: None, ..target.clone() }).ok();
+    let mut text = format!("{size} is too small: {} at {} take {}", plural(items, "item"), asked_for(rate), bytes(needed.bytes()));
+    if let Some(fits) = fits {
+        text += &format!("; {size} holds {} at that rate", count(fits.items));
+    }
+    if let Some(lowest) = lowest {
+        let rate = kept(&lowest).upper;
+        text += &format!("; for all {} the lowest rate is {}", count(items), at_most(rate, None));
+        text += &Some(one_in(rate)).filter(|many| !many.is_empty()).map_or(String::new(), |many| format!(" ({many})"));
+    }
+    Some(text + "; change one of the three, or clear one")
+}
+
+/// A rate as it was asked for: `0.1%`, or `1 in 3` where no decimal says that.
+fn asked_for(rate: truebloom_math::Rate) -> String {
+    share(rate.to_f64(), 6)
 }
 
 pub(crate) fn answer(question: &mut Question<'_>) -> Json {
@@ -88,24 +115,14 @@ fn described(target: &Target, plan: &Plan) -> Result<Json, Error> {
     let still = static_filters(plan);
     let mut cards = vec![guaranteed(plan), expected(plan, mean.as_ref(), target)];
     cards.push(usual(plan, &textbook));
-    let mut beyond = Table::new("If it holds more than planned", &["#Items", "", "#Rate on average", "", "#Times the plan's rate"]);
+    cards.extend(overfull(plan, &over));
+    let mut beyond =
+        Table::new("If it holds more than planned", &["#Items", "Of the plan", "#Rate on average", "That is", "#Of the planned rate"]);
     let planned = plan.rate.map_or(plan.fpr.value, |rate| rate.to_f64());
-    beyond.row([
-        count(plan.items),
-        "as planned".into(),
-        share(plan.fpr.value, 4),
-        one_in(plan.fpr.value),
-        rate(plan.fpr.value / planned, 3),
-    ]);
+    beyond.row([count(plan.items), "as planned".into(), share(plan.fpr.value, 4), one_in(plan.fpr.value), times(plan.fpr.value / planned)]);
     for row in &over {
         let value = row.fpr.value;
-        beyond.row([
-            count(row.items),
-            format!("{} times", row.factor),
-            share_as(planned, value, 4),
-            one_in(value),
-            rate(value / planned, 3),
-        ]);
+        beyond.row([count(row.items), format!("{} times", row.factor), share_as(planned, value, 4), one_in(value), times(value / planned)]);
     }
     let mut facts = vec![
         ("bits", Json::from(plan.bits)),
@@ -136,21 +153,30 @@ fn described(target: &Target, plan: &Plan) -> Result<Json, Error> {
         facts.push(("fuse_bits", still.fuse.into()));
     }
     facts.push(("overfilled_fpr", Json::List(over.iter().map(|row| row.fpr.value.into()).collect())));
+    let often = Some(one_in(kept(plan).upper))
+        .filter(|text| !text.is_empty())
+        .map_or(format!("{} of the time", at_most(kept(plan).upper, plan.rate)), |text| text.replacen("1 in", "once in", 1) + " times");
     let summary = format!(
-        "A Bloom filter of {} holds {}. It never misses one of them, and takes an item that was never added for a known one at most {}.",
+        "A Bloom filter of {} holds {}, and never misses one of them. Asked for an item that was never added, it wrongly says \u{201c}seen\u{201d} at most {often}.",
         bytes(plan.bytes()),
         plural(plan.items, "item"),
-        Some(one_in(kept(plan).upper))
-            .filter(|text| !text.is_empty())
-            .map_or(format!("{} of the time", at_most(kept(plan).upper, plan.rate)), |text| text.replacen("1 in", "once in", 1) + " times"),
     );
+    let note = match (target.items, target.rate, target.bits) {
+        (Some(_), Some(rate), Some(_)) => format!(
+            "All three fields are filled: the size is used whole, and the rate that you ask for, {}, is only checked. Clear the size for the smallest filter that keeps it.",
+            asked_for(rate)
+        ),
+        _ => String::new(),
+    };
     Ok(object! {
         "summary": summary,
+        "note": note,
         "big": bytes(plan.bytes()),
         "small": format!(
-            "{}, {} for each item, and {} (bits that an item sets)",
+            "{}, which is {} for each item; an item sets {} of them ({})",
             plural(plan.bits, "bit"),
             rate(plan.bits as f64 / plan.items as f64, 4),
+            plan.probes,
             plural(plan.probes.into(), "probe")
         ),
         "fill": object! {
@@ -161,6 +187,7 @@ fn described(target: &Target, plan: &Plan) -> Result<Json, Error> {
         },
         "cards": cards,
         "lines": lines::of_plan(target, plan),
+        "lines_note": lines::why_no_redis(target),
         "tables": vec![Json::from(beyond), others(plan, blocked.as_ref(), still)],
         "facts": Json::Object(facts),
     })
@@ -169,15 +196,15 @@ fn described(target: &Target, plan: &Plan) -> Result<Json, Error> {
 fn guaranteed(plan: &Plan) -> Json {
     let Some(guarantee) = &plan.guarantee else {
         let text = "Only the average is asked for, so about half of the filters that are built lie slightly above it.";
-        return card("Guaranteed", "the average alone", text, "");
+        return card("Your filter", "no guarantee", text, "");
     };
     let upper = guarantee.fpr.upper;
     let text = format!(
-        "{}The one filter that you build keeps this rate with a probability of {}%. Proven.",
+        "{}A filter\u{2019}s rate depends on its random seed. Proven: {}% of all seeds keep this rate.",
         said_as_one_in(upper),
         rate(100.0 * guarantee.confidence, 13)
     );
-    card("Guaranteed", format!("at most {}", at_most(upper, plan.rate)), text, "good")
+    card("Your filter, guaranteed", format!("at most {}", at_most(upper, plan.rate)), text, "good")
 }
 
 fn said_as_one_in(rate: f64) -> String {
@@ -186,51 +213,73 @@ fn said_as_one_in(rate: f64) -> String {
 
 fn expected(plan: &Plan, mean: Option<&Plan>, target: &Target) -> Json {
     let cost = match mean {
-        Some(mean) if target.bits.is_none() => format!(
-            " The average alone would take {}; the guarantee takes {}% more.",
-            plural(mean.bits, "bit"),
-            rate(100.0 * (plan.bits as f64 / mean.bits as f64 - 1.0), 2)
-        ),
+        Some(mean) if target.bits.is_none() => {
+            format!(
+                " Keeping the rate only on average would save {}% of the bits.",
+                rate(100.0 * (1.0 - mean.bits as f64 / plan.bits as f64), 2)
+            )
+        }
         Some(mean) if mean.items != plan.items => format!(" For the average alone {} would fit.", plural(mean.items, "item")),
         _ => String::new(),
     };
-    let text = format!("The average over all filters of this size. Proven.{cost}");
-    card("Expected", format!("at most {}", at_most(plan.fpr.upper, plan.rate)), text, "")
+    // Two rates that look alike are told apart by their difference.
+    let below = plan.guarantee.as_ref().map(|guarantee| 1.0 - plan.fpr.upper / guarantee.fpr.upper).filter(|below| *below > 0.0);
+    let beside = below.map_or(String::new(), |below| format!(", {}% below what the guarantee says", rate(100.0 * below, 2)));
+    let text = format!("The expected rate, over all seeds{beside}. Proven.{cost}");
+    card("On average", format!("at most {}", at_most(plan.fpr.upper, plan.rate)), text, "")
 }
+
+/// From here on, an excess over the rate is one that people care about.
+const NOTICED: f64 = 0.01;
 
 fn usual(plan: &Plan, textbook: &truebloom_math::Textbook) -> Json {
     let value = textbook.fpr.value;
     let aim = plan.rate.map_or(textbook.claimed, |asked| asked.to_f64());
     let excess = (value + plan.hash_floor) / aim - 1.0;
     let by = if excess >= 1.0 { times(excess + 1.0) } else { format!("{}%", rate(100.0 * excess, 2)) };
-    let (verdict, tone) = match textbook.meets {
-        Some(true) => (", which keeps the rate you ask for, on average".to_owned(), ""),
-        Some(false) if excess < 1e-9 => (", which just misses the rate you ask for".to_owned(), "bad"),
-        Some(false) if excess >= 1.0 => (format!(", {by} the rate you ask for"), "bad"),
-        Some(false) => (format!(", {by} above the rate you ask for"), "bad"),
-        None if excess > 1e-9 && excess < 1.0 => (format!(", {by} above what it promises"), "bad"),
-        None if excess > 1e-9 => (format!(", {by} what it promises"), "bad"),
-        None => (String::new(), ""),
+    let what = if textbook.meets.is_some() { "the rate that you ask for" } else { "what it promises" };
+    let is_kept = textbook.meets.unwrap_or(excess <= 1e-9);
+    let (short, verdict) = match excess {
+        _ if is_kept => ("keeps the rate".to_owned(), format!("which keeps {what}, on average")),
+        ..1e-9 => ("just misses it".to_owned(), format!("which just misses {what}")),
+        1.0.. => (format!("{by} too high"), format!("{by} {what}")),
+        _ => (format!("{by} too high"), format!("{by} above {what}")),
     };
+    let matters = if !is_kept && excess < NOTICED { ": too little to notice here" } else { "" };
+    let tone = if !is_kept && excess >= NOTICED { "bad" } else { "" };
     let text = format!(
-        "The usual formula gives {}, {} and {}, and promises {}. The exact average is {}{verdict}. It says nothing of the one filter that you build.",
+        "The usual formula gives {}, {} and {}. Its exact average is {}, {verdict}{matters}. It promises nothing for the one filter that you build.",
         plural(textbook.bits, "bit"),
         plural(textbook.items, "item"),
         plural(textbook.probes.into(), "probe"),
-        share(textbook.claimed, 5),
         seen_above(value, aim),
     );
-    card("Textbook", seen_above(value, aim), text, tone)
+    card("Textbook formula", short, text, tone)
+}
+
+/// What one and a half times the items do, as plans are exceeded sooner or later.
+fn overfull(plan: &Plan, over: &[Overload]) -> Option<Json> {
+    let row = over.iter().find(|row| row.factor == 1.5)?;
+    let value = row.fpr.value;
+    let planned = kept(plan).upper;
+    let text = format!(
+        "{}On average, if {} come instead of {}: {} the rate. The table below has more.",
+        said_as_one_in(value),
+        count(row.items),
+        count(plan.items),
+        times(value / planned)
+    );
+    Some(card("At 1.5 times the items", share_as(planned, value, 3), text, ""))
 }
 
 /// Filters of other kinds for the same question.
 fn others(plan: &Plan, blocked: Option<&Alternative>, still: Option<truebloom_report::beyond::Static>) -> Json {
-    let mut table = Table::new("Other kinds of filter for the same question", &["Filter", "#Size", "#Bits", "What it means"]);
+    let mut table = Table::new("Other kinds of filter for the same question", &["Filter", "#Size", "#Compared", "What it means"]);
     table.row([
         "standard (this plan)".to_owned(),
         bytes(plan.bytes()),
         String::new(),
-        "each lookup reads up to as many places in memory as there are probes".to_owned(),
+        format!("each lookup reads up to {} in memory", plural(plan.probes.into(), "place")),
     ]);
     if let Some(Alternative { plan: found, times_bits, .. }) = blocked {
         let mut size = bytes(found.bytes());
@@ -241,7 +290,7 @@ fn others(plan: &Plan, blocked: Option<&Alternative>, still: Option<truebloom_re
             "blocked".to_owned(),
             size,
             more(*times_bits),
-            format!("each lookup reads one cache line; {}", plural(found.probes.into(), "probe")),
+            format!("each lookup reads one place in memory, a cache line of 64 bytes, so it is faster; an item sets {} bits", found.probes),
         ]);
     }
     if let Some(still) = still {
@@ -257,4 +306,47 @@ fn others(plan: &Plan, blocked: Option<&Alternative>, still: Option<truebloom_re
 /// A rate with its bracket.
 pub(crate) fn fpr(fpr: &Fpr) -> Json {
     object! { "value": fpr.value, "lower": fpr.lower, "upper": fpr.upper, "ln": fpr.ln, "ln_lower": fpr.ln_lower, "ln_upper": fpr.ln_upper, "method": fpr.method.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    fn answer(fields: &str) -> String {
+        crate::answer(&format!("size\n{fields}"))
+    }
+
+    /// The reader of a size that is too small learns what would do.
+    #[test]
+    fn a_size_that_is_too_small_has_a_remedy() {
+        let text = answer("n=15M\np=0.1%\nm=20 MiB");
+        for part in ["\"field\":\"m\"", "take 25.71 MiB", "20 MiB holds 11,66", "the lowest rate is 0.46", "(1 in 215)"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        // Each remedy does.
+        for fields in ["n=15M\np=0.1%\nm=25.72 MiB", "n=11666720\np=0.1%\nm=20 MiB", "n=15M\np=0.46492%\nm=20 MiB"] {
+            assert!(answer(fields).contains("\"big\""), "{fields}");
+        }
+    }
+
+    /// An excess that nobody notices is no alarm; one that matters is.
+    #[test]
+    fn alarms_are_for_what_matters() {
+        let textbook =
+            |fields: &str| answer(fields).split("\"Textbook formula\"").nth(1).map(|rest| rest[..600.min(rest.len())].to_owned());
+        let (close, far) = (textbook("n=10M\np=0.1%").expect("a card"), textbook("n=100\np=1e-6").expect("a card"));
+        assert!(close.contains("0.0025% too high") && close.contains("\"tone\":\"\"") && close.contains("too little to notice"), "{close}");
+        assert!(far.contains("\"tone\":\"bad\"") && !far.contains("too little"), "{far}");
+        assert!(textbook("n=1M\np=0.1%\nm=4MiB").expect("a card").contains("keeps the rate"));
+    }
+
+    /// How three fields are read, and why a box is not there.
+    #[test]
+    fn what_is_left_out_is_said() {
+        let [two, three] = ["n=1M\np=0.1%", "n=1M\np=0.1%\nm=4MiB"].map(answer);
+        assert!(three.contains("All three fields are filled") && three.contains("No lines for Redis") && !three.contains("BF.RESERVE"));
+        assert!(!two.contains("All three") && !two.contains("No lines for Redis") && two.contains("BF.RESERVE"));
+        for fields in ["n=1M\np=0.1%\nk=3", "n=1M\np=0.1%\npromise=mean", "n=1M\np=0.1%\nc=99%"] {
+            let text = answer(fields);
+            assert!(text.contains("No lines for Redis") && !text.contains("BF.RESERVE"), "{fields}: {text}");
+        }
+    }
 }

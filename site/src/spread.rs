@@ -57,7 +57,7 @@ fn bounds(plan: &Plan) -> Result<Chart, Error> {
 }
 
 fn quantiles(plan: &Plan) -> Result<(Table, Json), Error> {
-    let mut table = Table::new("How the rate of one filter scatters", &["Of all filters of this size", "#Keep at most", ""]);
+    let mut table = Table::new("What rate filters of this size keep", &["Share of filters", "#Keep at most", "That is"]);
     let mut values = Vec::new();
     for level in LEVELS {
         let upper = rate_quantile_bound(Variant::Standard, plan.bits, plan.items, plan.probes, level)?.fpr.upper;

@@ -5,7 +5,7 @@ use crate::lines;
 use crate::question::{Question, sentence};
 use crate::words::{Table, at_most, card, more, one_in, share};
 use crate::{drawn, size::fpr};
-use truebloom_math::recycling::{Design, SizedDesign, blocked_capacity, blocked_min_bits};
+use truebloom_math::recycling::{Design, Mode, SizedDesign, blocked_capacity, blocked_min_bits, min_bits};
 use truebloom_math::{BLOCK_BITS, Error, Layout, Rate, Variant};
 use truebloom_plot::{Axis, Chart, Mark, Series};
 use truebloom_report::charts::RATE;
@@ -30,6 +30,8 @@ struct Asked {
     forget: Rate,
     /// New items a second, where times are meant.
     arrival: Option<f64>,
+    /// The seconds to remember, if a time was given.
+    seconds: Option<f64>,
 }
 
 fn asked(question: &mut Question<'_>) -> Result<Asked, Json> {
@@ -38,7 +40,12 @@ fn asked(question: &mut Question<'_>) -> Result<Asked, Json> {
     let items = question.read("n", read::items);
     let arrival = question.read("arrival", read::per_second);
     let forget = question.read("forget", read::rate);
-    let gap = question.read("remember", |text| gap(text, arrival));
+    let seconds = read::time(question.text("remember")).ok().map(|time| time.as_secs_f64());
+    let gap = match seconds {
+        // `10M` is items, `10m` minutes.
+        Some(seconds) => time_in_items(question, seconds, arrival),
+        None => question.read("remember", gap),
+    };
     if items == Some(0) {
         question.wrong("n", "items is 0, but must be at least 1");
     }
@@ -50,11 +57,19 @@ fn asked(question: &mut Question<'_>) -> Result<Asked, Json> {
         (None, Some(items), None) => Goal::Items(items),
         (None, None, Some(gap)) => Goal::Remember(gap),
         (None, None, None) => {
-            return Err(object! { "hint": "Give one of: the memory, the new items between two resets, how long to remember." });
+            return Err(object! { "hint": "Fill in one of the first three fields: the memory, the new items, or how long to remember." });
         }
         _ => {
+            let given: Vec<&str> = [("memory", "the memory"), ("n", "the new items"), ("remember", "how long to remember")]
+                .into_iter()
+                .filter_map(|(field, name)| question.has(field).then_some(name))
+                .collect();
+            let which = match given[..] {
+                [one, other] => format!("Two of the first three fields are filled: {one} and {other}"),
+                _ => "All of the first three fields are filled".to_owned(),
+            };
             return Err(
-                object! { "hint": "Give only one of: the memory, the new items between two resets, how long to remember. The page computes the others." },
+                object! { "hint": format!("{which}. Each of them determines the others, so none is used until you clear all but one.") },
             );
         }
     };
@@ -63,18 +78,31 @@ fn asked(question: &mut Question<'_>) -> Result<Asked, Json> {
         Some(forget) => forget,
         None => Rate::from_parts(1, -2, 1).map_err(|error| object! { "problem": error.to_string() })?,
     };
-    Ok(Asked { rate, goal, forget, arrival })
+    Ok(Asked { rate, goal, forget, arrival, seconds })
 }
 
-/// New items to remember: a number of them, or a time in which so many come.
-fn gap(text: &str, arrival: Option<f64>) -> Result<u64, String> {
-    let items = match (read::count(text), read::time(text), arrival) {
-        // `10M` is items, `10m` minutes.
-        (Ok(items), _, _) => items,
-        (Err(_), Ok(time), Some(arrival)) => (time.as_secs_f64() * arrival).ceil() as u64,
-        (Err(_), Ok(_), None) => return Err("a time needs the new items per second in the next field".to_owned()),
-        (Err(error), Err(_), _) => return Err(format!("{error}; or a time, as 30s, 10min, 1h or 7d")),
+/// The new items that come in a time; what lacks for that is said beside the field that lacks it.
+fn time_in_items(question: &mut Question<'_>, seconds: f64, arrival: Option<f64>) -> Option<u64> {
+    let Some(arrival) = arrival else {
+        // What cannot be read has its own message.
+        if !question.has("arrival") {
+            let text = format!(
+                "`{}` is a time: write here how many new items come per second, such as 5000 or 300 a minute",
+                question.text("remember")
+            );
+            question.wrong("arrival", text);
+        }
+        return None;
     };
+    remembered((seconds * arrival).ceil() as u64).map_err(|error| question.wrong("remember", error)).ok()
+}
+
+/// New items to remember.
+fn gap(text: &str) -> Result<u64, String> {
+    remembered(read::items(text).map_err(|error| format!("{error}; or a time, as 30s, 10min, 1h or 7d"))?)
+}
+
+fn remembered(items: u64) -> Result<u64, String> {
     match items {
         1..=MOST_REMEMBERED => Ok(items),
         _ => Err(format!("{} to remember; give 1 to 10^15", plural(items, "item"))),
@@ -124,101 +152,176 @@ fn lasting(items: u64, arrival: Option<f64>) -> String {
 }
 
 fn lasts(seconds: f64) -> String {
+    format!("about {}", time(seconds))
+}
+
+fn time(seconds: f64) -> String {
     let units = [(604_800.0, "weeks"), (86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes")];
     let (unit, name) = units.into_iter().find(|(unit, _)| seconds >= 2.0 * unit).unwrap_or((1.0, "seconds"));
-    format!("about {} {name}", significant(seconds / unit, 3))
+    format!("{} {name}", significant(seconds / unit, 3))
 }
 
 fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
     let gap = counted_gap(asked, designs.today.as_ref());
-    let mut table =
-        Table::new("Ways to forget", &["Filter", "#Memory", "#New items between resets", "#Probes", "Rate", "Forgotten by then", "Gain"]);
+    let mut table = Table::new(
+        "Ways to forget",
+        &["Way", "#Memory", "#New items until it is emptied", "New items taken for repeats", "Forgotten", "#Items per bit"],
+    );
     let mut facts = Vec::new();
     if let Some(today) = &designs.today {
         let forgotten = gap.map_or(String::new(), |gap| share((gap.saturating_add(1).min(today.items)) as f64 / today.items as f64, 3));
         table.row([
-            "fixed: emptied after so many items, as it is usually done".to_owned(),
+            "fixed: emptied after a fixed number of items, as is usual".to_owned(),
             bytes(today.bits.div_ceil(8)),
             count(today.items),
-            today.probes.to_string(),
-            format!("{} for the last item", share(asked.rate.to_f64(), 4)),
+            format!("{} just before it is emptied", share(asked.rate.to_f64(), 4)),
             forgotten,
-            "1".to_owned(),
+            "as usual".to_owned(),
         ]);
         facts.push(("fixed", object! { "bits": today.bits, "items": today.items, "probes": today.probes }));
     }
     let rows = [
-        ("one phase: emptied when it is full enough", "one_phase", designs.one.as_ref()),
-        ("two phases: the older one is emptied", "two_phases", designs.two.as_ref()),
-        ("two phases that forget nothing sooner", "certain", designs.certain.as_ref()),
+        ("one phase: one filter, emptied when it is full enough", "one_phase", designs.one.as_ref()),
+        ("two phases: two filters, of which the older one is emptied when the newer one is full", "two_phases", designs.two.as_ref()),
+        ("two phases, certain: larger, so that nothing at all is forgotten sooner", "certain", designs.certain.as_ref()),
     ];
     for (name, field, sized) in rows {
         let Some(SizedDesign { design, run, .. }) = sized else { continue };
-        let law = design.forgetting()?;
-        let forgotten = gap.map(|gap| law.probability(gap));
+        // The law takes seconds for some thousand items; what is certain needs none.
+        let law = if field == "certain" { None } else { design.forgetting().ok() };
+        let forgotten = match (&law, field) {
+            (Some(law), _) => gap.map(|gap| law.probability(gap).value),
+            (None, "certain") => Some(0.0),
+            _ => None,
+        };
         let gain = designs.today.as_ref().map(|today| today.gain(run.items_per_cycle.value, design.total_bits()));
         let rates = match design.mode().filters() {
-            1 => format!("{} on average, {} at worst", at_most(run.fpr.upper, Some(asked.rate)), share(run.worst.value, 3)),
+            1 => {
+                format!("{} on average, {} just before it is emptied", at_most(run.fpr.upper, Some(asked.rate)), share(run.worst.value, 3))
+            }
             _ => format!("{} at worst, whatever the stream", at_most(run.worst.upper, Some(asked.rate))),
         };
         table.row([
             name.to_owned(),
             bytes(design.total_bits().div_ceil(8)),
             count(run.items_per_cycle.value.round() as u64),
-            design.probes().to_string(),
             rates,
-            forgotten.map_or(String::new(), |chance| if chance.value == 0.0 { "none".to_owned() } else { share(chance.value, 3) }),
-            gain.map_or(String::new(), |gain| significant(gain, 3)),
+            forgotten.map_or(String::new(), |chance| if chance == 0.0 { "none".to_owned() } else { share(chance, 3) }),
+            gain.map_or(String::new(), crate::words::times),
         ]);
         facts.push((
             field,
             object! {
                 "bits": design.total_bits(), "probes": design.probes(), "sigma": design.sigma(), "items_per_cycle": run.items_per_cycle.value,
-                "fpr": fpr(&run.fpr), "worst": fpr(&run.worst), "forgotten": forgotten.map(|chance| chance.value), "remembered_at_least": law.remembered_at_least(),
+                "fpr": fpr(&run.fpr), "worst": fpr(&run.worst), "forgotten": forgotten, "remembered_at_least": law.map(|law| law.remembered_at_least()),
             },
         ));
     }
     if let Some(gap) = gap {
         table.note(format!(
-            "Forgotten by then: the share of items that the filter no longer knows after {} more. Gain: new items between resets for each bit, over those of the fixed filter.",
+            "Forgotten: the share of items that it no longer knows after {} more. Items per bit: how many new items a bit of memory takes, beside the fixed way.",
             lasting(gap, asked.arrival)
         ));
     }
     let Some(main) = chosen(asked, designs) else {
         return Ok(object! { "problem": "No filter of this size, or of up to 2^62 bits, keeps to this rate." });
     };
-    let mut cards = cards(asked, main)?;
-    if let Goal::Remember(gap) = asked.goal {
-        cards.insert(
-            0,
-            card(
-                "Remembers",
-                lasting(gap, asked.arrival),
-                format!("At most {} of the items are forgotten sooner.", share(asked.forget.to_f64(), 4)),
-                "good",
-            ),
-        );
-    }
     let (memory, cycle) = (bytes(main.design.total_bits().div_ceil(8)), main.run.items_per_cycle.value.round() as u64);
-    let big = if matches!(asked.goal, Goal::Memory(_)) { format!("{} items", count(cycle)) } else { memory.clone() };
-    let each = if main.design.mode().filters() == 2 { "in each of two phases" } else { "between two resets" };
-    let items = match asked.goal {
-        Goal::Items(items) => items,
-        Goal::Remember(gap) if main.design.mode().filters() == 2 => gap,
-        _ => cycle,
+    let two = main.design.mode().filters() == 2;
+    let repeats = format!("at most {} of new items are wrongly taken for repeats", at_most(kept(main), Some(asked.rate)));
+    let sets = format!("an item sets {} bits", main.design.probes());
+    let (big, small, summary) = match asked.goal {
+        Goal::Remember(gap) => {
+            let last = asked
+                .seconds
+                .map_or_else(|| format!("the last {}", plural(gap, "new item")), |seconds| format!("the last {}", time(seconds)));
+            let of = asked.seconds.map_or(String::new(), |_| format!(" ({})", plural(gap, "new item")));
+            let forgotten = share(asked.forget.to_f64(), 4);
+            let summary = format!(
+                "A filter of {memory} remembers the items of {last}{of}; at most {forgotten} of them are forgotten sooner. Of the new items, {repeats}."
+            );
+            (memory.clone(), format!("to remember {last}; {sets}"), summary.replace("of new items are", "are"))
+        }
+        Goal::Items(_) => {
+            let summary = format!(
+                "A filter of {memory} takes about {}, is emptied, and begins anew. In the long run {repeats}.",
+                lasting(cycle, asked.arrival)
+            );
+            (memory.clone(), format!("about {} until it is emptied; {sets}", lasting(cycle, asked.arrival)), summary)
+        }
+        Goal::Memory(_) => {
+            let summary = format!(
+                "A filter of {memory} takes about {}, is emptied, and begins anew. In the long run {repeats}.",
+                lasting(cycle, asked.arrival)
+            );
+            let every = asked.arrival.map_or(String::new(), |arrival| format!(" ({})", lasts(cycle as f64 / arrival)));
+            (format!("{} items", count(cycle)), format!("until it is emptied{every}, in {memory}; {sets}"), summary)
+        }
     };
     Ok(object! {
-        "summary": format!("A filter of {memory} takes about {} {each}, and wrongly takes at most {} of the new items for repeats.", lasting(cycle, asked.arrival), at_most(kept(main), Some(asked.rate))),
+        "summary": summary,
         "big": big,
-        "small": match asked.goal {
-            Goal::Memory(_) => format!("{each}, in {memory} and with {}", plural(main.design.probes().into(), "probe")),
-            _ => format!("about {} {each}, {}", lasting(cycle, asked.arrival), plural(main.design.probes().into(), "probe")),
-        },
-        "cards": cards,
-        "lines": lines::of_streams(&main.design, asked.rate, &option(asked), items),
+        "small": if two { format!("{small}, in one of two filters that take turns") } else { small },
+        "cards": cards(asked, main)?,
+        "lines": lines::of_streams(&in_lines(asked, main)),
         "tables": vec![Json::from(table)],
         "facts": Json::Object(facts),
     })
+}
+
+/// What the lines to copy ask for.
+fn in_lines<'a>(asked: &Asked, main: &'a SizedDesign) -> lines::Stream<'a> {
+    let cycle = main.run.items_per_cycle.value;
+    let command = match (asked.goal, asked.seconds) {
+        (Goal::Memory(bits), _) => (format!("--memory {}", lines::memory(bits)), ""),
+        (Goal::Items(items), _) => {
+            (format!("-n {}", lines::short(items)), " It takes a little more memory, to hold all of these in all but one run in a million.")
+        }
+        (Goal::Remember(gap), None) => (
+            format!("--remember {}", lines::short(gap)),
+            " It takes a little more memory, to forget none sooner in all but one phase in a million.",
+        ),
+        (Goal::Remember(gap), Some(seconds)) => (
+            format!("--remember {} -n {}", in_command(seconds), lines::short(gap)),
+            " It forgets by the clock, and takes a little more memory, to hold all that may come in that time.",
+        ),
+    };
+    let same = match (main.design.mode().filters(), asked.goal) {
+        (2, _) => averaged(asked, main),
+        (_, Goal::Items(items)) => Some((items, asked.rate)),
+        // As many as certainly fit, and no fewer than remember.
+        (_, Goal::Memory(_)) => Some((cycle.floor() as u64, asked.rate)),
+        (_, Goal::Remember(_)) => Some((cycle.ceil() as u64, asked.rate)),
+    };
+    let every = match asked.goal {
+        Goal::Remember(gap) => asked.seconds.map(|seconds| (gap, seconds)),
+        _ => None,
+    };
+    lines::Stream { design: &main.design, rate: asked.rate, command, same, every }
+}
+
+/// A time for the command.
+fn in_command(seconds: f64) -> String {
+    let units = [(604_800.0, "w"), (86_400.0, "d"), (3_600.0, "h"), (60.0, "min")];
+    let whole = units.into_iter().find(|(unit, _)| seconds % unit == 0.0);
+    whole.map_or_else(|| format!("{seconds}s"), |(unit, name)| format!("{}{name}", seconds / unit))
+}
+
+/// What makes two phases of the same promise where they are held to their average rate: the new items of a phase, and an average rate at which the highest is the one asked for.
+fn averaged(asked: &Asked, main: &SizedDesign) -> Option<(u64, Rate)> {
+    let items = main.run.items_per_cycle.value.ceil();
+    let mut average = main.run.fpr.upper;
+    for _ in 0..4 {
+        // Three digits, not rounded up.
+        let step = 10f64.powi(average.log10().floor() as i32 - 2);
+        let rate: Rate = number((average / step).floor() * step, 3).parse().ok()?;
+        let found = min_bits(items, &rate, Mode::two_phase()).ok()??;
+        if found.run.worst.upper <= asked.rate.to_f64() {
+            return Some((items as u64, rate));
+        }
+        average *= 0.995 * asked.rate.to_f64() / found.run.worst.upper;
+    }
+    None
 }
 
 /// The design that the page leads with: what is to be remembered for a time takes least with two phases, as a rule.
@@ -237,48 +340,47 @@ fn kept(sized: &SizedDesign) -> f64 {
 
 fn cards(asked: &Asked, main: &SizedDesign) -> Result<Vec<Json>, Error> {
     let many = |rate: f64| Some(one_in(rate)).filter(|text| !text.is_empty()).map_or(String::new(), |text| format!("That is {text}. "));
-    let cycle = main.design.cycle()?;
-    let spread = 100.0 * cycle.variance.sqrt() / cycle.mean.value;
     let two = main.design.mode().filters() == 2;
     let held = match two {
         false => card(
-            "Average rate",
+            "Taken for repeats, on average",
             format!("at most {}", at_most(main.run.fpr.upper, Some(asked.rate))),
-            format!("{}The share of new items that are taken for repeats, in the long run. Proven.", many(main.run.fpr.upper)),
+            format!("{}The share of new items that are wrongly taken for repeats, in the long run. Proven.", many(main.run.fpr.upper)),
             "good",
         ),
         true => card(
-            "Rate, whatever the stream",
+            "Taken for repeats",
             format!("at most {}", at_most(main.run.worst.upper, Some(asked.rate))),
-            format!("{}For every new item, whatever came before it. Proven.", many(main.run.worst.upper)),
+            format!(
+                "{}For every new item, whatever came before it. Proven. On average {}, where all items are new.",
+                many(main.run.worst.upper),
+                share(main.run.fpr.value, 3)
+            ),
             "good",
         ),
     };
-    let other = match two {
-        false => card(
-            "When fullest",
-            share(main.run.worst.value, 4),
-            format!("{}The rate just before it is emptied.", many(main.run.worst.value)),
-            "",
-        ),
-        true => card("On average", share(main.run.fpr.value, 4), "Where all items are new.".to_owned(), ""),
+    let turns = format!("about {}", lasting(main.run.items_per_cycle.value.round() as u64, asked.arrival));
+    let third = if two {
+        let text = "Two filters of equal size take turns: new items go into one, and both are asked.";
+        card("The older filter is emptied", format!("after {turns}"), text, "")
+    } else {
+        // A number that is not known quickly is left out.
+        let varies = main.design.cycle().ok().map(|cycle| number(100.0 * cycle.variance.sqrt() / cycle.mean.value, 2));
+        let text = varies
+            .map_or(String::new(), |varies| format!("That number varies by {varies}% from one time to the next (standard deviation)."));
+        card("Is emptied", format!("after {turns}"), text, "")
     };
-    let resets = card(
-        if two { "Turns over after" } else { "Is emptied after" },
-        format!("about {}", lasting(main.run.items_per_cycle.value.round() as u64, asked.arrival)),
-        format!("This varies by {}% from one time to the next (standard deviation).", number(spread, 2)),
-        "",
+    let Goal::Remember(gap) = asked.goal else {
+        let text = format!("{}The rate when it is fullest.", many(main.run.worst.value));
+        return Ok(vec![held, card("Just before it is emptied", share(main.run.worst.value, 4), text, ""), third]);
+    };
+    let text = format!(
+        "{}At most {} of the items are forgotten sooner; the last row below says what it takes to forget none.",
+        asked.seconds.map_or(String::new(), |_| format!("In which {} come. ", plural(gap, "new item"))),
+        share(asked.forget.to_f64(), 4)
     );
-    Ok(vec![held, other, resets])
-}
-
-/// The option of `dedup` that asks for the same.
-fn option(asked: &Asked) -> String {
-    match asked.goal {
-        Goal::Memory(bits) => format!("--memory {}", lines::memory(bits)),
-        Goal::Items(items) => format!("-n {}", lines::short(items)),
-        Goal::Remember(gap) => format!("--remember {}", lines::short(gap)),
-    }
+    let last = asked.seconds.map_or_else(|| plural(gap, "new item"), time);
+    Ok(vec![card("Remembers", format!("the last {last}"), text, "good"), held, third])
 }
 
 /// One phase in cache lines, beside the standard one. It takes longer to find, so it is asked for by itself.
@@ -287,6 +389,9 @@ pub(crate) fn blocked(question: &mut Question<'_>) -> Json {
         Ok(found) => found,
         Err(refusal) => return refusal,
     };
+    if chosen(&asked, &designs).is_none_or(|main| main.design.mode().filters() == 2) {
+        return object! { "hint": "Two phases have no known rate in cache lines." };
+    }
     let cycle = designs.one.as_ref().map(|one| one.run.items_per_cycle.value);
     let sized = match asked.goal {
         Goal::Memory(bits) if bits >= BLOCK_BITS => blocked_capacity(bits, &asked.rate),
@@ -297,8 +402,8 @@ pub(crate) fn blocked(question: &mut Question<'_>) -> Json {
         return object! { "hint": "No filter in cache lines keeps this rate." };
     };
     let mut table = Table::new(
-        "One phase, all bits of an item in one cache line",
-        &["Layout", "#Memory", "#New items between resets", "#Probes", "#Bits", "Rate"],
+        "Faster: one filter with all bits of an item in one cache line",
+        &["Layout", "#Memory", "#New items until it is emptied", "#Memory per item", "New items taken for repeats"],
     );
     let items = sized.run.items_per_cycle.lower;
     let bits_per_item = sized.design.bits() as f64 / items;
@@ -307,11 +412,16 @@ pub(crate) fn blocked(question: &mut Question<'_>) -> Json {
         "blocked".to_owned(),
         bytes(sized.design.bits().div_ceil(8)),
         format!("at least {}", count(items.floor() as u64)),
-        sized.design.probes().to_string(),
         more(bits_per_item / standard),
-        format!("{} on average, {} at worst", at_most(sized.run.fpr.upper, Some(asked.rate)), share(sized.run.worst.value, 3)),
+        format!(
+            "{} on average, {} just before it is emptied",
+            at_most(sized.run.fpr.upper, Some(asked.rate)),
+            share(sized.run.worst.value, 3)
+        ),
     ]);
-    table.note("A lookup reads one place in memory in place of several. Bits: for each item, beside one phase in the standard layout.");
+    table.note(
+        "A lookup reads one place in memory in place of several. Its memory is compared with that of one phase in the standard layout.",
+    );
     let facts = object! { "bits": sized.design.bits(), "probes": sized.design.probes(), "items_per_cycle_at_least": items, "fpr": sized.run.fpr.upper };
     object! { "tables": vec![Json::from(table)], "facts": facts }
 }
@@ -323,7 +433,7 @@ pub(crate) fn charts(question: &mut Question<'_>) -> Json {
         Err(refusal) => return refusal,
     };
     let Some(main) = chosen(&asked, &designs) else { return object! { "hint": "There is no filter to draw." } };
-    object! { "saw": drawn(saw_tooth(&asked, main), question), "forgetting": drawn(forgetting(&designs), question) }
+    object! { "saw": drawn(saw_tooth(&asked, main), question), "forgetting": drawn(forgetting(&asked, &designs, main), question) }
 }
 
 /// Resets that are shown.
@@ -367,13 +477,11 @@ fn saw_tooth(asked: &Asked, sized: &SizedDesign) -> Result<Chart, Error> {
 }
 
 /// The share of items that are forgotten, by the new items that came since.
-fn forgetting(designs: &Designs) -> Result<Chart, Error> {
-    let longest = [&designs.one, &designs.two, &designs.certain]
-        .into_iter()
-        .flatten()
-        .map(|sized| sized.run.items_per_cycle.value)
-        .fold(1.0, f64::max);
-    let last = (1.6 * longest).max(4.0);
+fn forgetting(asked: &Asked, designs: &Designs, main: &SizedDesign) -> Result<Chart, Error> {
+    // As far as something happens to the design that the page leads with.
+    let reach = main.run.items_per_cycle.value * main.design.mode().filters() as f64;
+    let wanted = if let Goal::Remember(gap) = asked.goal { Some(gap as f64) } else { None };
+    let last = (1.25 * reach.max(wanted.unwrap_or(0.0))).max(4.0);
     let gaps = || (0..=120u32).map(|step| last * f64::from(step) / 120.0);
     let mut chart = Chart::new(
         "What is forgotten, and when",
@@ -388,8 +496,11 @@ fn forgetting(designs: &Designs) -> Result<Chart, Error> {
         [("one phase", 0, &designs.one), ("two phases", 1, &designs.two), ("two phases, certain", 2, &designs.certain)]
     {
         let Some(SizedDesign { design, .. }) = sized else { continue };
-        let points = forgotten(design, gaps())?;
+        let Ok(points) = forgotten(design, gaps()) else { continue };
         chart = chart.with(Series::line(name, points).coloured(colour));
+    }
+    if let Some(gap) = wanted {
+        chart = chart.marked(Mark::upright(gap, "to be remembered"));
     }
     Ok(chart)
 }
@@ -397,4 +508,71 @@ fn forgetting(designs: &Designs) -> Result<Chart, Error> {
 fn forgotten(design: &Design, gaps: impl Iterator<Item = f64>) -> Result<Vec<(f64, f64)>, Error> {
     let law = design.forgetting()?;
     Ok(gaps.map(|gap| (gap, 100.0 * law.probability(gap as u64).value)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What Python and Redis make of their lines: the least bits for so many items at an average rate.
+    fn made(items: u64, rate: Rate, main: &SizedDesign) -> SizedDesign {
+        let mode = if main.design.mode().filters() == 2 { Mode::two_phase() } else { Mode::default() };
+        min_bits(items as f64, &rate, mode).expect("a quick answer").expect("a filter")
+    }
+
+    /// Python and Redis have other arguments; what they make keeps the page's promise, in the page's memory.
+    #[test]
+    fn lines_ask_for_what_is_answered() {
+        for fields in [
+            "remember=18M\np=0.1%",
+            "remember=200k\np=1e-4",
+            "remember=1 hour\narrival=50\np=1%\nforget=0.1%",
+            "memory=1 MiB\np=0.1%",
+            "n=100k\np=1e-6",
+        ] {
+            let text = format!("streams\n{fields}");
+            let (asked, designs) = found(&mut Question::new(&text)).unwrap_or_else(|refusal| panic!("{refusal}"));
+            let main = chosen(&asked, &designs).expect("a design");
+            let (items, rate) = in_lines(&asked, main).same.expect("lines for Python");
+            let theirs = made(items, rate, main);
+            let size = theirs.design.total_bits() as f64 / main.design.total_bits() as f64;
+            assert!((0.98..=1.01).contains(&size), "{fields}: {size} of the memory");
+            assert!(kept(&theirs) <= asked.rate.to_f64(), "{fields}: a rate of {}", kept(&theirs));
+            if let Goal::Remember(gap) = asked.goal {
+                let forgotten = theirs.design.forgetting().expect("a law").probability(gap).value;
+                assert!(forgotten <= 1.01 * asked.forget.to_f64(), "{fields}: {forgotten} forgotten");
+            }
+        }
+    }
+
+    /// A message stands beside the one field that is wrong or lacks.
+    #[test]
+    fn a_time_needs_items_per_second() {
+        let errors = |fields: &str| crate::answer(&format!("streams\np=1%\n{fields}"));
+        let lacking = errors("remember=1 hour");
+        assert!(lacking.contains("`1 hour` is a time: write here how many") && lacking.contains("\"field\":\"arrival\""), "{lacking}");
+        let wrong = errors("remember=1 hour\narrival=often");
+        assert!(wrong.matches("\"field\"").count() == 1 && wrong.contains("`often`"), "{wrong}");
+        assert!(errors("remember=soon").contains("or a time, as 30s"));
+        for fields in ["remember=1 hour\narrival=500 a second", "remember=60min\narrival=30k per minute", "remember=3600s\narrival=500"] {
+            let answer = errors(fields);
+            assert!(answer.contains("to remember the last 60 minutes") && answer.contains("1,800,000 new items"), "{fields}: {answer}");
+        }
+    }
+
+    /// Fields that contradict each other are named.
+    #[test]
+    fn only_one_question_is_answered() {
+        let three = crate::answer("streams\np=1%\nmemory=1MiB\nn=5\nremember=7");
+        assert!(three.contains("All of the first three fields are filled"), "{three}");
+        let two = crate::answer("streams\np=1%\nmemory=1MiB\nn=5");
+        assert!(two.contains("filled: the memory and the new items. Each"), "{two}");
+    }
+
+    /// A chart ends soon after something happens to the design that the page leads with.
+    #[test]
+    fn charts_end_where_nothing_happens_any_more() {
+        let chart = crate::answer("streams/charts\nremember=18M\np=0.1%");
+        assert!(chart.contains(">\\n40,000,000") && !chart.contains("\u{d7}10"), "{}", &chart[chart.len() - 4000..]);
+    }
 }

@@ -53,12 +53,12 @@ pub(crate) fn times(factor: f64) -> String {
     format!("{} times", rate(factor, 3))
 }
 
-/// A signed percentage: `+3.5%`.
+/// One size beside another: `3.5% more`.
 pub(crate) fn more(factor: f64) -> String {
     let percent = 100.0 * (factor - 1.0);
     match percent.abs() {
         0.0..0.05 => "the same".to_owned(),
-        0.05..1_000.0 => format!("{percent:+.1}%"),
+        0.05..1_000.0 => format!("{:.1}% {}", percent.abs(), if percent > 0.0 { "more" } else { "less" }),
         _ => times(factor),
     }
 }
@@ -129,6 +129,6 @@ mod tests {
         let asked = "0.1%".parse().expect("a rate");
         assert_eq!((at_most(0.000_999_999_9, Some(asked)), at_most(0.000_999_999_9, None)), ("0.1%".to_owned(), "0.1%".to_owned()));
         assert_eq!((at_most(9.997_991e-7, None), at_most(0.000_998_041, None)), ("9.998e-7".to_owned(), "0.099805%".to_owned()));
-        assert_eq!((more(1.035), more(0.77), more(30.0)), ("+3.5%".to_owned(), "-23.0%".to_owned(), "30 times".to_owned()));
+        assert_eq!((more(1.035), more(0.77), more(30.0)), ("3.5% more".to_owned(), "23.0% less".to_owned(), "30 times".to_owned()));
     }
 }

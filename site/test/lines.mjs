@@ -20,12 +20,13 @@ const fail = (text) => {
     console.error(text);
 };
 const rust = [];
+const added = new Set();
 const python = existsSync(`${root}/target/python/venv/bin/python`) ? `${root}/target/python/venv/bin/python` : 'python3';
 const hasPackage = spawnSync(python, ['-c', 'import truebloom'], { cwd: folder }).status === 0;
 let ran = 0;
 for (const question of [
     'size\nn=10 million\np=1 in 1000', 'size\nn=1000\np=1e-6', 'size\nn=100\np=1/3', 'size\np=1e-6\nm=1 MiB', 'size\nn=50k\nm=64KiB', 'size\nn=50k\nm=64KiB\nk=5', 'size\nn=1000\np=1%\npromise=mean', 'size\nn=1000\np=1%\nc=99.99%',
-    'streams\nmemory=1 MiB\np=0.1%', 'streams\nn=10k\np=1e-4', 'streams\nremember=10k\np=1/3', 'counts\ne=1e-4\nd=1%', 'counts\ne=1/3\nd=1/7',
+    'streams\nmemory=1 MiB\np=0.1%', 'streams\nn=10k\np=1e-4', 'streams\nremember=10k\np=1/3', 'streams\nremember=10 minutes\narrival=50\np=0.1%', 'counts\ne=1e-4\nd=1%', 'counts\ne=1/3\nd=1/7',
 ]) {
     const answer = JSON.parse(ask(question));
     const about = JSON.stringify(question);
@@ -33,7 +34,10 @@ for (const question of [
     for (const { name, code } of answer.lines ?? []) {
         ran += 1;
         if (name === 'Rust') {
-            rust.push(`fn question_${rust.length}() -> Result<(), Box<dyn std::error::Error>> {\n${code}\nOk(())\n}`);
+            rust.push(`mod question_${rust.length} {\n${code}\n}`);
+            const adds = code.match(/^\/\/ (cargo add --path \.\.\/truebloom\/crates\/filter( --features \w+)?)$/m);
+            if (adds) added.add(adds[1]);
+            else fail(`${about}: no line that adds the crate`);
         } else if (name === 'Command') {
             rmSync(`${folder}/seen.tbl`, { force: true });
             const done = spawnSync('bash', ['-e', '-c', code.replace(/\btruebloom\b/g, `'${command}'`)], { cwd: folder, encoding: 'utf8' });
@@ -44,14 +48,18 @@ for (const question of [
             const done = spawnSync(python, program, { cwd: folder, encoding: 'utf8' });
             if (done.status !== 0) fail(`${about}: ${code}\n${done.stderr}`);
         } else if (name === 'Redis') {
-            const form = /^(BF\.RESERVE seen [\d.e-]+ \d+ NONSCALING\nBF\.ADD seen "an item"\nBF\.EXISTS seen "an item"|BF\.RESERVE seen [\d.e-]+ \d+ RECYCLE( PHASES 2)?\nBF\.ADD seen "an item"|CMS\.INITBYPROB counts [\d.e-]+ [\d.e-]+\nCMS\.INCRBY counts "an item" 1\nCMS\.QUERY counts "an item")$/;
+            const form = /^(BF\.RESERVE seen [\d.e-]+ \d+ NONSCALING\nBF\.ADD seen "an item"\nBF\.EXISTS seen "an item"|BF\.RESERVE seen [\d.e-]+ \d+ (RECYCLE( PHASES 2)?|EVERY \d+)\nBF\.ADD seen "an item"|CMS\.INITBYPROB counts [\d.e-]+ [\d.e-]+\nCMS\.INCRBY counts "an item" 1\nCMS\.QUERY counts "an item")$/;
             if (!form.test(code)) fail(`${about}: ${code}`);
         } else fail(`${about}: lines for ${name}`);
     }
 }
-writeFileSync(`${folder}/Cargo.toml`, `[package]\nname = "lines"\nversion = "0.0.0"\nedition = "2024"\n\n[workspace]\n\n[dependencies]\ntruebloom = { path = "${root}/crates/filter", features = ["sketches"] }\n`);
+writeFileSync(`${folder}/Cargo.toml`, '[package]\nname = "lines"\nversion = "0.0.0"\nedition = "2024"\n\n[workspace]\n');
 const unused = '#![allow(unused_variables, unused_mut, dead_code)]';
 writeFileSync(`${folder}/src/lib.rs`, `${unused}\n${rust.join('\n')}\n`);
+for (const line of added) {
+    const done = spawnSync('bash', ['-c', `${line.replace('../truebloom', root)} --offline`], { cwd: folder, encoding: 'utf8' });
+    if (done.status !== 0) fail(`${line}\n${done.stderr}`);
+}
 try {
     execFileSync('cargo', ['check', '--quiet', '--manifest-path', `${folder}/Cargo.toml`], { env: { ...process.env, CARGO_TARGET_DIR: `${root}/target/native` }, stdio: ['ignore', 'inherit', 'inherit'] });
 } catch {

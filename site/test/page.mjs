@@ -41,6 +41,30 @@ const type = async (page, id, value) => {
 /** The first answer to what is in the fields now. */
 const answered = (page) => page.waitForFunction(() => document.querySelector('section:not([hidden]) .answer:not(.stale):not([data-asking])') && !document.querySelector('section:not([hidden]) [aria-invalid]') && document.querySelector('section:not([hidden]) .answer .big'), null, { timeout: 60_000 });
 
+/** What is cut off or written over at this width, among tables, charts and cards. */
+const spoiled = (page) => page.evaluate(() => {
+    const found = [];
+    const section = document.querySelector('section:not([hidden])');
+    if (innerWidth <= 680) for (const table of section.querySelectorAll('[data-scrolls]')) if (table.scrollWidth > table.clientWidth + 1) found.push(`the table "${table.dataset.scrolls}" is cut`);
+    for (const plot of section.querySelectorAll('.plot')) {
+        const svg = plot.shadowRoot.querySelector('svg');
+        const frame = svg.getBoundingClientRect();
+        const words = [...svg.querySelectorAll('text')].map((text) => [text.textContent.trim(), text.getBoundingClientRect()]).filter(([text]) => text);
+        for (const [text, box] of words) if (box.left < frame.left - 1 || box.right > frame.right + 1) found.push(`"${text}" is beyond the edge of its chart`);
+        words.forEach(([text, a], at) => words.slice(at + 1).forEach(([other, b]) => {
+            const [across, down] = [Math.min(a.right, b.right) - Math.max(a.left, b.left), Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)];
+            // A line of text is higher than its letters.
+            if (across > 1 && down > 4) found.push(`"${text}" is over "${other}"`);
+        }));
+    }
+    const rows = new Map();
+    const cards = [...section.querySelectorAll('.card')];
+    for (const card of cards) rows.set(card.offsetTop, (rows.get(card.offsetTop) ?? 0) + 1);
+    const counts = [...rows.values()];
+    if (counts.length > 1 && counts[0] > 1 && counts.at(-1) === 1) found.push('the last card stands alone');
+    return found;
+});
+
 async function looks() {
     for (const scheme of ['light', 'dark']) {
         const page = await open('', { scheme });
@@ -50,13 +74,14 @@ async function looks() {
             await page.waitForSelector(`#${tab}:not([hidden]) .big`);
             // One library's simulations are in the light picture; the dark one need not wait for them again.
             if (tab !== 'audit' || scheme === 'light') await settled(page);
-            for (const width of [1440, 768, 360]) {
+            for (const width of scheme === 'light' ? [1440, 1280, 768, 390, 360] : [1440, 768, 360]) {
                 await page.setViewportSize({ width, height: 1000 });
                 await page.waitForTimeout(500);
                 await page.waitForSelector(`#${tab}:not([hidden]) .answer:not(.stale)`);
                 if (tab !== 'audit') await settled(page);
                 const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
                 check(wide <= 0, `${tab} at ${width} pixels is ${wide} pixels too wide`);
+                for (const fault of await spoiled(page)) check(false, `${tab} at ${width} pixels: ${fault}`);
                 await page.screenshot({ path: `${shots}/${tab}-${width}-${scheme}.png`, fullPage: true });
             }
         }
@@ -131,7 +156,7 @@ async function byKeyboard() {
     await press('Enter');
     await page.waitForSelector('#streams:not([hidden]) .big');
     const current = await page.locator('nav [aria-current]').innerText();
-    check(current === 'Streams', `the tabs turn by keyboard, to ${current}`);
+    check(current === 'Recent items', `the tabs turn by keyboard, to ${current}`);
     await page.context().close();
 }
 
@@ -204,6 +229,50 @@ async function keeps() {
     await page.context().close();
 }
 
+/** What people type who have never been here. */
+async function typed() {
+    const page = await open();
+    for (const [n, p, m, expected] of [
+        ['10 million users', 'once in a thousand', '', '17.14 MiB'],
+        ['Ten Million', '1 in a thousand', '', '17.14 MiB'],
+        ['10,000,000', '0,1%', '', '17.14 MiB'],
+        ['', '0.1 percent', '17.14 MiB', '17.14 MiB'],
+    ]) {
+        for (const [field, value] of [['n', n], ['p', p], ['m', m]]) await type(page, `#size-${field}`, value);
+        await answered(page);
+        check((await text(page, '.big')) === expected, `${n}, ${p}, ${m} give ${await text(page, '.big')}`);
+    }
+    // The answer's own size is taken back.
+    check((await text(page, '.summary')).includes('holds 9,99'), `17.14 MiB hold ${await text(page, '.summary')}`);
+    // Too small a size: what would do is said.
+    for (const [field, value] of [['n', '15M'], ['p', '0.1%'], ['m', '20 MiB']]) await type(page, `#size-${field}`, value);
+    await page.waitForFunction(() => document.querySelector('#size-m[aria-invalid]'));
+    const help = await page.locator('#size-m-error').innerText();
+    check(/take 25\.71 MiB; 20 MiB holds 11,66\d,\d{3} .*the lowest rate is 0\.46\d*% \(1 in 2\d\d\)/.test(help), `15M in 20 MiB: ${help}`);
+    await type(page, '#size-m', '30 MiB');
+    await answered(page);
+    check((await text(page, '.head .note')).includes('All three fields are filled'), 'three fields: how they are read is said');
+    check((await page.locator('#size .lines + .note').innerText()).startsWith('No lines for Redis'), 'lines that are left out are explained');
+    // A time without a number of items per second: the field that lacks is seen, and says what to write.
+    await page.evaluate(() => (location.hash = '#streams?remember=1 hour&p=0.1%25'));
+    await page.waitForFunction(() => document.querySelector('#streams-arrival[aria-invalid]'));
+    check(await page.locator('#streams-arrival').isVisible() && (await page.locator('#streams-arrival-error').innerText()).includes('write here how many'), 'a time asks for the items per second');
+    await type(page, '#streams-arrival', 'often');
+    await page.waitForFunction(() => document.querySelector('#streams-arrival-error')?.textContent?.includes('often'));
+    check((await page.locator('#streams .error:not(:empty)').count()) === 1, 'one wrong field has one message');
+    await type(page, '#streams-arrival', '500 a second');
+    await answered(page);
+    check((await text(page, '.small')).startsWith('to remember the last 60 minutes'), `an hour: ${await text(page, '.small')}`);
+    check((await page.locator('#streams table').first().innerText()).includes('nothing at all is forgotten'), 'each way to forget is explained');
+    // Some thousand items take seconds, as their laws are summed exactly; there is an answer all the same.
+    await type(page, '#streams-arrival', '5');
+    await answered(page);
+    check((await text(page, '.summary')).includes('(18,000 new items)'), `18,000 items: ${await text(page, '.summary')}`);
+    await type(page, '#streams-memory', '64 MiB');
+    await page.waitForFunction(() => document.querySelector('#streams .state')?.textContent?.includes('none is used until you clear'));
+    await page.context().close();
+}
+
 /** Whatever is typed, the page answers the next good question. */
 async function anything() {
     const page = await open();
@@ -240,27 +309,35 @@ async function anything() {
 
 /** How long answers take; printed, not asserted, as machines differ. */
 async function times() {
-    const page = await open('#size?n=1000&p=1e-6');
-    await settled(page);
-    const took = await page.evaluate(async () => {
-        const input = /** @type {HTMLInputElement} */ (document.querySelector('#size-n'));
-        const found = [];
-        for (let i = 0; i < 30; i += 1) {
-            input.value = `${1000 * 3 ** (i % 12) + i}`;
-            const begin = performance.now();
-            const answered = new Promise((done) => new MutationObserver((_, observer) => (observer.disconnect(), done(null))).observe(/** @type {Node} */ (document.querySelector('#size .first')), { childList: true }));
-            input.dispatchEvent(new Event('input', { bubbles: true }));
-            await answered;
-            found.push(performance.now() - begin);
-        }
-        return found.sort((a, b) => a - b);
-    });
-    console.log(`from a key stroke to its answer: median ${took[15].toFixed(0)} ms, 90% ${took[27].toFixed(0)} ms`);
-    await page.context().close();
+    for (const [tab, field, query, value] of [
+        ['size', 'n', 'n=1000&p=1e-6', (i) => `${1000 * 3 ** (i % 12) + i}`],
+        ['streams', 'memory', 'memory=1MiB&p=0.1%25', (i) => `${1 + 3 * i} MiB`],
+        ['streams', 'arrival', 'remember=1h&arrival=5000&p=0.1%25', (i) => `${50 * 3 ** (i % 8) + i}`],
+        ['counts', 'e', 'e=1%25&d=1%25', (i) => `1 in ${10 + 97 * i}`],
+    ]) {
+        const page = await open(`#${tab}?${query}`);
+        await settled(page);
+        const values = Array.from({ length: 30 }, (_, i) => value(i));
+        const took = await page.evaluate(async ([tab, field, values]) => {
+            const input = /** @type {HTMLInputElement} */ (document.querySelector(`#${tab}-${field}`));
+            const found = [];
+            for (const value of values) {
+                input.value = value;
+                const begin = performance.now();
+                const answered = new Promise((done) => new MutationObserver((_, observer) => (observer.disconnect(), done(null))).observe(/** @type {Node} */ (document.querySelector(`#${tab} .first`)), { childList: true }));
+                input.dispatchEvent(new Event('input', { bubbles: true }));
+                await answered;
+                found.push(performance.now() - begin);
+            }
+            return found.sort((a, b) => a - b);
+        }, [tab, field, values]);
+        console.log(`from a key stroke to its answer, ${tab} by ${field}: median ${took[15].toFixed(0)} ms, 90% ${took[27].toFixed(0)} ms`);
+        await page.context().close();
+    }
 }
 
 const only = process.env.ONLY?.split(',');
-for (const [name, part] of Object.entries({ looks, accessible, byKeyboard, links, keeps, anything, times })) {
+for (const [name, part] of Object.entries({ looks, accessible, byKeyboard, links, keeps, typed, anything, times })) {
     if (only && !only.includes(name)) continue;
     const begin = Date.now();
     await part().catch((error) => check(false, `${name}: ${error.message.split('\n').slice(0, 4).join(' ')}`));

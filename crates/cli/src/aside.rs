@@ -50,8 +50,9 @@ impl ReportTo {
     /// of the `others`.
     pub(crate) fn reserve(&self, inputs: &[PathBuf], others: &[&Path]) -> Result<Reserved, Failure> {
         let Some(path) = self.file() else { return Ok(Reserved { file: None, aside: self.is_asked() }) };
-        let fail =
-            |why: &dyn std::fmt::Display| Err(Failure::at(path, format_args!("cannot take the report: {why}; name another file for it")));
+        let fail = |why: &dyn std::fmt::Display| {
+            Err(Failure::at(path, format_args!("the report cannot be written there: {why}; name another file for it")))
+        };
         lock::check_name(path)?;
         if let Some(input) = crate::inputs::same_file(path, inputs) {
             return fail(&format_args!("it is read as an input ({})", crate::inputs::name(input).display()));
@@ -110,7 +111,7 @@ impl Reserved {
         if there.is_none() && path.symlink_metadata().is_ok() {
             return Err(Failure::at(
                 path,
-                "appeared while the lines were read, so it stays as it is, and the report is lost; name another file for it",
+                "was created by another program while the lines were read, so it is not replaced, and the report is lost; name another file for it",
             ));
         }
         let mut fields = report.fields().clone();

@@ -139,7 +139,7 @@ impl From<truebloom_math::Error> for Failure {
     fn from(error: truebloom_math::Error) -> Failure {
         match error {
             truebloom_math::Error::NoGuarantee { scheme } => Failure::new(format_args!(
-                "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so how its rates scatter is not known; \
+                "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so it is not known how its rates scatter; \
                  add --mean to guarantee the average rate alone, or leave --scheme out"
             )),
             truebloom_math::Error::Underdetermined { given: "an empty target", missing } => {

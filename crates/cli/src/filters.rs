@@ -49,7 +49,7 @@ pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failu
     if layout == Layout::Standard || matches!(scheme, SchemeId::Standard | SchemeId::Blocked) {
         return Ok(());
     }
-    Err(Failure::new("a blocked filter has a scheme of its own: leave --scheme or --layout out"))
+    Err(Failure::new("a blocked filter has its own scheme: leave --scheme or --layout out"))
 }
 
 /// A message about more items than planned: certain from the offers that set a bit, or, after a

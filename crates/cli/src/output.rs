@@ -47,7 +47,7 @@ impl Write for Output {
 pub(crate) fn stream_to(path: &Path) -> Option<&'static str> {
     let data = std::fs::metadata(path).ok()?;
     let goes_there = |stream: Option<File>| stream.and_then(|file| file.metadata().ok()).is_some_and(|stream| is_same(&data, &stream));
-    let streams = [("the output", streams::stdout()), ("what is said on standard error", streams::stderr())];
+    let streams = [("the output", streams::stdout()), ("standard error", streams::stderr())];
     streams.into_iter().find_map(|(name, stream)| goes_there(stream).then_some(name))
 }
 

@@ -64,7 +64,7 @@ fn check_older(path: &Path) -> Result<(), Failure> {
             "--plot writes a file, and `-` is standard output, where the report goes; give it a name such as plan.svg",
         ));
     }
-    is_older(path, truebloom_plot::MARK, "it exists and is no chart of this program; give --plot another name, or remove it first")
+    is_older(path, truebloom_plot::MARK, "it exists and is not a chart of this program; give --plot another name, or remove it first")
 }
 
 /// An error unless nothing exists under this name, or an empty file, or a file with this mark near
@@ -92,7 +92,7 @@ pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<
     let length = run.items_per_cycle.value;
     if length * CYCLES as f64 > MOST_SHOWN {
         return Err(Failure::new(format!(
-            "a cycle has about {} items; charts are drawn of filters with up to {} per cycle",
+            "a cycle has about {} items; charts are drawn only for filters with up to {} per cycle",
             count(length as u64),
             count((MOST_SHOWN as u64) / CYCLES)
         )));

@@ -226,7 +226,10 @@ fn pipes_and_links_that_lead_nowhere_are_refused_at_once() {
     }
     for verb in ["dedup -n 9 -p 1% --state F five", "create -n 9 -p 1% --force F five", "count --force -o F five"] {
         let told = shell(&format!("seq 5 > five; ln -s nowhere F; t {verb}; echo \"exit $?\"; readlink F"));
-        assert!(told.ends_with("exit 2\nnowhere\n") && told.contains("F is a symbolic link to a file that is not there"), "{verb}: {told}");
+        assert!(
+            told.ends_with("exit 2\nnowhere\n") && told.contains("F is a symbolic link to a file that does not exist"),
+            "{verb}: {told}"
+        );
     }
 }
 
@@ -353,7 +356,8 @@ fn a_report_is_no_other_file_of_its_run() {
         t dedup --report=o w > o; t check --report=o F w > o; t check -c --report=e F w 2> e; cat e
         mkfifo lines; t dedup --report=late lines > printed & exec 3> lines; echo precious > late; echo A >&3; exec 3>&-; wait %1; echo "exit $?"; cat late printed"#,
     );
-    let refused = |name: &str, why: &str| format!("truebloom: {name}: cannot take the report: {why}; name another file for it\n");
+    let refused =
+        |name: &str, why: &str| format!("truebloom: {name}: the report cannot be written there: {why}; name another file for it\n");
     for name in ["r.json", "hard", "soft", "d/../r.json"] {
         assert!(told.contains(&refused(name, "it is read as an input (r.json)")), "{name}: {told}");
     }
@@ -363,8 +367,8 @@ fn a_report_is_no_other_file_of_its_run() {
     assert_eq!(told.matches("this run needs it as s;").count(), 4, "{told}");
     assert!(told.contains("'s': No such file") || told.contains("s: No such file"), "no state was begun: {told}");
     assert_eq!(told.matches(&refused("o", "the output goes there")).count(), 2, "{told}");
-    assert!(told.contains(&refused("e", "what is said on standard error goes there")), "{told}");
-    assert!(told.ends_with("late: appeared while the lines were read, so it stays as it is, and the report is lost; name another file for it\nexit 2\nprecious\nA\n"), "{told}");
+    assert!(told.contains(&refused("e", "standard error goes there")), "{told}");
+    assert!(told.ends_with("late: was created by another program while the lines were read, so it is not replaced, and the report is lost; name another file for it\nexit 2\nprecious\nA\n"), "{told}");
 }
 
 #[test]

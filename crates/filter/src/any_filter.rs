@@ -410,7 +410,7 @@ impl AnyFilter {
 }
 
 impl<K: Backing> AnyFilter<K> {
-    /// What must be equal first in a merge: the scheme, or that the filter grows.
+    /// What a merge compares first: the scheme, or whether the filter grows.
     fn form(&self) -> &'static str {
         if let AnyFilter::Scalable(_) = self { "standard in layers that grow" } else { self.scheme_id().name() }
     }

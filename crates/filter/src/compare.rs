@@ -112,15 +112,12 @@ impl fmt::Display for CompareError {
             CompareError::Arguments => f.write_str("give at least two filters, and a confidence strictly between 0 and 1"),
             CompareError::Differs { index, cause } => write!(f, "filter {index} differs from the first: {cause}"),
             CompareError::Intersection { index } => {
-                write!(f, "filter {index} is an intersection, whose set bits do not tell how many items it holds")
+                write!(f, "filter {index} is an intersection, whose set bits do not determine how many items it holds")
             }
             CompareError::Grows { index } => {
-                write!(
-                    f,
-                    "filter {index} grows, and its layers cannot be compared with those of another: the same keys may lie in different ones"
-                )
+                write!(f, "filter {index} grows, and cannot be compared: another filter may have the same keys in other layers")
             }
-            CompareError::Unfit { index } => write!(f, "the set bits of filter {index} do not fit the keys that it was offered"),
+            CompareError::Unfit { index } => write!(f, "the set bits of filter {index} are inconsistent with the keys that it was offered"),
             CompareError::Law(error) => error.fmt(f),
             CompareError::Memory(error) => error.fmt(f),
         }

@@ -160,7 +160,7 @@ impl fmt::Display for BuildError {
             BuildError::Scheme { expected, found } => {
                 write!(f, "this type is for the {expected} scheme, not for the {found} one; use the type for that scheme, or `AnyScheme`")
             }
-            BuildError::InLines => f.write_str("the blocked scheme has a type of its own; take `BlockedBloomFilter`"),
+            BuildError::InLines => f.write_str("the blocked scheme has its own type; use `BlockedBloomFilter`"),
             BuildError::LeftOut { scheme } => left_out(*scheme, f),
             BuildError::NotProven { scheme, items, asked } => write!(
                 f,
@@ -178,8 +178,7 @@ impl fmt::Display for BuildError {
             }
             BuildError::HashBits { found, floor, planned } => write!(
                 f,
-                "the plan adds {planned:e} for equal hashes, but a hash of {found} bits makes {floor:e}; plan with `hash_bits: \
-                 {found}`, or take a wider hash"
+                "the plan adds {planned:e} to the rate for equal hashes, but a hash of {found} bits adds {floor:e}; plan with `hash_bits: {found}`, or use a wider hash"
             ),
             BuildError::Policy { field, found, expected, why } => {
                 write!(f, "{field} of the policy is {found}, but must be {expected}: {why}")
@@ -339,7 +338,10 @@ impl fmt::Display for MergeError {
                 write!(f, "the sketches differ in {name}, {ours} and {theirs}; make both with the same epsilon and delta")
             }
             MergeError::NotSums { how } => {
-                write!(f, "after {how} a counter is no longer the sum of its keys' counts, so there is no inner product; count without it")
+                write!(
+                    f,
+                    "after {how} a counter is no longer the sum of its keys' counts, so there is no inner product; count without {how}"
+                )
             }
             MergeError::Scheme { ours, theirs } => {
                 write!(f, "the filters differ in schemes, {ours} and {theirs}; make both with the same scheme")
@@ -562,14 +564,14 @@ impl fmt::Display for FormatError {
             ),
             FormatError::MemberChecksum { expected, found } => write!(
                 f,
-                "the member is damaged, or of a pack of another plan or seed (checksum {found:016x} instead of {expected:016x}); \
+                "the member is damaged, or belongs to a pack with another plan or seed (checksum {found:016x} instead of {expected:016x}); \
                  copy the file again or rebuild the filter"
             ),
             FormatError::Coded { is_difference: true } => {
                 f.write_str("this is a difference of two filters, not a filter; apply it to the earlier one with `truebloom apply`")
             }
             FormatError::Coded { is_difference: false } => {
-                f.write_str("the filter is compressed, and cannot be asked where it lies; expand it with `truebloom copy`")
+                f.write_str("the filter is compressed, and cannot be queried in place; expand it with `truebloom copy`")
             }
             FormatError::NotADifference => f.write_str("this is not a difference of two filters; make one with `truebloom diff`"),
             FormatError::Code => {
@@ -578,7 +580,7 @@ impl fmt::Display for FormatError {
             FormatError::Expands { to, most } => {
                 write!(
                     f,
-                    "the compressed bytes stand for {to} bytes, more than the {most} that so few bytes may expand to; the file was not written by truebloom"
+                    "the compressed bytes would expand to {to} bytes, more than the {most} that are allowed for their length; the file was not written by truebloom"
                 )
             }
             FormatError::WrongBase { expected, found } => write!(
@@ -595,14 +597,12 @@ impl fmt::Display for FormatError {
                  the filter"
             ),
             FormatError::Unfinished => f.write_str(
-                "the filter is being updated in place, or was when its program ended, so that its counts and its checksum are not \
-                 those of its bits; open it with `InPlace::recover` once that program is gone",
+                "the filter is being updated in place, or was when a program ended, so its counts and its checksum do not match its bits; open it with `InPlace::recover` once that program is gone",
             ),
             FormatError::Kind { found } => write!(f, "the file holds {found}; open it with {}", found.opened_by()),
             FormatError::Scheme { expected, found } => write!(
                 f,
-                "the filter has the {found} scheme, but was to be opened as one with the {expected} scheme; open it by the type \
-                 of its scheme, or a Bloom filter as `FilterOf<AnyScheme>` or `AnyFilter`"
+                "the filter has the {found} scheme, but was opened as one with the {expected} scheme; open it with the type of its scheme, or a Bloom filter as `FilterOf<AnyScheme>` or `AnyFilter`"
             ),
             FormatError::LeftOut { scheme } => left_out(*scheme, f),
             FormatError::Unknown { field, found } => {
@@ -620,11 +620,11 @@ impl fmt::Display for FormatError {
             }
             FormatError::Rate { numerator, exponent, divisor } => write!(
                 f,
-                "the file gives a rate of {numerator}e{exponent}/{divisor} as the one asked for, which is not a rate; the file was not \
+                "the file gives a rate of {numerator}e{exponent}/{divisor} that was asked for, which is not between 0 and 1; the file was not \
                  written by truebloom: rebuild the filter"
             ),
             FormatError::Padding { bits } => {
-                write!(f, "there are set bits beyond the last of {bits}; the file was not written by truebloom: rebuild the filter")
+                write!(f, "bits are set after the last of {bits}; the file was not written by truebloom: rebuild the filter")
             }
             FormatError::Memory { bytes } => {
                 write!(f, "cannot allocate {bytes} bytes for this filter; read it on a machine with more memory")

@@ -212,7 +212,7 @@ impl<S: Scheme> InPlace<S> {
     /// written, and later treats it as written.
     fn noted(&mut self, write: impl FnOnce(&Place) -> io::Result<()>) -> io::Result<()> {
         if self.has_failed {
-            return Err(io::Error::other("an earlier write failed, and what is on the disk is not known"));
+            return Err(io::Error::other("an earlier write failed, and it is not known what is on the disk"));
         }
         let written = self.filter.as_mut().map_or(Ok(()), |filter| write(filter.bytes_mut()));
         self.has_failed = written.is_err();

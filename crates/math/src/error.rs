@@ -138,8 +138,7 @@ impl fmt::Display for Error {
             ),
             Error::OverMemoryCap { asked, items, needed, allowed, reachable } => write!(
                 f,
-                "a rate of {asked} for {} needs {}, but at most {allowed} ({} bytes) are allowed, which reach {}; allow more \
-                 memory, fewer items, or a rate of at least that",
+                "a rate of {asked} for {} needs {}, but at most {allowed} ({} bytes) are allowed, which reach {}; allow more memory, or ask for fewer items or for at least that rate",
                 plural(*items, "item"),
                 size(*needed),
                 allowed / 8,
@@ -163,8 +162,7 @@ impl fmt::Display for Error {
             ),
             Error::NoGuarantee { scheme } => write!(
                 f,
-                "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so how its rate \
-                 scatters is not known; ask for the average alone, or take the standard scheme"
+                "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so it is not known how its rate scatters; ask for the average alone, or take the standard scheme"
             ),
             Error::TooCostly { probes, digits } => write!(
                 f,

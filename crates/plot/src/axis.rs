@@ -53,8 +53,9 @@ impl Axis {
         value.abs() <= FARTHEST && (self.scale == Scale::Linear || value >= f64::MIN_POSITIVE)
     }
 
-    /// The axis for data between two values.
-    pub(crate) fn coordinate(&self, (low, high): (f64, f64)) -> Coordinate {
+    /// The axis for data between two values, with as many labels as `fits` allows: it is given all
+    /// of them.
+    pub(crate) fn coordinate(&self, (low, high): (f64, f64), fits: impl Fn(&[String]) -> bool) -> Coordinate {
         if !self.names.is_empty() {
             let labelled = (0..self.names.len()).map(|i| i as f64).collect();
             let ticks = Ticks { labelled, minor: Vec::new() };
@@ -71,11 +72,25 @@ impl Axis {
             Scale::Linear => (low.max(-FARTHEST), high.min(FARTHEST)),
             Scale::Log => (low.max(f64::MIN_POSITIVE), high.min(FARTHEST)),
         };
-        let ticks = match self.scale {
-            Scale::Linear => linear_ticks(low, high),
-            Scale::Log => log_ticks(low, high),
+        let with_labels = |most: u32| {
+            let ticks = match self.scale {
+                Scale::Linear => linear_ticks(low, high, most),
+                Scale::Log => log_ticks(low, high, most),
+            };
+            Coordinate { scale: self.scale, low, high, notation: Notation::of(self.scale, &ticks.labelled), ticks, names: Vec::new() }
         };
-        Coordinate { scale: self.scale, low, high, notation: Notation::of(self.scale, &ticks.labelled), ticks, names: Vec::new() }
+        let labels = |axis: &Coordinate| axis.ticks.labelled.iter().map(|tick| axis.label(*tick)).collect::<Vec<_>>();
+        let fewer = (FEWEST_LABELS..MOST_LABELS).rev().map(with_labels).filter(|axis| axis.ticks.labelled.len() >= 2);
+        let all = with_labels(MOST_LABELS);
+        // Where not even the fewest fit, two are better than none.
+        let mut last = None;
+        for axis in std::iter::once(all).chain(fewer) {
+            if fits(&labels(&axis)) {
+                return axis;
+            }
+            last = Some(axis);
+        }
+        last.unwrap_or_else(|| with_labels(MOST_LABELS))
     }
 }
 
@@ -103,12 +118,14 @@ pub(crate) struct Ticks {
     pub(crate) minor: Vec<f64>,
 }
 
-/// The number of labels that fit.
-const MOST_LABELS: f64 = 9.0;
+/// The most labels of an axis.
+const MOST_LABELS: u32 = 9;
+/// The fewest, of an axis with little room.
+const FEWEST_LABELS: u32 = 2;
 
-/// Multiples of 1, 2 or 5 times a power of ten.
-fn linear_ticks(low: f64, high: f64) -> Ticks {
-    let rough = (high - low) / MOST_LABELS;
+/// Multiples of 1, 2 or 5 times a power of ten, `most` labels or a few more.
+fn linear_ticks(low: f64, high: f64, most: u32) -> Ticks {
+    let rough = (high - low) / f64::from(most);
     let power = 10f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * power).find(|step| *step >= rough * (1.0 - 1e-9)).unwrap_or(rough);
     let (first, last) = ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
@@ -119,7 +136,7 @@ fn linear_ticks(low: f64, high: f64) -> Ticks {
 
 /// Powers of ten; if there are few of them, also their doubles and fivefolds; within less than
 /// about a decade, equal steps, which are easier to read there.
-fn log_ticks(low: f64, high: f64) -> Ticks {
+fn log_ticks(low: f64, high: f64, most: u32) -> Ticks {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let inside = |value: &f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(value);
     let of = |digits: &[f64], step: usize| -> Vec<f64> {
@@ -127,13 +144,14 @@ fn log_ticks(low: f64, high: f64) -> Ticks {
     };
     let decades = (high / low).log10();
     if decades < 0.8 {
-        return linear_ticks(low, high);
+        return linear_ticks(low, high, most);
     }
     let labelled = match decades {
-        d if d < 1.5 => of(&[1.0, 2.0, 3.0, 5.0, 7.0], 1),
-        d if d < 3.2 => of(&[1.0, 2.0, 5.0], 1),
+        d if d < 1.5 && most > 7 => of(&[1.0, 2.0, 3.0, 5.0, 7.0], 1),
+        d if d < 3.2 && most > 5 || d < 1.5 && most > 4 => of(&[1.0, 2.0, 5.0], 1),
+        d if d < 1.5 => of(&[1.0, 3.0], 1),
         d => {
-            let step = (d / MOST_LABELS).ceil().max(1.0) as i32;
+            let step = (d / f64::from(most)).ceil().max(1.0) as i32;
             // Every so many powers, always the same ones whatever the range.
             (first..=last).filter(|e| e.rem_euclid(step) == 0).map(|e| decimal(1.0, e)).filter(inside).collect()
         }
@@ -308,7 +326,7 @@ mod tests {
     #[test]
     fn ticks_of_an_axis_are_written_alike() {
         let labels = |axis: Axis, low: f64, high: f64| {
-            let axis = axis.between(low, high).coordinate((0.0, 0.0));
+            let axis = axis.between(low, high).coordinate((0.0, 0.0), |_| true);
             axis.ticks.labelled.iter().map(|tick| axis.label(*tick)).collect::<Vec<_>>().join(" ")
         };
         let (log, linear) = (|| Axis::log("rate"), || Axis::linear("items"));
@@ -347,7 +365,7 @@ mod tests {
         for low in [1e-300, 3.3e-43, 1e-9, 0.0215, 0.97, 1.0, 640.0, 9.9e8] {
             for ratio in [1.0001, 1.02, 1.1, 1.9, 4.0, 7.0, 10.0, 33.0, 1e3, 1e4, 1e9, 1e40, 1e200] {
                 let high: f64 = low * ratio;
-                for ticks in [log_ticks(low, high), linear_ticks(low, high)] {
+                for ticks in [log_ticks(low, high, 9), linear_ticks(low, high, 9)] {
                     assert!(
                         (2..=13).contains(&ticks.labelled.len()) || ratio > 10.0 && ticks.labelled.len() >= 2,
                         "{low} {high}: {ticks:?}"
@@ -358,18 +376,36 @@ mod tests {
                 }
             }
         }
-        assert_eq!(log_ticks(1e-6, 1e-1).labelled, [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1]);
-        assert_eq!(log_ticks(0.5, 60.0).labelled, [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0]);
-        assert_eq!(linear_ticks(0.0, 40.0).labelled, [0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0]);
-        assert_eq!(linear_ticks(0.1, 0.3).labelled, [0.1, 0.15, 0.2, 0.25, 0.3]);
+        assert_eq!(log_ticks(1e-6, 1e-1, 9).labelled, [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1]);
+        assert_eq!(log_ticks(0.5, 60.0, 9).labelled, [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0]);
+        assert_eq!(linear_ticks(0.0, 40.0, 9).labelled, [0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0]);
+        assert_eq!(linear_ticks(0.1, 0.3, 9).labelled, [0.1, 0.15, 0.2, 0.25, 0.3]);
+    }
+
+    /// In little room there are fewer labels, and still two; with all the room as many as before.
+    #[test]
+    fn labels_fit_their_room() {
+        for axis in [Axis::linear("items"), Axis::log("rate")] {
+            for (low, high) in [(1.0, 2e7), (0.097, 0.1), (3e-9, 1.0), (0.2, 2.0), (1.0, 90.0)] {
+                let within = |room: usize| {
+                    let axis = axis.clone().between(low, high);
+                    let axis =
+                        axis.coordinate((0.0, 0.0), |labels| labels.iter().map(|label| label.chars().count() + 2).sum::<usize>() <= room);
+                    axis.ticks.labelled.iter().map(|tick| axis.label(*tick).chars().count() + 2).collect::<Vec<_>>()
+                };
+                let (wide, narrow) = (within(1000), within(38));
+                assert!(narrow.iter().sum::<usize>() <= 38 && narrow.len() >= 2, "{low} {high}: {narrow:?}");
+                assert!(wide.len() >= narrow.len());
+            }
+        }
     }
 
     #[test]
     fn equal_ratios_are_equally_long() {
-        let axis = Axis::log("rate").between(1e-4, 1.0).coordinate((0.0, 0.0));
+        let axis = Axis::log("rate").between(1e-4, 1.0).coordinate((0.0, 0.0), |_| true);
         let places: Vec<i32> = [1e-4, 1e-3, 1e-2, 1e-1, 1.0].iter().map(|value| axis.map(value, (0, 4_000))).collect();
         assert_eq!(places, [0, 1_000, 2_000, 3_000, 4_000]);
-        let axis = Axis::linear("items").between(0.0, 4.0).coordinate((0.0, 0.0));
+        let axis = Axis::linear("items").between(0.0, 4.0).coordinate((0.0, 0.0), |_| true);
         assert_eq!(axis.map(&3.0, (100, 500)), 400);
     }
 }

@@ -30,27 +30,35 @@ fn failed(error: impl std::fmt::Display) -> Error {
 
 pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
     let [x, y] = chart.extent().ok_or(Error::NothingToDraw)?;
-    let (x, y) = (chart.x.coordinate(x), chart.y.coordinate(y));
     let (width, height) = (chart.size.0 as i32, chart.size.1 as i32);
     let entries = legend::layout(&chart.series, width - 2 * SIDE);
     let (titles, notes) = (legend::wrapped(&chart.title, 15.0, width - 2 * SIDE), legend::wrapped(&chart.note, 12.0, width - 2 * SIDE));
     let head = below_title(&titles) + NOTE * notes.len() as i32;
     let top = head + legend::height(&entries) + 6;
+    let y = chart.y.coordinate(y, |labels| LABEL * labels.len() as i32 <= height - top - FOOT);
+    let left = 26 + 7 * y.longest_label() as i32;
+    // The last tick's label stands half beyond the edge.
+    let right_of = |longest: usize| SIDE.max(7 * longest as i32 / 2);
+    // Labels below the chart stand beside each other, at equal distances on a linear axis.
+    let fit_beside = |labels: &[String]| {
+        let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+        let widest = labels.iter().map(|label| legend::text_width(label, 11.5)).max().unwrap_or(0);
+        (widest + GAP) * (labels.len() as i32 - 1) <= width - left - MARGIN - right_of(longest)
+    };
+    let x = chart.x.coordinate(x, fit_beside);
     let mut text = String::new();
     {
         let root = SVGBackend::with_string(&mut text, (chart.size.0 * FINE as u32, chart.size.1 * FINE as u32)).into_drawing_area();
         root.fill(&colour::rgb(PAPER)).map_err(failed)?;
         headings(&root, &titles, &notes)?;
         entries.iter().try_for_each(|entry| sample(&root, entry, head))?;
-        let left = 26 + 7 * y.longest_label() as i32;
-        // The last tick's label stands half beyond the edge.
-        let right = SIDE.max(7 * x.longest_label() as i32 / 2);
+        let right = right_of(x.longest_label());
         let mut plot = ChartBuilder::on(&root)
             .margin_top(top * FINE)
             .margin_right(right * FINE)
             .margin_bottom(6 * FINE)
-            .margin_left(6 * FINE)
-            .x_label_area_size(46 * FINE)
+            .margin_left(MARGIN * FINE)
+            .x_label_area_size(FOOT * FINE)
             .y_label_area_size(left * FINE)
             .build_cartesian_2d(x.clone(), y.clone())
             .map_err(failed)?;
@@ -70,6 +78,14 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
 
 /// The margin on the left and on the right.
 const SIDE: i32 = 18;
+/// Left of the axis' title.
+const MARGIN: i32 = 6;
+/// Between labels, at least.
+const GAP: i32 = 8;
+/// For the labels below.
+const FOOT: i32 = 46;
+/// From one label at the left to the next, at least.
+const LABEL: i32 = 14;
 const TITLE: i32 = 34;
 const NO_TITLE: i32 = 8;
 /// The distance between lines of the title, and of the note.
@@ -186,10 +202,19 @@ fn words_of_marks(plot: &mut Plot<'_, '_>, chart: &Chart, [x, y]: [&Coordinate; 
         chart.marks.iter().filter(move |mark| mark.upright == upright && !mark.words.is_empty() && axis.holds(mark.at))
     };
     let (right, top) = (x.ends().1, y.ends().1);
+    let columns = plot.plotting_area().get_pixel_range().0;
+    let width = (columns.end - columns.start) / FINE;
     // Words at upright lines stand one below the other, on the side that has room.
     for (row, mark) in (0..).zip(visible(true)) {
-        let (h, dx) = if x.share(mark.at) > 0.7 { (HPos::Right, -5) } else { (HPos::Left, 5) };
-        put_words(plot, mark, ((mark.at, top), (dx, 4 + 15 * row)), (h, VPos::Top))?;
+        let share = x.share(mark.at);
+        let needed = f64::from(legend::text_width(&mark.words, 11.5) + 5) / f64::from(width.max(1));
+        let (at, h, dx) = match (1.0 - share >= needed && share <= 0.7, share >= needed) {
+            (true, _) => (mark.at, HPos::Left, 5),
+            (false, true) => (mark.at, HPos::Right, -5),
+            // Room on neither side: as far left as it must be.
+            (false, false) => (right, HPos::Right, 0),
+        };
+        put_words(plot, mark, ((at, top), (dx, 4 + 15 * row)), (h, VPos::Top))?;
     }
     let rows = plot.plotting_area().get_pixel_range().1;
     let height = (rows.end - rows.start) / FINE;

@@ -1,4 +1,5 @@
-//! What a chart's document says: every shape, what has no place, words that are escaped, and both pages' colours.
+//! What a chart's document says: every shape, what has no place, words that are escaped, and both
+//! pages' colours.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
 use truebloom_plot::{Axis, Chart, Error, Mark, Series, page_style, without_style};
@@ -55,7 +56,8 @@ fn what_has_no_place_is_left_out_and_counted() {
     }
 }
 
-/// A line is cut where it crosses the edge of a range that was given: not at its last point inside, and not drawn along the edge.
+/// A line is cut where it crosses the edge of a range that was given: not at its last point inside,
+/// and not drawn along the edge.
 #[test]
 fn lines_are_cut_at_the_edge() {
     let curve = |low: f64, points: Vec<(f64, f64)>| -> Vec<(f64, f64)> {
@@ -105,7 +107,8 @@ fn words_of_near_lines_do_not_meet() {
     }
 }
 
-/// Points of six series have six shapes; a page of charts has one style sheet with every colour's rule.
+/// Points of six series have six shapes; a page of charts has one style sheet with every colour's
+/// rule.
 #[test]
 fn series_differ_by_shape_and_pages_have_one_sheet() {
     let mut shapes = Vec::new();
@@ -178,7 +181,8 @@ fn extreme_numbers_draw_or_are_refused() {
         for scale in [Axis::log("y"), Axis::linear("y")] {
             for x in [0.0, -1e300, 1e-300, 7.0, 1e300] {
                 let svg = Chart::new("one", Axis::linear("x"), scale.clone()).with(Series::points("p", vec![(x, y)])).svg();
-                // No logarithm of a number that small is told from the next, and no difference of numbers that large.
+                // No logarithm of a number that small is told from the next, and no difference of
+                // numbers that large.
                 let drawn = (1e-300..=1e300).contains(&y) || y == f64::MIN_POSITIVE || y < 1.0 && scale == Axis::linear("y");
                 assert_eq!(svg.is_ok(), drawn, "{x} {y} {scale:?}");
                 assert!(svg.is_ok_and(|svg| !svg.contains("NaN") && !svg.contains("inf")) || !drawn, "{x} {y} {scale:?}");
@@ -191,4 +195,40 @@ fn extreme_numbers_draw_or_are_refused() {
         .svg()
         .expect("points");
     assert!(svg.contains("\nfirst\n") && svg.contains("\nsecond\n"));
+}
+
+/// In a narrow chart no tick's label meets the next one, and no words go beyond an edge.
+#[test]
+fn words_fit_a_narrow_chart() {
+    for (axis, last) in [(Axis::linear("items"), 2e7), (Axis::linear("items"), 2e9), (Axis::log("rate"), 3e4)] {
+        let line = Series::line("a line", vec![(last / 2000.0, 0.0), (last, 1.0)]);
+        let mark = Mark::upright(0.48 * last, "asked for 1,000 items".to_owned());
+        let svg = Chart::new("", axis, Axis::linear("y")).with(line).marked(mark).sized(300, 300).svg().expect("points");
+        let attribute =
+            |text: &str, name: &str| text.split(&format!(" {name}=\"")).nth(1).and_then(|rest| rest.split('"').next().map(str::to_owned));
+        let mut foot = Vec::new();
+        for text in svg.split("<text ").skip(1).map(|text| format!(" {text}")) {
+            if text.contains("rotate") {
+                continue;
+            }
+            let words = text.split('>').nth(1).and_then(|rest| rest.split('<').next()).expect("words").trim().to_owned();
+            let number = |name: &str| attribute(&text, name).and_then(|value| value.parse::<f64>().ok()).expect("a place");
+            // Half the size of the type is a usual letter's width.
+            let wide = 58.0 * words.chars().count() as f64;
+            let left = number("x")
+                - wide
+                    * match attribute(&text, "text-anchor").as_deref() {
+                        Some("middle") => 0.5,
+                        Some("end") => 1.0,
+                        _ => 0.0,
+                    };
+            assert!((0.0..=3000.0 - wide).contains(&left), "{words} from {left} over {wide}");
+            foot.push((number("y"), left, left + wide, words));
+        }
+        for (i, a) in foot.iter().enumerate() {
+            for b in &foot[..i] {
+                assert!((a.0 - b.0).abs() > 60.0 || a.1 >= b.2 || b.1 >= a.2, "{a:?} meets {b:?}");
+            }
+        }
+    }
 }

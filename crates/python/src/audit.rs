@@ -29,7 +29,7 @@ pub(crate) fn audit<'py>(
     let known = |name: &String| {
         truebloom_audit::find(&name.to_lowercase()).ok_or_else(|| {
             let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
-            raise(py, Kind::Plan, &format!("{name:?} is not a library known here; take one of {}", names.join(", ")))
+            raise(py, Kind::Plan, &format!("{name:?} is not a known library; take one of {}", names.join(", ")))
         })
     };
     let profiles: Vec<&'static Profile> = match libraries {

@@ -101,7 +101,8 @@ impl Plan {
         self.plan.rate.map(|rate| rate.to_f64())
     }
 
-    /// The expected rate once the filter holds its items: a mean over seeds, proven to be at most the rate asked for.
+    /// The expected rate once the filter holds its items: a mean over seeds, proven to be at most
+    /// the rate asked for.
     #[getter]
     fn fpr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         rate(py, &self.plan.fpr)

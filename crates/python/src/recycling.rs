@@ -200,7 +200,7 @@ impl RecyclingFilter {
         Ok((class.getattr("from_bytes")?, (slf.get().to_bytes(py)?,)))
     }
 
-    /// A filter that remembers the same.
+    /// A copy of the filter, with the same memory.
     fn copy(&self, py: Python<'_>) -> PyResult<RecyclingFilter> {
         // By its bytes, both steps of which report when there is no memory.
         let bytes = self.held.read(py, Filter::to_bytes).map_err(|error| build_error(py, &error))?;

@@ -94,22 +94,6 @@ def test_frozen_files_of_every_kind(server):
         assert call(client, "BF.DUMP", f"{name}.tbl") == (GOLDEN / f"{name}.tbl").read_bytes(), name
 
 
-VECTORS = Path(__file__).parent / "vectors"
-
-
-def test_files_of_the_python_package(server):
-    """Frozen files that `vectors/make.py` wrote with the package: filled alone, in parts that were merged as on Spark, growing, blocked, for untrusted keys, and one that forgets."""
-    client = server.client()
-    client.flushall()
-    paths = sorted(VECTORS.glob("*.tbl"))
-    assert len(paths) >= 5
-    for path in paths:
-        file = path.read_bytes()
-        assert call(client, "BF.LOAD", path.stem, file) == b"OK", path
-        assert call(client, "BF.DUMP", path.stem) == file, path
-        assert call(client, "BF.MEXISTS", path.stem, *(f"item-{number}" for number in range(200))) == [1] * 200, path
-
-
 def test_what_is_no_filter_is_said(server, tmp_path):
     client = server.client()
     client.flushall()

@@ -13,7 +13,7 @@ use truebloom_plot::Chart;
 pub fn library(name: &str) -> std::result::Result<&'static Profile, String> {
     find(&name.to_lowercase()).ok_or_else(|| {
         let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
-        format!("`{name}` is not a library known here; take one of {}", names.join(", "))
+        format!("`{name}` is not a known library; take one of {}", names.join(", "))
     })
 }
 

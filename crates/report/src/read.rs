@@ -9,43 +9,86 @@ use truebloom_math::Rate;
 /// # Errors
 /// The text is wrong; the error says how to write it.
 pub fn count(text: &str) -> Result<u64, String> {
-    scaled(text).and_then(|(number, unit)| match unit {
-        "" => Ok(number),
-        _ => Err(format!("`{text}` is not a number of items; write it as 1000, 10k, 10M or 2.5e9")),
-    })
+    let written = Written::of(text)?;
+    let meant = match written.unit {
+        "" => return written.whole(),
+        "m" => format!("; did you mean {0}M, {0} million?", written.number()),
+        "b" | "bn" | "B" => format!("; did you mean {} billion?", written.number()),
+        _ => String::new(),
+    };
+    Err(format!("`{text}` is not a number of items; write it as 1000, 10k, 10M or 2.5e9{meant}"))
 }
 
-/// A number of items; for a rate in its place, the error says so.
+/// A number of items, also with a noun: `10 million users`. For a rate or a size in its place, the
+/// error says so.
 ///
 /// # Errors
 /// The text is wrong; the error says how to write it.
 pub fn items(text: &str) -> Result<u64, String> {
-    count(text).map_err(|error| match text.parse::<Rate>() {
-        Ok(_) => format!("{error}; if that is the rate, give it with -p"),
-        Err(_) => error,
+    count(without_noun(text)).map_err(|error| match () {
+        () if text.parse::<Rate>().is_ok() => format!("{error}; if that is the rate, give it with -p"),
+        () if bits(text).is_ok() => format!("{error}; that is a size, not a number of items"),
+        () => error,
     })
 }
 
+/// Nouns that may follow a number of items.
+const NOUNS: [&str; 16] = [
+    "items",
+    "item",
+    "new items",
+    "users",
+    "user",
+    "keys",
+    "key",
+    "lines",
+    "line",
+    "elements",
+    "entries",
+    "rows",
+    "records",
+    "words",
+    "names",
+    "URLs",
+];
+
+/// The text without such a noun at its end.
+fn without_noun(text: &str) -> &str {
+    let text = text.trim();
+    let rest = NOUNS.iter().filter_map(|noun| without_last(text, noun)).map(str::trim_end);
+    // The longest word leaves the shortest rest.
+    rest.min_by_key(|rest| rest.len()).unwrap_or(text)
+}
+
+/// The text before a word at its end (in upper or lower case), if it is not empty.
+fn without_last<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let at = text.len().checked_sub(word.len()).filter(|at| text.is_char_boundary(*at))?;
+    let (rest, last) = text.split_at(at);
+    (last.eq_ignore_ascii_case(word) && rest.ends_with(' ') && !rest.trim().is_empty()).then_some(rest)
+}
+
 /// Bits: plain numbers and suffixes count bits, also with a final `b`; with a final `B` they count
-/// bytes.
+/// bytes. A number with a unit may have decimals, as in `17.14MiB`, and is rounded down to a bit.
 ///
 /// # Errors
 /// The text is wrong; the error says how to write it.
 pub fn bits(text: &str) -> Result<u64, String> {
-    match scaled(text)? {
-        (number, "" | "b" | "bit" | "bits") => Ok(number),
-        (number, "B") => number.checked_mul(8).ok_or_else(|| format!("`{text}` is more than 2^64 bits")),
+    let written = Written::of(text)?;
+    match written.unit {
+        "" | "b" | "bit" | "bits" => written.rounded_down(1),
+        "B" | "byte" | "bytes" => written.rounded_down(8),
         _ => Err(format!("`{text}` is not a size; write bits as 1M or 64Mi, bytes as 2MB or 64MiB")),
     }
 }
 
-/// Bytes, with or without the final `B`.
+/// Bytes, with or without the final `B`, rounded down to a byte.
 ///
 /// # Errors
 /// The text is wrong; the error says how to write it.
 pub fn bytes(text: &str) -> Result<u64, String> {
-    match scaled(text)? {
-        (number, "" | "B") => Ok(number),
+    let written = Written::of(text)?;
+    match written.unit {
+        "" | "B" | "byte" | "bytes" => written.rounded_down(1),
         _ => Err(format!("`{text}` is not a size in bytes; write it as 64MiB or 2GB")),
     }
 }
@@ -76,23 +119,44 @@ pub fn probes_up_to(most: u32, text: &str) -> Result<u32, String> {
     found.ok_or_else(|| format!("`{text}` is not a number of probes from 1 to {most}"))
 }
 
-/// A rate, exactly as it is written: `0.1%`, `1/1000`, `1 in 1000`, `1e-3`.
+/// A rate, exactly as it is written: `0.1%`, `1/1000`, `1 in 1000`, `once in a thousand`, `1e-3`.
 ///
 /// # Errors
 /// The text is wrong; the error says how to write it.
 pub fn rate(text: &str) -> Result<Rate, String> {
-    let fraction = one_in(text);
-    fraction.as_deref().unwrap_or(text).parse().map_err(|error: truebloom_math::Error| match count(text) {
+    let meant = one_in(text).or_else(|| percent(text)).or_else(|| with_point(text));
+    meant.as_deref().unwrap_or(text).parse().map_err(|error: truebloom_math::Error| match count(text) {
         Ok(percent @ 1..100) => format!("{error}; did you mean {percent}%?"),
         Ok(100..) => format!("{error}; if that is the number of items, give it with -n"),
+        // For words, the error of the number parser does not help.
+        _ if text.contains(|letter: char| letter.is_alphabetic() && !"eE".contains(letter)) => {
+            format!("`{text}` is not a rate; write it as 0.1%, 1 in 1000, once in a million or 1e-6")
+        }
         _ => error.to_string(),
     })
 }
 
-/// `1 in 1000` or `one in a thousand` as a fraction.
+/// `1 in 1000`, `once in a thousand` or `1 per million` as a fraction.
 fn one_in(text: &str) -> Option<String> {
-    let (part, whole) = text.split_once(" in ")?;
-    Some(format!("{}/{}", count(part).ok()?, count(whole).ok()?))
+    let lower = text.to_ascii_lowercase();
+    let (at, between) = [" out of ", " in ", " per ", ":"].into_iter().find_map(|between| Some((lower.find(between)?, between)))?;
+    let (part, whole) = (&text[..at], &text[at + between.len()..]);
+    let part = if part.trim().eq_ignore_ascii_case("once") { 1 } else { count(part).ok()? };
+    // `per thousand` is in one thousand.
+    let whole = count(whole).or_else(|_| count(&format!("one {}", whole.trim()))).ok()?;
+    Some(format!("{part}/{whole}"))
+}
+
+/// `0.1 percent` as `0.1%`.
+fn percent(text: &str) -> Option<String> {
+    let number = ["percent", "per cent"].iter().find_map(|word| without_last(text.trim(), word))?;
+    Some(format!("{}%", with_point(number).as_deref().unwrap_or(number).trim()))
+}
+
+/// `0,1%` with a decimal point: no comma groups the digits of a number that begins with 0.
+fn with_point(text: &str) -> Option<String> {
+    let text = text.trim();
+    (text.starts_with("0,") && !text.contains('.')).then(|| text.replacen(',', ".", 1))
 }
 
 /// A probability that something holds.
@@ -105,7 +169,8 @@ pub fn confidence(text: &str) -> Result<f64, String> {
         .map_err(|_| format!("`{text}` is not a confidence above 0% and below 100%; write it as 95% or 0.95"))
 }
 
-/// A time with its unit: 30s, 10min, 1.5h, 7d, 2w. All commands read times with this function.
+/// A time with its unit: 30s, 10min, 1.5h, 7d, 2w, also in words: 2 hours, a day. All commands read
+/// times with this function.
 ///
 /// # Errors
 /// The text is wrong; the error says how to write it.
@@ -114,17 +179,27 @@ pub fn time(text: &str) -> Result<Duration, String> {
     let trimmed = text.trim();
     let digits = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(digits);
-    let seconds = match unit {
-        "ms" => 0.001,
-        "s" => 1.0,
-        "min" | "m" => 60.0,
-        "h" => 3_600.0,
-        "d" => 86_400.0,
-        "w" => 604_800.0,
-        _ => return Err(wrong()),
+    let (number, unit) = match spelled(trimmed) {
+        Some((digits, exponent, unit)) => (format!("{digits}e{exponent}"), unit),
+        None => (number.to_owned(), unit.trim_start()),
     };
     let number: f64 = number.parse().map_err(|_| wrong())?;
+    let seconds = seconds_of(unit).ok_or_else(wrong)?;
     Duration::try_from_secs_f64(number * seconds).ok().filter(|time| !time.is_zero()).ok_or_else(wrong)
+}
+
+/// The seconds of a unit of time.
+fn seconds_of(unit: &str) -> Option<f64> {
+    let units: [(&[&str], f64); 6] = [
+        (&["ms", "millisecond", "milliseconds"], 0.001),
+        (&["s", "sec", "secs", "second", "seconds"], 1.0),
+        (&["m", "min", "mins", "minute", "minutes"], 60.0),
+        (&["h", "hr", "hrs", "hour", "hours"], 3_600.0),
+        (&["d", "day", "days"], 86_400.0),
+        (&["w", "week", "weeks"], 604_800.0),
+    ];
+    let is_this = |name: &&str| *name == unit || name.len() > 2 && name.eq_ignore_ascii_case(unit);
+    units.into_iter().find_map(|(names, seconds)| names.iter().any(is_this).then_some(seconds))
 }
 
 /// Bits per item: 10, 14.4.
@@ -136,19 +211,21 @@ pub fn bits_per_item(text: &str) -> Result<f64, String> {
     found.ok_or_else(|| format!("`{text}` is not a number of bits per item above 0 and at most a million; write it as 10 or 14.4"))
 }
 
-/// A number of items per second: 5000, 2.5, 10k.
+/// A number of items per second: 5000, 2.5, 10k, 500/s, 30k a minute.
 ///
 /// # Errors
 /// The text is wrong; the error says how to write it.
 pub fn per_second(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number > 0.0 && number <= 1e12 => Ok(number),
-        _ => count(text)
-            .map(|number| number as f64)
-            .ok()
-            .filter(|number| *number > 0.0 && *number <= 1e12)
-            .ok_or_else(|| format!("`{text}` is not a number of items per second above 0 and at most 10^12")),
-    }
+    let trimmed = text.trim();
+    let timed = ["/", " per ", " a ", " an ", " each ", " every "]
+        .iter()
+        .find_map(|between| trimmed.rsplit_once(between).and_then(|(number, unit)| Some((number, seconds_of(unit.trim())?))));
+    let (number, seconds) = timed.unwrap_or((trimmed, 1.0));
+    let number = without_noun(number);
+    let found = number.parse().ok().or_else(|| count(number).ok().map(|number| number as f64)).map(|number: f64| number / seconds);
+    found.filter(|number| *number > 0.0 && *number <= 1e12).ok_or_else(|| {
+        format!("`{text}` is not a number of items per second above 0 and at most 10^12; write it as 5000, 10k, 2.5 or 500 a minute")
+    })
 }
 
 /// Like [`time`], in seconds; a number without a unit means seconds.
@@ -160,16 +237,79 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     bare.map_or_else(|| time(text).map(|time| time.as_secs_f64()), Ok)
 }
 
-/// The number times its suffix, and the text after the suffix.
-fn scaled(text: &str) -> Result<(u64, &str), String> {
-    let text = text.trim();
-    let (number, suffix) = split_number(text);
-    let (number, suffix) = ["one", "a"].iter().find_map(|one| Some(("1", one_word(text, one)?))).unwrap_or((number, suffix.trim_start()));
-    let (factor, unit) = [
+/// A parsed number, `digits 10^exponent factor`, and the text that follows it.
+struct Written<'a> {
+    text: &'a str,
+    digits: u64,
+    exponent: i32,
+    factor: u64,
+    unit: &'a str,
+}
+
+impl<'a> Written<'a> {
+    fn of(text: &'a str) -> Result<Written<'a>, String> {
+        let text = text.trim();
+        let (number, after) = split_number(text);
+        let (value, after) = match spelled(text) {
+            Some((digits, exponent, after)) => (Some((digits, exponent)), after),
+            None => (ungrouped(number).and_then(|number| decimal(&number)), after.trim_start()),
+        };
+        let Some((digits, exponent)) = value else {
+            return Err(match number {
+                _ if text.starts_with('-') => format!("`{text}` is below 0; write a number such as 1000, 10k, 10M or 2.5e9"),
+                "" => format!("`{text}` is not a number; write it as 1000, 10k, 10M or 2.5e9"),
+                _ => not_whole(text),
+            });
+        };
+        let (factor, unit) = factor(after);
+        Ok(Written { text, digits, exponent, factor, unit })
+    }
+
+    fn whole(&self) -> Result<u64, String> {
+        whole(self.digits, self.exponent, self.factor).ok_or_else(|| not_whole(self.text))
+    }
+
+    /// The number times `unit`, rounded down; without any unit it must be whole.
+    fn rounded_down(&self, unit: u64) -> Result<u64, String> {
+        if self.factor == 1 && unit == 1 {
+            return self.whole();
+        }
+        let product = u128::from(self.digits) * u128::from(self.factor) * u128::from(unit);
+        let value = match (self.exponent, 10u128.checked_pow(self.exponent.unsigned_abs())) {
+            _ if product == 0 => Some(0),
+            (0.., Some(ten)) => product.checked_mul(ten),
+            (_, Some(ten)) => Some(product / ten),
+            _ => None,
+        };
+        value.and_then(|value| u64::try_from(value).ok()).ok_or_else(|| not_whole(self.text))
+    }
+
+    /// The number without its unit.
+    fn number(&self) -> &'a str {
+        self.text.strip_suffix(self.unit).unwrap_or(self.text).trim_end()
+    }
+}
+
+fn not_whole(text: &str) -> String {
+    if text.contains(char::is_alphabetic) {
+        format!("`{text}` is not a whole number below 2^64; write it as 1000, 1,000 or 2.5e9, or with {SUFFIXES}")
+    } else {
+        format!("`{text}` is not a whole number below 2^64")
+    }
+}
+
+/// The factor that a suffix or a word stands for, and the text after it.
+fn factor(after: &str) -> (u64, &str) {
+    let words = [
+        ("hundred thousand", 100_000),
+        ("hundred million", 100_000_000),
+        ("hundred", 100),
         ("thousand", 1_000),
         ("million", 1_000_000),
         ("billion", 1_000_000_000),
         ("trillion", 1_000_000_000_000),
+    ];
+    let letters = [
         ("Ki", 1 << 10),
         ("Mi", 1 << 20),
         ("Gi", 1 << 30),
@@ -183,25 +323,57 @@ fn scaled(text: &str) -> Result<(u64, &str), String> {
         ("T", 1_000_000_000_000),
         ("P", 1_000_000_000_000_000),
         ("E", 1_000_000_000_000_000_000),
-    ]
-    .into_iter()
-    .find_map(|(name, factor)| suffix.strip_prefix(name).map(|unit| (factor, unit)))
-    .unwrap_or((1, suffix));
-    let value = ungrouped(number).and_then(|number| decimal(&number).and_then(|(digits, exponent)| whole(digits, exponent, factor)));
-    value.map(|value| (value, unit)).ok_or_else(|| match number {
-        _ if text.starts_with('-') => format!("`{text}` is below 0; write a number such as 1000, 10k, 10M or 2.5e9"),
-        "" => format!("`{text}` is not a number; write it as 1000, 10k, 10M or 2.5e9"),
-        _ if text.contains(char::is_alphabetic) => {
-            format!("`{text}` is not a whole number below 2^64; write it as 1000, 1,000 or 2.5e9, or with {SUFFIXES}")
-        }
-        _ => format!("`{text}` is not a whole number below 2^64"),
-    })
+    ];
+    let by_word = words.into_iter().find_map(|(name, factor)| {
+        let (word, unit) = after.split_at_checked(name.len())?;
+        word.eq_ignore_ascii_case(name).then_some((factor, unit))
+    });
+    by_word
+        .or_else(|| letters.into_iter().find_map(|(name, factor)| after.strip_prefix(name).map(|unit| (factor, unit))))
+        .unwrap_or((1, after))
 }
 
-/// The text after a word at the beginning.
-fn one_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
-    let rest = text.strip_prefix(word)?;
-    if rest.is_empty() || rest.starts_with(' ') { Some(rest.trim_start()) } else { None }
+/// The number that a word at the beginning stands for, as digits and a power of ten, and the text
+/// after it.
+fn spelled(text: &str) -> Option<(u64, i32, &str)> {
+    const WORDS: [(&str, u64); 23] = [
+        ("a", 1),
+        ("an", 1),
+        ("one", 1),
+        ("two", 2),
+        ("three", 3),
+        ("four", 4),
+        ("five", 5),
+        ("six", 6),
+        ("seven", 7),
+        ("eight", 8),
+        ("nine", 9),
+        ("ten", 10),
+        ("eleven", 11),
+        ("twelve", 12),
+        ("fifteen", 15),
+        ("twenty", 20),
+        ("thirty", 30),
+        ("forty", 40),
+        ("fifty", 50),
+        ("sixty", 60),
+        ("seventy", 70),
+        ("eighty", 80),
+        ("ninety", 90),
+    ];
+    for half in ["half a", "half an"] {
+        if let Some(rest) = after_word(text, half) {
+            return Some((5, -1, rest));
+        }
+    }
+    WORDS.iter().find_map(|(word, digits)| Some((*digits, 0, after_word(text, word)?)))
+}
+
+/// The text after a word at the beginning (in upper or lower case).
+fn after_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let (first, rest) = text.split_at_checked(word.len())?;
+    let is_whole = rest.is_empty() || rest.starts_with(' ');
+    (first.eq_ignore_ascii_case(word) && is_whole).then(|| rest.trim_start())
 }
 
 /// The suffixes that may follow a number.
@@ -288,8 +460,17 @@ mod tests {
             ("a thousand", 1000),
             ("one million", 1_000_000),
             ("64 k", 64_000),
+            ("ten million", 10_000_000),
+            ("Ten Million", 10_000_000),
+            ("a hundred thousand", 100_000),
+            ("half a million", 500_000),
+            ("two hundred", 200),
+            ("twenty", 20),
         ] {
             assert_eq!(count(text), Ok(expected), "{text}");
+        }
+        for text in ["10 million users", "10M new items", "ten million Keys", "10,000,000 lines", "10M"] {
+            assert_eq!(items(text), Ok(10_000_000), "{text}");
         }
         assert_eq!(bits("64MiB"), Ok(64 << 23));
         assert_eq!(bits("1M"), Ok(1_000_000));
@@ -302,9 +483,67 @@ mod tests {
         assert!(memory("64").expect_err("a slip").contains("64MiB"));
     }
 
+    /// A size that an answer shows is taken back, as at most that.
+    #[test]
+    fn sizes_have_decimals() {
+        assert_eq!((memory("17.14 MiB"), bytes("1.5KiB"), bytes("0.1KiB")), (Ok(17_972_592), Ok(1536), Ok(102)));
+        assert_eq!((bits("17.14MiB"), bits("1.2345 kb"), bits("0.3B")), (Ok(143_780_741), Ok(1234), Ok(2)));
+        assert_eq!((bits("3.562 KiB"), bytes("2 bytes"), bits("1.5e0MiB")), (Ok(29_179), Ok(2), Ok(3 << 22)));
+        // Without a unit, what is not whole is a slip.
+        for text in ["1.5", "1.5 bits", "0.5", "1e-1"] {
+            assert!(bits(text).is_err(), "{text}");
+        }
+        assert!(bytes("1.5").is_err() && bytes("99999999999.9 EiB").is_err() && bits("1e99 MiB").is_err());
+        assert!(count("1.00001Ki").is_err());
+    }
+
+    #[test]
+    fn numbers_per_second() {
+        for text in ["500", "500/s", "500 a second", "500 items per second", "30k a minute", "30,000/min", "1.8M an hour", "five hundred"] {
+            assert_eq!(per_second(text), Ok(500.0), "{text}");
+        }
+        assert_eq!((per_second("2.5"), per_second("3 a minute")), (Ok(2.5), Ok(0.05)));
+        for text in ["", "0", "-1", "500 a year", "1/3", "a second", "1e13", "nan", "inf", "/s"] {
+            assert!(per_second(text).is_err(), "{text}");
+        }
+        assert!(per_second("often").expect_err("a word").contains("500 a minute"));
+    }
+
+    /// What a message takes for a slip, it says.
+    #[test]
+    fn slips_are_named() {
+        for (text, said) in [("10m", "10M, 10 million?"), ("1B", "1 billion?"), ("64MiB", "a size, not a number"), ("0.1%", "the rate")] {
+            let error = items(text).expect_err(text);
+            assert!(error.contains(said), "{error}");
+        }
+        for text in ["once per horse", "often", "1 in"] {
+            let error = rate(text).expect_err(text);
+            assert!(error.contains("once in a million") && !error.contains("exponent"), "{error}");
+        }
+    }
+
     #[test]
     fn rates() {
-        for text in ["0.1%", "1/1000", "1 in 1000", "1 in 1,000", "one in a thousand", "10 in 10k", "1e-3"] {
+        for text in [
+            "0.1%",
+            "1/1000",
+            "1 in 1000",
+            "1 in 1,000",
+            "one in a thousand",
+            "10 in 10k",
+            "1e-3",
+            "once in a thousand",
+            "One in a Thousand",
+            "1 in a thousand",
+            "1 per thousand",
+            "1 out of 1000",
+            "1:1000",
+            "0.1 %",
+            "0,1%",
+            "0.1 percent",
+            "0.1 per cent",
+            "10k in 10M",
+        ] {
             assert_eq!(rate(text), "0.001".parse::<Rate>().map_err(|error| error.to_string()), "{text}");
         }
         assert_eq!(rate("1 in 10 million"), Ok("1e-7".parse().expect("a rate")));
@@ -316,12 +555,24 @@ mod tests {
 
     #[test]
     fn times() {
-        for (text, expected) in
-            [("90", 90.0), ("1.5h", 5400.0), ("30min", 1800.0), ("7d", 604_800.0), ("1w", 604_800.0), ("0", 0.0), ("250ms", 0.25)]
-        {
+        for (text, expected) in [
+            ("90", 90.0),
+            ("1.5h", 5400.0),
+            ("30min", 1800.0),
+            ("7d", 604_800.0),
+            ("1w", 604_800.0),
+            ("0", 0.0),
+            ("250ms", 0.25),
+            ("1 hour", 3600.0),
+            ("an hour", 3600.0),
+            ("Ten Minutes", 600.0),
+            ("1.5 hours", 5400.0),
+            ("half a day", 43_200.0),
+            ("2 days", 172_800.0),
+        ] {
             assert_eq!(seconds(text), Ok(expected), "{text}");
         }
-        for text in ["", "h", "1y", "-3s", "1e999", "nan", "inf"] {
+        for text in ["", "h", "hour", "a", "1y", "1 H", "-3s", "1e999", "nan", "inf", "an hour ago"] {
             assert!(seconds(text).is_err(), "{text}");
         }
     }
@@ -335,7 +586,8 @@ mod tests {
             "-3",
             "10Q",
             "1e30",
-            "ten",
+            "tenth",
+            "ten users",
             "1e",
             "1..2",
             "M",

@@ -1,4 +1,5 @@
-//! Burns, *On Occupancy Moments and Bloom Filter Efficiency*: sections 3.2 to 5 and figures 6 to 10. Figures 1 to 5 are drawings without data.
+//! Burns, *On Occupancy Moments and Bloom Filter Efficiency*: sections 3.2 to 5 and figures 6
+//! to 10. Figures 1 to 5 are drawings without data.
 
 use crate::{Claim, Figure, classic, percent_above, shown, standard};
 use std::f64::consts::LN_2;
@@ -61,7 +62,8 @@ fn bounds_and_figures() -> Result<Vec<Claim>> {
     let one_valley = |rates: Vec<f64>| rates.windows(3).all(|next| next[1] <= next[0] || next[2] >= next[1]);
     let [standards, classics]: [Vec<f64>; 2] = [rates.iter().map(|rate| rate.0).collect(), rates.iter().map(|rate| rate.1).collect()];
     let ends = [standards[39], classics[39]];
-    // Table 1 at 100 bits, 20 items, 3 probes: the means, and what its rows "balls n, batches k" give if read as they stand.
+    // Table 1 at 100 bits, 20 items, 3 probes: the means, and what its rows "balls n, batches k"
+    // give if read as they stand.
     let means = [Occupancy::classic(100, 20, 3)?.mean()?, Occupancy::standard(100, 20, 3)?.mean()?];
     let printed = [1.0 - libm::pow(0.97, 20.0), 1.0 - libm::pow(0.99, 60.0)].map(|share| 100.0 * share);
     let swapped = Occupancy::classic(100, 3, 20)?.mean()?;
@@ -548,7 +550,8 @@ fn discussion() -> Result<Vec<Claim>> {
     ])
 }
 
-/// How far the standard filter's best probes are below the estimate in a figure's data, at n = 2, 4, 8 and 16; nothing where the figure has not both by items.
+/// How far the standard filter's best probes are below the estimate in a figure's data, at n = 2,
+/// 4, 8 and 16; nothing where the figure has not both by items.
 fn approach(figure: &Figure) -> Vec<f64> {
     let column = |name: &str| figure.columns.iter().position(|column| column == name);
     let (Some(items), Some(estimate), Some(best)) = (column("items"), column("estimate"), column("standard")) else { return Vec::new() };

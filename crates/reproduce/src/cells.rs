@@ -1,5 +1,6 @@
-//! The work behind figures and claims, cut into cells: each has a name, can be run alone and on any thread, and gives the same numbers every time. So a long run can go on where it was stopped, and what a figure and
-//! a claim both ask for is done once.
+//! The work behind figures and claims, cut into cells: each has a name, can be run alone and on any
+//! thread, and gives the same numbers every time. So a long run can go on where it was stopped, and
+//! what a figure and a claim both ask for is done once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,7 +20,8 @@ pub(crate) struct Cell<'a> {
     pub(crate) steps: f64,
     /// Whether these can be its numbers: what was kept in a file may be damaged.
     pub(crate) fits: Fits<'a>,
-    /// Whether its numbers may be kept. Laws are not experiments: they are computed by the program that prints them.
+    /// Whether its numbers may be kept. Laws are not experiments: they are computed by the program
+    /// that prints them.
     pub(crate) is_experiment: bool,
     pub(crate) run: Box<dyn Fn() -> Result<Vec<f64>> + Send + Sync + 'a>,
 }
@@ -54,7 +56,8 @@ pub struct Done<'a> {
     pub share: f64,
 }
 
-/// Runs all cells that are not known, each name once, on so many threads, the longest first, and tells `done` of each; stops early where that says so. Gives the first failure.
+/// Runs all cells that are not known, each name once, on so many threads, the longest first, and
+/// tells `done` of each; stops early where that says so. Gives the first failure.
 pub(crate) fn run(cells: &[Cell<'_>], known: &mut Known, threads: usize, mut done: impl FnMut(&Done<'_>) -> bool) -> Result<()> {
     let mut names = BTreeSet::new();
     let cells: Vec<&Cell<'_>> = cells.iter().filter(|cell| names.insert(cell.name.as_str())).collect();
@@ -63,7 +66,8 @@ pub(crate) fn run(cells: &[Cell<'_>], known: &mut Known, threads: usize, mut don
     open.sort_by(|a, b| b.steps.total_cmp(&a.steps));
     let mut left: f64 = open.iter().map(|cell| cell.steps).sum();
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    // Without room: who has a result waits until it is told of, so that a stop is heeded after one more cell of each thread at most.
+    // Without room: who has a result waits until it is told of, so that a stop is heeded after one
+    // more cell of each thread at most.
     let (sender, receiver) = mpsc::sync_channel(0);
     std::thread::scope(|scope| {
         for _ in 0..threads.clamp(1, 1_024).min(open.len()) {

@@ -9,8 +9,9 @@ fn rate_axis() -> Axis {
 }
 
 impl Figure {
-    /// Its charts with their file names, without an ending: most figures are one; figure 1 of Kirsch and Mitzenmacher has one for each load, figure 2 one for each scheme, and where many decades hide a difference
-    /// there is a second chart of ratios.
+    /// Its charts with their file names, without an ending: most figures are one; figure 1 of
+    /// Kirsch and Mitzenmacher has one for each load, figure 2 one for each scheme, and where many
+    /// decades hide a difference there is a second chart of ratios.
     ///
     /// # Errors
     /// The figure has no points, which none of [`crate::Paper::figures`] lacks.

@@ -1,6 +1,8 @@
-//! Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of Recycling Bloom Filters*, section V: figures 3 to 7, filters simulated beside the models.
+//! Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of Recycling Bloom
+//! Filters*, section V: figures 3 to 7, filters simulated beside the models.
 //!
-//! The paper prints neither its k nor its numbers, so each figure is recomputed for several k, and "around 30%" becomes a function of the rate. Simulated filters are offered new items only: a
+//! The paper prints neither its k nor its numbers, so each figure is recomputed for several k, and
+//! "around 30%" becomes a function of the rate. Simulated filters are offered new items only: a
 //! rate is about these, and repeats that are remembered say nothing of it.
 
 use crate::cells::{Cell, Known, are_shares};
@@ -21,7 +23,8 @@ const CLAIM_ITEMS: u64 = 200_000;
 const BITS: u64 = 1_000;
 const PROBES: [u32; 3] = [3, 5, 7];
 
-/// One phase. Seeds are renewed with each cycle, so that two phases have positions of their own, as (26) takes them.
+/// One phase. Seeds are renewed with each cycle, so that two phases have positions of their own, as
+/// (26) takes them.
 const ONE: Mode = Mode { phases: Phases::One, colliding: true, retaining: false, seeds: Seeds::Renewed };
 
 fn two_phases(trigger: Trigger) -> Mode {
@@ -100,7 +103,8 @@ fn inside(model: f64, [lower, upper]: &Interval) -> bool {
     (*lower..=*upper).contains(&model)
 }
 
-/// Of 99% intervals some miss: so many of them do not contradict. More happen with a chance below 1e-3.
+/// Of 99% intervals some miss: so many of them do not contradict. More happen with a chance below
+/// 1e-3.
 fn may_miss(points: usize) -> usize {
     let (mut left, mut chance) = (1.0, libm::pow(0.99, points as f64));
     for misses in 0..points {
@@ -331,7 +335,8 @@ fn capacity_claims() -> Result<Vec<Claim>> {
     ])
 }
 
-/// Items of one phase over those of one of two phases in the same memory: as (24) has it, and with the trigger kept.
+/// Items of one phase over those of one of two phases in the same memory: as (24) has it, and with
+/// the trigger kept.
 fn ratios(bits: u64, rate: &str) -> Result<[f64; 2]> {
     let rate: Rate = rate.parse()?;
     let items =
@@ -402,7 +407,8 @@ pub(super) fn claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
 const MODELLED: [&str; 6] = ["probes", "sigma", "model", "simulated", "lower", "upper"];
 const CAPACITIES: [&str; 5] = ["f_w items", "f_a items", "sigma items", "f_w ratio", "f_a ratio"];
 
-/// What is simulated: figures 3 and 4, each as far as the effort goes and as the claims ask for, and the paper's own experiment.
+/// What is simulated: figures 3 and 4, each as far as the effort goes and as the claims ask for,
+/// and the paper's own experiment.
 pub(super) fn cells<'a>(effort: &Effort, make: Maker<'a>) -> Vec<Cell<'a>> {
     let wanted = |items: u64| [items, CLAIM_ITEMS].into_iter().filter(|items| *items > 0);
     let third = MODES.iter().filter_map(|&(_, _, mode)| Modelled::all(mode).ok()).flatten();
@@ -414,7 +420,9 @@ pub(super) fn cells<'a>(effort: &Effort, make: Maker<'a>) -> Vec<Cell<'a>> {
     third.chain(fourth).chain(own.into_iter().flatten().flatten().map(|(_, cell)| cell)).collect()
 }
 
-/// The paper's own experiment at the points of figure 3: what the model says, and epochs over the same 1,000 messages. The model of two phases is (26), where positions are renewed with the trigger kept.
+/// The paper's own experiment at the points of figure 3: what the model says, and epochs over the
+/// same 1,000 messages. The model of two phases is (26), where positions are renewed with the
+/// trigger kept.
 fn own_experiment(two: bool, renewed: bool) -> Vec<(Modelled, Cell<'static>)> {
     let mode = match (two, renewed) {
         (false, _) => ONE,
@@ -438,7 +446,8 @@ fn own_experiment(two: bool, renewed: bool) -> Vec<(Modelled, Cell<'static>)> {
     Modelled::all(mode).unwrap_or_default().into_iter().map(with_cell).collect()
 }
 
-/// How many points that are seen often enough have the model in their interval, of how many, and the point whose mean is farthest off.
+/// How many points that are seen often enough have the model in their interval, of how many, and
+/// the point whose mean is farthest off.
 fn inside_epochs(two: bool, renewed: bool, known: &Known) -> Result<(usize, usize, String)> {
     let (mut hits, mut all, mut worst, mut farthest) = (0, 0, String::new(), 0.0);
     for (point, cell) in own_experiment(two, renewed) {

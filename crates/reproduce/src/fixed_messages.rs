@@ -1,13 +1,17 @@
-//! The experiment of Dozier, Salamatian and Rubenstein as we read their description (V-A1): a filter of one phase or of two over the same 1,000 messages, drawn uniformly, with one set of hash functions.
+//! The experiment of Dozier, Salamatian and Rubenstein as we read their description (V-A1): a
+//! filter of one phase or of two over the same 1,000 messages, drawn uniformly, with one set of
+//! hash functions.
 //!
-//! The model takes each new message's positions for fresh ones. Here a cycle can have no more than 1,000 new messages, and the same ones come back with the same positions.
+//! The model takes each new message's positions for fresh ones. Here a cycle can have no more than
+//! 1,000 new messages, and the same ones come back with the same positions.
 
 use truebloom_math::simulation::SplitMix64;
 
 const MESSAGES: usize = 1_000;
 const ARRIVALS: usize = 100_000;
 
-/// Epochs of one phase and of two, and the 99.5% points of Student's distribution with one degree of freedom less.
+/// Epochs of one phase and of two, and the 99.5% points of Student's distribution with one degree
+/// of freedom less.
 const EPOCHS: [(usize, f64); 2] = [(7, 3.707), (10, 3.250)];
 
 /// What the epochs gave.
@@ -77,7 +81,8 @@ impl Phase {
 }
 
 impl Experiment {
-    /// The rate among messages that the filter does not hold; with one phase the one that overflows it is forgotten with it, with two its bits stay in the filter that is frozen.
+    /// The rate among messages that the filter does not hold; with one phase the one that overflows
+    /// it is forgotten with it, with two its bits stay in the filter that is frozen.
     pub(super) fn run(&self) -> Epochs {
         let probes = self.probes as usize;
         let mut random = SplitMix64::of(&[self.bits, self.probes.into(), self.sigma, 1_000]);

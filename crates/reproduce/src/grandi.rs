@@ -1,4 +1,5 @@
-//! Grandi, *On the analysis of Bloom filters*, section 3: 128 bits with 16 items (S1) and with 8 items (S2).
+//! Grandi, *On the analysis of Bloom filters*, section 3: 128 bits with 16 items (S1) and with 8
+//! items (S2).
 
 use crate::{Claim, Figure, classic, percent_above, standard};
 use truebloom_math::{Approximation, Result, Variant, optimal_probes};

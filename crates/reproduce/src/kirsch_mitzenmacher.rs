@@ -1,4 +1,5 @@
-//! Kirsch and Mitzenmacher, *Building a Better Bloom Filter*, sections 3 to 8 (9 is beside, and so are the experiments of figures 1 and 2): constants and bounds.
+//! Kirsch and Mitzenmacher, *Building a Better Bloom Filter*, sections 3 to 8 (9 is beside, and so
+//! are the experiments of figures 1 and 2): constants and bounds.
 
 use crate::kirsch_mitzenmacher_trials::{SCHEMES, rate_of};
 use crate::{Claim, shown};
@@ -124,7 +125,8 @@ fn section_7_and_others() -> Result<Vec<Claim>> {
     let delta = truebloom_math::convergence::conditions(&double(41, 6, Step::Any, Offsets::Linear)?, 1).single;
     let ends = LOADS.map(|(c, k)| [theorem_6_2_lower_printed(c.into(), k), theorem_6_3_lower_printed(c.into(), k)]);
     let list = |which: usize| ends.iter().map(|ends| shown(ends[which])).collect::<Vec<_>>().join(", ");
-    // The schemes of 6.2 and of 6.3, by proven rates: the same coefficient at ten times the items, and not 0.
+    // The schemes of 6.2 and of 6.3, by proven rates: the same coefficient at ten times the items,
+    // and not 0.
     let settles = |law: &dyn Fn(u64) -> Result<Box<dyn Law>>| {
         let at = |items: u64| {
             let law = law(items)?;

@@ -34,13 +34,15 @@ pub(super) fn rate_of(scheme: SchemeId, load: u32, probes: u32, items: u64) -> R
 /// How a rate by a law may be known, by the number that stands for it in a cell.
 const METHODS: [Method; 4] = [Method::Exact, Method::Validated, Method::Bound, Method::Simulation];
 
-/// Value, ends, and the number of the method; an approximation, which none of the sizes here needs, has the number after the last.
+/// Value, ends, and the number of the method; an approximation, which none of the sizes here needs,
+/// has the number after the last.
 fn numbers(fpr: &Fpr) -> Vec<f64> {
     let method = METHODS.iter().position(|method| *method == fpr.method).unwrap_or(METHODS.len());
     vec![fpr.value, fpr.lower, fpr.upper, method as f64]
 }
 
-/// The columns of a law: its value where that is more than the middle of a bracket, else no number; both ends; and the method in words.
+/// The columns of a law: its value where that is more than the middle of a bracket, else no number;
+/// both ends; and the method in words.
 fn columns_of(values: &[f64]) -> ([f64; 3], &'static str) {
     let at = |i: usize| values.get(i).copied().unwrap_or(f64::NAN);
     let (value, word) = match METHODS.get(at(3) as usize) {
@@ -132,7 +134,8 @@ pub(super) fn cells(effort: &Effort) -> Vec<Cell<'static>> {
     points.chain(COUNTED.map(|scheme| counts(scheme, effort.filters))).collect()
 }
 
-/// Figure 1: the rate of every scheme by simulation, with its standard error, and by its law, with its ends and its method. Figure 2: how often Q hits came up.
+/// Figure 1: the rate of every scheme by simulation, with its standard error, and by its law, with
+/// its ends and its method. Figure 2: how often Q hits came up.
 pub(super) fn figures(effort: &Effort, known: &Known) -> Result<Vec<Figure>> {
     let mut columns = vec!["c".to_owned(), "k".to_owned(), "n".to_owned(), "limit".to_owned()];
     for scheme in SCHEMES {

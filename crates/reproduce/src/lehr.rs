@@ -1,4 +1,5 @@
-//! Lehr, *The Bloom Filter Hashing Solution*. He writes m for items and N for bits; here they are n and m.
+//! Lehr, *The Bloom Filter Hashing Solution*. He writes m for items and N for bits; here they are n
+//! and m.
 
 use crate::{Claim, Figure, shown, standard};
 use truebloom_math::occupancy::Occupancy;

@@ -1,8 +1,11 @@
-//! The papers rerun: every number that Burns, Grandi and Lehr print in their comparisons, and the data of every figure, computed by this library.
+//! The papers rerun: every number that Burns, Grandi and Lehr print in their comparisons, and the
+//! data of every figure, computed by this library.
 //!
-//! A [`Claim`] is one printed number, or one statement that numbers can decide. Its [`Verdict`] follows from the numbers: what agrees with all printed digits is
-//! confirmed, what agrees only with the correction of `docs/ERRATA.md` is confirmed with a correction, what neither saves is refuted. Statements about all sizes are
-//! decided on the range that their text names: a counterexample refutes, the lack of one there proves nothing beyond.
+//! A [`Claim`] is one printed number, or one statement that numbers can decide. Its [`Verdict`]
+//! follows from the numbers: what agrees with all printed digits is confirmed, what agrees only
+//! with the correction of `docs/ERRATA.md` is confirmed with a correction, what neither saves is
+//! refuted. Statements about all sizes are decided on the range that their text names: a
+//! counterexample refutes, the lack of one there proves nothing beyond.
 //!
 //! ```
 //! use truebloom_reproduce::{Paper, Verdict};
@@ -36,7 +39,8 @@ use truebloom_math::{Error, Result, Variant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Paper {
-    /// Burns, *On Occupancy Moments and Bloom Filter Efficiency*: sections 3.2 to 5, figures 6 to 10.
+    /// Burns, *On Occupancy Moments and Bloom Filter Efficiency*: sections 3.2 to 5, figures 6
+    /// to 10.
     Burns,
     /// Grandi, *On the analysis of Bloom filters*: section 3, figure 1.
     Grandi,
@@ -44,7 +48,8 @@ pub enum Paper {
     Lehr,
     /// Kirsch and Mitzenmacher, *Building a Better Bloom Filter*: sections 3 to 8, figures 1 and 2.
     KirschMitzenmacher,
-    /// Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of Recycling Bloom Filters*: sections IV and V, figures 3 to 7.
+    /// Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of Recycling Bloom
+    /// Filters*: sections IV and V, figures 3 to 7.
     Dozier,
 }
 
@@ -57,7 +62,9 @@ pub struct Trial {
     pub most_items: Option<u64>,
 }
 
-/// Makes the filter of a trial from a seed, or leaves it to the one of [`truebloom_math::recycling::subject`]. So real filters, which this crate does not know, stand beside their models.
+/// Makes the filter of a trial from a seed, or leaves it to the one of
+/// [`truebloom_math::recycling::subject`]. So real filters, which this crate does not know, stand
+/// beside their models.
 pub type Maker<'a> = &'a (dyn Fn(&Trial, u64) -> Option<Box<dyn Subject>> + Sync);
 
 /// How much is simulated for the figures.
@@ -117,12 +124,14 @@ impl Paper {
         }
     }
 
-    /// Its claims, in the order of the paper. Below two seconds, for Dozier et al. some more; the sizes are the papers', so no error is expected.
+    /// Its claims, in the order of the paper. Below two seconds, for Dozier et al. some more; the
+    /// sizes are the papers', so no error is expected.
     pub fn claims(self) -> Result<Vec<Claim>> {
         self.claims_of(NO_MAKER, &Known::new())
     }
 
-    /// The same of filters made elsewhere, where filters are simulated (Dozier et al.), and with what is known already: see [`Paper::experiments`].
+    /// The same of filters made elsewhere, where filters are simulated (Dozier et al.), and with
+    /// what is known already: see [`Paper::experiments`].
     pub fn claims_of(self, make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
         match self {
             Paper::Burns => burns::claims(),
@@ -133,14 +142,15 @@ impl Paper {
         }
     }
 
-    /// The data of its figures (for Lehr, who draws none, of his sequence and of the design tables that he describes), with a hundred trials of every experiment. Some seconds, for
-    /// Kirsch and Mitzenmacher half a minute.
+    /// The data of its figures (for Lehr, who draws none, of his sequence and of the design tables
+    /// that he describes), with a hundred trials of every experiment. Some seconds, for Kirsch and
+    /// Mitzenmacher half a minute.
     pub fn figures(self) -> Result<Vec<Figure>> {
         self.figures_of(&Effort::trials(100), NO_MAKER, &Known::new())
     }
 
-    /// The same with so much simulated, of filters made elsewhere where those recycle, and with what is known already: see [`Paper::experiments`]. Trials are drawn from a frozen
-    /// generator.
+    /// The same with so much simulated, of filters made elsewhere where those recycle, and with
+    /// what is known already: see [`Paper::experiments`]. Trials are drawn from a frozen generator.
     pub fn figures_of(self, effort: &Effort, make: Maker<'_>, known: &Known) -> Result<Vec<Figure>> {
         match self {
             Paper::Burns => burns::figures(),
@@ -151,8 +161,10 @@ impl Paper {
         }
     }
 
-    /// Runs the experiments behind the claims and the figures on so many threads and adds their numbers to `known`, leaving out those that are there. Each that ends is reported to `done`, which says whether to go on. The numbers
-    /// do not depend on the threads, nor on where a run was stopped and taken up again.
+    /// Runs the experiments behind the claims and the figures on so many threads and adds their
+    /// numbers to `known`, leaving out those that are there. Each that ends is reported to `done`,
+    /// which says whether to go on. The numbers do not depend on the threads, nor on where a run
+    /// was stopped and taken up again.
     ///
     /// ```
     /// use truebloom_reproduce::{Effort, Known, Paper};
@@ -190,7 +202,8 @@ impl FromStr for Paper {
 /// What became of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// Ours agrees with every printed digit, or the statement held wherever its text says that it was tried.
+    /// Ours agrees with every printed digit, or the statement held wherever its text says that it
+    /// was tried.
     Confirmed,
     /// As printed it is wrong; ours agrees with the corrected form.
     Corrected,
@@ -240,7 +253,8 @@ pub struct Claim {
     pub ours: String,
     /// What follows.
     pub verdict: Verdict,
-    /// The row of `docs/ERRATA.md`: always with a correction or a refutation, as a note with some that are confirmed.
+    /// The row of `docs/ERRATA.md`: always with a correction or a refutation, as a note with some
+    /// that are confirmed.
     pub erratum: Option<&'static str>,
 }
 
@@ -303,7 +317,8 @@ impl Figure {
         Ok(Figure { name, text, columns: columns.iter().map(|&column| column.to_owned()).collect(), rows: rows?, words: Vec::new() })
     }
 
-    /// The figure as comma-separated values, a line of column names first; numbers so that they read back the same, nothing where there is none, and the columns of words last.
+    /// The figure as comma-separated values, a line of column names first; numbers so that they
+    /// read back the same, nothing where there is none, and the columns of words last.
     pub fn csv(&self) -> String {
         let row = |(number, row): (usize, &Vec<f64>)| {
             let words = self.words.iter().map(|(_, words)| words.get(number).copied().unwrap_or_default().to_owned());
@@ -323,7 +338,8 @@ fn plain(value: f64) -> String {
     }
 }
 
-/// Whether the number, rounded to as many digits as are printed, is what is printed: `5`, `0.023`, `4.59e-4`, `11.18%`.
+/// Whether the number, rounded to as many digits as are printed, is what is printed: `5`, `0.023`,
+/// `4.59e-4`, `11.18%`.
 fn agrees(ours: f64, printed: &str) -> bool {
     let printed = printed.trim_end_matches('%');
     let mantissa = printed.split('e').next().unwrap_or(printed);

@@ -1,4 +1,5 @@
-//! One page of all that was found: claims with their verdicts, and the figures. It needs nothing but itself.
+//! One page of all that was found: claims with their verdicts, and the figures. It needs nothing
+//! but itself.
 
 use crate::{Claim, Paper, Verdict};
 use std::fmt::Write;
@@ -27,10 +28,12 @@ td.confirmed,td.corrected,td.refuted{font-weight:600;white-space:nowrap}\
 figure{margin:0;border:1px solid #D6DCE2;border-radius:6px;overflow:hidden}figure svg{display:block;width:100%;height:auto}\
 @media (prefers-color-scheme:dark){body{color:#E6EAEE;background:#0F1419}th,td,figure{border-color:#333C46}.confirmed{color:#8FD694}.corrected{color:#EFB83A}.refuted{color:#FF8A80}}";
 
-/// What stands at the beginning of every report, so that programs can tell it from pages of others before they replace it.
+/// What stands at the beginning of every report, so that programs can tell it from pages of others
+/// before they replace it.
 pub const MARK: &str = "<meta name=\"generator\" content=\"truebloom reproduce\">";
 
-/// The whole report as one HTML page. `how` says how it was made: the command, and how much was simulated.
+/// The whole report as one HTML page. `how` says how it was made: the command, and how much was
+/// simulated.
 #[must_use]
 pub fn report(chapters: &[Chapter], how: &str) -> String {
     let charts = truebloom_plot::page_style();

@@ -255,8 +255,10 @@ fn recycling_capacities_are_those_of_the_reference() {
     assert!(compared >= 14, "{compared}");
 }
 
-/// Seed frozen, 20 trials: simulated rates lie within five standard errors of their laws, or of the bracket of what is known (chance of a false alarm about 1%: with an error estimated from twenty shares, five of them are Student's 5 at 19 degrees of freedom,
-/// 8e-5 for each of 140). A rate of the wrong scheme at c = 16, n = 100 is far outside.
+/// Seed frozen, 20 trials: simulated rates lie within five standard errors of their laws, or of the
+/// bracket of what is known (chance of a false alarm about 1%: with an error estimated from twenty
+/// shares, five of them are Student's 5 at 19 degrees of freedom, 8e-5 for each of 140). A rate of
+/// the wrong scheme at c = 16, n = 100 is far outside.
 #[test]
 fn simulated_rates_agree_with_their_laws() {
     let (effort, mut known) = (Effort::trials(20), Known::new());
@@ -291,7 +293,8 @@ fn simulated_rates_agree_with_their_laws() {
     assert_eq!(trials, 20.0);
 }
 
-/// Every figure is drawn, by the name of its paper; the page holds every chart and claim, and nothing from elsewhere.
+/// Every figure is drawn, by the name of its paper; the page holds every chart and claim, and
+/// nothing from elsewhere.
 #[test]
 fn the_report_is_one_whole_page() {
     let mut chapters = Vec::new();
@@ -313,7 +316,8 @@ fn the_report_is_one_whole_page() {
     assert!(!["http:", "https:", "src=", "href=", "url("].iter().any(|outside| elsewhere.contains(outside)));
 }
 
-/// Claims rest on the same cells as figures: what is known is not simulated again, and what cannot be a cell's numbers is.
+/// Claims rest on the same cells as figures: what is known is not simulated again, and what cannot
+/// be a cell's numbers is.
 #[test]
 fn claims_take_what_is_known() {
     let mut known = SIMULATED.clone();
@@ -348,7 +352,8 @@ fn claims_are_well_formed() {
     assert!("bloom".parse::<Paper>().is_err());
 }
 
-/// Every claim can fail: `crates/math/tests/faults/run.py --claims` plants faults, and its list has one for each that changes the verdict. A claim that is added needs one.
+/// Every claim can fail: `crates/math/tests/faults/run.py --claims` plants faults, and its list has
+/// one for each that changes the verdict. A claim that is added needs one.
 #[test]
 fn every_claim_is_overturned_by_a_fault() {
     let list = include_str!("../../math/tests/faults/overturned.txt");

@@ -41,7 +41,8 @@ def test_the_bits_are_those_of_one_process(spark):
     assert pairs == alone([(i, "x") for i in range(20_000)], 20_000, 0.01, 7) and pairs.is_merged
 
 
-# Each key of `everywhere.KEYS` as an expression of SQL, in a column of its own type. Numbers beyond 2^63 have no type in Spark; their bits do.
+# Each key of `everywhere.KEYS` as an expression of SQL, in a column of its own type. Numbers beyond
+# 2^63 have no type in Spark; their bits do.
 COLUMNS = [
     ["'café'", "''"],
     ["X'00ff'"],
@@ -140,10 +141,12 @@ def test_a_bloom_join(spark):
     assert joined.frame.join(small, "id").count() == plain == 2000
     report = joined.report()
     assert report["rows"] == 200_000 and report["kept"] + report["dropped"] == 200_000 and report["kept"] == joined.frame.count()
-    # 2,000 rows have a partner; each number of the others comes twice, so that half of the rows that stay by error are draws at the filter's rate.
+    # 2,000 rows have a partner; each number of the others comes twice, so that half of the rows
+    # that stay by error are draws at the filter's rate.
     by_error = report["kept"] - 2000
     assert by_error % 2 == 0 and p_value(by_error // 2, 99_000, joined.expected_fpr) > ALPHA
-    # What is expected by error is that rate of all rows without a partner, which themselves are estimated by it.
+    # What is expected by error is that rate of all rows without a partner, which themselves are
+    # estimated by it.
     assert report["expected_by_error"] == pytest.approx(joined.expected_fpr * (200_000 - (report["kept"] - report["expected_by_error"])), rel=1e-9)
     with pytest.raises(KeyTypeError, match="integers and text"):
         tbs.prefilter(big, small.select(F.col("id").cast("string")), "id", items=1000)
@@ -203,5 +206,6 @@ def test_five_million_keys_beside_the_filter_of_spark(spark):
     theirs = spark.range(keys)._jdf.stat().bloomFilter("id", keys, 0.01)
     passed = sum(theirs.mightContainLong(i) for i in range(keys, keys + 20_000))
     assert p_value(passed, 20_000, 0.01) > ALPHA
-    # Beyond that the JVM's is capped without a word, here at 3.4 bits a key; ours says how large it is.
+    # Beyond that the JVM's is capped without a word, here at 3.4 bits a key; ours says how large it
+    # is.
     assert spark.range(10)._jdf.stat().bloomFilter("id", 20_000_000, 0.01).bitSize() == 2**26 < plan(20_000_000, 0.01).bits / 2

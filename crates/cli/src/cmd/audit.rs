@@ -16,14 +16,14 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom audit guava -n 1000 -p 1e-6
   truebloom audit redisbloom -n 100 -p 1e-6 --simulate 1G     a narrower interval (half a minute)
-  truebloom audit bip37 -n 5000 --bits 36000B --probes 5      a filter you have
-  truebloom audit --table -n 1000 -p 1e-6                     all of them, side by side
+  truebloom audit bip37 -n 5000 --bits 36000B --probes 5      a filter that you have
+  truebloom audit --table -n 1000 -p 1e-6                     all libraries, side by side
   truebloom audit --table -n 1000 -p 1% --plot audit.svg      the same as a chart
 
-The arithmetic of a library is audited, on ideal hashes in place of its own. Rates come from a law where one fits, otherwise from a simulation, with its 99% interval.
+The audit computes with a library's arithmetic and ideal hashes in place of its own. Rates come from a formula if one applies, and otherwise from a simulation with a 99% interval.
 
-All are judged alike, truebloom too: whether the expected rate is at most what was asked (the verdict), and how many of the filters that are built have a rate of their own
-that is at most what was asked (`keep it`, at least; `-` where the set bits do not determine a filter's rate).";
+All libraries are judged alike, including truebloom. The verdict says whether the expected rate is at most the rate asked for. `keep it` is a lower bound on the share of filters
+whose own rate is at most the rate asked for (`-` if the set bits do not determine a filter's rate).";
 
 const USAGE: &str = "\
 truebloom audit [OPTIONS] -n <N> -p <RATE> <LIBRARY>

@@ -16,7 +16,7 @@ Examples:
   truebloom compare --confidence 99.9% monday.tbl tuesday.tbl other.tbl
 
 The filters must have the same bits, probes, scheme, hasher and seed: make them all from one, with `truebloom copy --empty`.
-The ranges hold for keys chosen independently of the seed. Intersections are refused: their set bits do not tell how many items they hold.";
+The ranges hold for keys that were chosen without knowing the seed. Intersections are refused, because their set bits do not determine how many items they hold.";
 
 /// Estimate how many keys filters have in common, with ranges
 #[derive(clap::Args)]
@@ -47,15 +47,15 @@ fn refusal(args: &Args, error: &CompareError) -> Failure {
         CompareError::Differs { index, cause } => mismatch("compare", name(0), name(*index), cause),
         CompareError::Intersection { index } => Failure::at(
             name(*index),
-            "this is an intersection, and its set bits do not tell how many items it holds; compare the filters it was made of",
+            "this is an intersection, whose set bits do not determine how many items it holds; compare the filters that it was made from",
         ),
         CompareError::Unfit { index } => Failure::at(
             name(*index),
-            "the set bits do not fit the keys it was offered, so they tell nothing about its items; see `truebloom verify`, and build the filter again",
+            "the set bits are inconsistent with the keys that it was offered, so they say nothing about its items; see `truebloom verify`, and build the filter again",
         ),
         CompareError::Grows { index } => Failure::at(
             name(*index),
-            "this filter grows, and the same keys may lie in other layers than those of another; compare filters made with -n",
+            "this filter grows, and another filter may have the same keys in other layers; compare filters made with -n",
         ),
         CompareError::Law(error) => Failure::from(error.clone()),
         other => Failure::new(other),
@@ -63,7 +63,7 @@ fn refusal(args: &Args, error: &CompareError) -> Failure {
 }
 
 /// What every range assumes.
-const ASSUMES: &str = "the keys were chosen independently of the seed";
+const ASSUMES: &str = "the keys were chosen without knowing the seed";
 
 fn report(args: &Args, found: &Comparison) -> Report {
     let mut report = Report::new("compare");
@@ -90,7 +90,8 @@ fn report(args: &Args, found: &Comparison) -> Report {
     let show = |x: f64| significant(x, 4);
     let value = value.map_or("unknown".to_owned(), |value| format!("about {}", show(value)));
     report.line("similarity", format!("{value} ({} to {})", show(lower), show(upper)));
-    report.line("", format!("each range, taken alone, holds with {}% confidence if {ASSUMES}", significant(100.0 * args.confidence, 13)));
+    report
+        .line("", format!("each range, taken by itself, holds with {}% confidence if {ASSUMES}", significant(100.0 * args.confidence, 13)));
     report
 }
 

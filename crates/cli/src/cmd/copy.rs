@@ -16,7 +16,7 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom copy seen.tbl backup.tbl
   truebloom copy --compress seen.tbl small.tbl
-  truebloom copy --empty monday.tbl tuesday.tbl    the same plan and seed, nothing in it: the two can be merged";
+  truebloom copy --empty monday.tbl tuesday.tbl    the same plan and seed, but empty: the two can be merged";
 
 /// Copy a filter, with its keys or (with --empty) without them
 #[derive(clap::Args)]
@@ -55,8 +55,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.seed.is_some() {
         return Err(Failure::new(
-            "a filter cannot be given another seed: the seed decided which bits its keys set, and the keys are not in it; \
-             build a new one from the data with `truebloom create --seed`",
+            "a filter cannot be given another seed: the seed determined which bits its keys set, and the filter does not contain the keys; build a new one from the data with `truebloom create --seed`",
         ));
     }
     let lock = Lock::of_output(&args.out, args.force)?;
@@ -71,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let mut report = Report::new("copy");
     report.field("filter", args.out.display().to_string()).field("from", args.filter.display().to_string()).field("empty", args.empty);
-    let what = if args.empty { ", without what is in it" } else { "" };
+    let what = if args.empty { ", without its keys" } else { "" };
     report.line("copied", format!("{} to {}{what}", args.filter.display(), args.out.display()));
     super::add_state(&mut report, &filter)?;
     if let Some(bytes) = compressed {

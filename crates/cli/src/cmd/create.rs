@@ -23,11 +23,11 @@ Examples:
   truebloom create -n 10M -p 0.1% -j 4 seen.tbl urls.txt
   truebloom create -p 1e-6 seen.tbl urls.txt           counts the lines first
   zcat *.gz | truebloom create -p 0.1% seen.tbl        grows, in one pass: at most 3.2 times the memory
-  truebloom create -p 0.1% --grow seen.tbl urls.txt    the same of files
+  truebloom create -p 0.1% --grow seen.tbl urls.txt    the same for files
   truebloom create -n 10M -p 1% --layout auto seen.tbl urls.txt
   truebloom create -n 10M -p 1% --empty seen.tbl       to fill later
 
-Lines are bytes without their newline. Repeated lines do no harm and count once.";
+The filter to write comes first, then the inputs. A line is a string of bytes without its newline. Repeated lines do no harm, and count once.";
 
 /// Build a filter from the lines of files or of standard input
 #[derive(clap::Args)]
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     size: Size,
 
-    /// The filter to write
+    /// The filter to write; it comes before the inputs
     #[arg(value_name = "FILTER")]
     filter: PathBuf,
 
@@ -121,7 +121,10 @@ fn build(mut filter: AnyFilter, made: &Made, args: &Args, lock: &Lock) -> Result
     if lock.replaces() && records.as_ref().is_some_and(|records| records.read() == 0) {
         return Err(Failure::at(
             &args.filter,
-            format_args!("stays as it was, as there was no {} to read; add --empty to replace it by an empty filter", args.records.noun()),
+            format_args!(
+                "stays as it was, because there was no {} to read; add --empty to replace it with an empty filter",
+                args.records.noun()
+            ),
         ));
     }
     if filter.is_over_capacity() {
@@ -153,7 +156,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
     filters::check_layout(args.scheme, args.layout)?;
     if matches!(args.size, Size { items: None, rate: None, bits: None, .. }) {
         return Err(Failure::new(
-            "give two of -n, -p and -m; or only a rate with -p: then the lines of files are counted, and a filter of other input grows",
+            "give two of -n, -p and -m; or only a rate with -p: then lines in files are counted first, and for other input the filter grows",
         ));
     }
     let mut target = args.size.target().scheme(args.scheme).layout(args.layout.planned());
@@ -165,10 +168,10 @@ fn made(args: &Args) -> Result<Made, Failure> {
             return match target.rate.filter(|_| asks_for_a_rate_alone(args)) {
                 Some(rate) => Ok(Made::Grows(Growth::new(rate, FIRST_ITEMS)?)),
                 None if args.empty => Err(Failure::new(
-                    "for an empty filter, give the number of items to come with -n, or only a rate for a filter that grows",
+                    "for an empty filter, give the planned number of items with -n, or only a rate for a filter that grows",
                 )),
                 None => Err(Failure::new(
-                    "the input cannot be read twice, so it cannot be counted beforehand: give the number of items with -n (an upper bound will do), \
+                    "the input cannot be read twice, so it cannot be counted first: give the number of items with -n (an upper bound is enough), \
                      write the lines to a file first and name that, or give only a rate for a filter that grows",
                 )),
             };

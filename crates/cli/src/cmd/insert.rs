@@ -17,7 +17,7 @@ Examples:
 
 The file is replaced as a whole at the end, or left as it is: after an error of its own, --strict, or a signal.
 Only one process at a time may change a filter. Repeated lines do no harm and count once.
-A filter keeps how its keys were read (-f, --column and the like), and keys are read like that here unless such options are given; --lines is for whole lines.";
+A filter stores how its keys were read (-f, --column and the like). Keys are read in the same way here, unless such options are given; --lines reads whole lines.";
 
 /// Insert lines into an existing filter
 #[derive(clap::Args)]

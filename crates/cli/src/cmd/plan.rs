@@ -29,12 +29,16 @@ Give two of -n, -p and -m; truebloom computes the third:
   truebloom plan -n 1M -p 1e-6 --scheme cube --mean
                                                  a size of another hashing scheme
 
-Filters that forget, for streams without end (one phase, two phases, and as it is done without a model):
+Filters that forget, for streams without end (one phase, two phases, and the usual way without a model):
   truebloom plan --recycling --memory 64MiB -p 0.1%      the most items that they hold
   truebloom plan --recycling -n 10M -p 0.1%              the fewest bits for this many per cycle
   truebloom plan --recycling --remember 10M -p 0.1%      the fewest bits that remember this many
   truebloom plan --recycling --remember 1h --arrival 5000 -p 0.1%
-  truebloom plan --recycling --memory 64KiB -p 1% --plot saw.svg    its rate over five cycles";
+  truebloom plan --recycling --memory 64KiB -p 1% --plot saw.svg    its rate over five cycles
+
+Lines of the report: `guaranteed` holds for the one filter that is built; `expected` is the average over seeds; `overfilled` is the average if it gets more items than planned; \
+`mean alone` is the size if only the average is guaranteed (--mean); `blocked` is the size with one cache line per lookup; `textbook` is the usual formula's size and its true rate; \
+`static` is a structure to which nothing can be added later.";
 
 /// Find the smallest filter that is proven to meet a rate
 #[derive(clap::Args)]
@@ -89,7 +93,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let (report, design) = super::plan_recycling::report(&args.recycling, &args.size)?;
         return args.plot.finish(report, args.format.format(), || match &design {
             Some(design) => plots::saw_tooth::<Standard>(design, 1, None),
-            None => Err(Failure::new("there is no filter to draw: none of this size keeps to this rate")),
+            None => Err(Failure::new("there is no filter to draw: none of this size can keep this rate")),
         });
     }
     let target = target(args)?;
@@ -244,7 +248,7 @@ pub(crate) fn add_promise(report: &mut Report, plan: &Plan) {
         }
         None => {
             report.field("confidence", Value::Null).field("guarantee", Value::Null);
-            report.line("guaranteed", "the average rate only; a single filter may lie above or below it");
+            report.line("guaranteed", "the average rate only; a single filter may be above or below it");
         }
     }
     report.line("expected", format!("at most {} on average over seeds (proven)", proven(&plan.fpr, plan.rate)));

@@ -121,7 +121,7 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
 
 fn add_today(report: &mut Report, today: Option<&Today>, gap: Option<u64>) {
     let Some(Today { bits, probes, items }) = today else {
-        report.field("today", Value::Null).line("today", "none: no filter of this size, or of up to 2^62 bits, keeps to this rate");
+        report.field("today", Value::Null).line("today", "none: no filter of this size (or of up to 2^62 bits) can keep this rate");
         return;
     };
     let forgotten = gap.map(|gap| gap.saturating_add(1).min(*items) as f64 / *items as f64);
@@ -138,7 +138,7 @@ fn add_design(
     today: Option<&Today>,
 ) -> Result<(), Failure> {
     let Some(SizedDesign { design, run, .. }) = found else {
-        report.field(name, Value::Null).line(label, "none: no filter of this size, or of up to 2^62 bits, keeps to this rate");
+        report.field(name, Value::Null).line(label, "none: no filter of this size (or of up to 2^62 bits) can keep this rate");
         return Ok(());
     };
     let law = design.forgetting()?;
@@ -165,7 +165,7 @@ fn add_design(
     let unit = if design.mode().filters() == 2 { "phase" } else { "cycle" };
     let probes = plural(design.probes().into(), "probe");
     let above = plural(design.sigma(), "set bit");
-    report.line(label, format!("{}: {items} per {unit}, {probes}, above {above}{}", size(design.total_bits()), gained(gain)));
+    report.line(label, format!("{}: {items} per {unit}, {probes}, emptied above {above}{}", size(design.total_bits()), gained(gain)));
     // Items that are refreshed fill a phase before new ones come: of two phases only the worst rate
     // holds for every stream.
     let rates = match design.mode().filters() {
@@ -192,7 +192,7 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     let Some(found) = designs.blocked.as_ref().filter(|found| layout == Layout::Blocked || worth(found)) else {
         let why = match layout {
             Layout::Auto => "none that takes at most 10% more bits",
-            _ => "none: no filter in lines of this size, or of up to 2^62 bits, keeps to this rate",
+            _ => "none: no blocked filter of this size (or of up to 2^62 bits) can keep this rate",
         };
         report.field("blocked", Value::Null).line("blocked", why);
         return Ok(());
@@ -215,8 +215,10 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     );
     let (items, probes) = (plural(items.floor() as u64, "item"), plural(design.probes().into(), "probe"));
     let above = rate(design.limit(), 4);
-    report
-        .line("blocked", format!("{}: at least {items} per cycle, {probes}, above a rate of {above}{}", size(design.bits()), gained(gain)));
+    report.line(
+        "blocked",
+        format!("{}: at least {items} per cycle, {probes}, emptied above a rate of {above}{}", size(design.bits()), gained(gain)),
+    );
     report.line("", format!("average at most {}, worst {above}", proven(&run.fpr, Some(asked.rate))));
     add_one_run(report, &one_run);
     if let Some((gap, share)) = asked.gap.zip(forgotten) {

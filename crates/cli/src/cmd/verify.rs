@@ -17,7 +17,7 @@ use truebloom::{AnyFilter, Seed};
 const EXAMPLES: &str = "\
 Examples:
   truebloom verify seen.tbl
-  truebloom verify --time 60 seen.tbl             look longer
+  truebloom verify --time 60 seen.tbl             measure longer
   truebloom verify --queries 100M --query-seed 1 seen.tbl
 
 Exit code: 0 nothing contradicts the promise, 1 something does, 2 an error.";
@@ -59,7 +59,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 fn queries(text: &str) -> Result<u64, String> {
-    parse_count(text).and_then(|queries| if queries > 0 { Ok(queries) } else { Err("at least one key must be asked for".to_owned()) })
+    parse_count(text).and_then(|queries| if queries > 0 { Ok(queries) } else { Err("at least one key must be queried".to_owned()) })
 }
 
 fn query_seed(text: &str) -> Result<u64, String> {
@@ -132,8 +132,11 @@ fn add_expected(report: &mut Report, filter: &Looked, verification: &Verificatio
     report.field("items", json!([low, high])).field("expected", fpr_value(&expected)).field("expected_verdict", word);
     let items = if low == high { count(high) } else { format!("{} to {}", count(low), count(high)) };
     let met = filter.rate().filter(|_| verification.expected_verdict() == ExpectedVerdict::Met);
-    let of = if matches!(filter, AnyFilter::Scalable(_)) { "whatever it holds, here" } else { "expected for" };
-    report.line("proven", format!("at most {} {of} {items} items", proven(&expected, met)));
+    let of = match filter {
+        AnyFilter::Scalable(_) => format!("at any number of items (here {items})"),
+        _ => format!("expected for {items} items"),
+    };
+    report.line("proven", format!("at most {} {of}", proven(&expected, met)));
 }
 
 fn expected_word(verdict: ExpectedVerdict) -> &'static str {
@@ -180,7 +183,7 @@ fn add_power(report: &mut Report, verification: &Verification, measurement: &Mea
         json!({ "confidence": CONFIDENCE, "ones": fill.noticed, "share": fill.noticed.map(|more| share(more, fill.ones)), "rate": rate_noticed }),
     );
     let bits = match fill.noticed {
-        _ if !fill.tested => Err("more set bits would not be noticed, as the fill cannot be tested"),
+        _ if !fill.tested => Err("more set bits would not be noticed, because the fill cannot be tested"),
         None => Err("more set bits would not be noticed"),
         Some(more) if fill.ones == 0 => Ok(plural(more, "set bit")),
         Some(more) => Ok(format!("{}% more set bits ({})", significant(100.0 * share(more, fill.ones), 2), count(more))),
@@ -188,9 +191,9 @@ fn add_power(report: &mut Report, verification: &Verification, measurement: &Mea
     let rate = rate_noticed.map(|noticed| format!("a rate of {} or more", rate_up(noticed, 4)));
     let rate = rate.ok_or("a higher rate would not be noticed with so few queries");
     report.line(
-        "power",
+        "sensitivity",
         match (bits, rate) {
-            (Ok(bits), Ok(rate)) => format!("would notice {bits}, and {rate}, with probability 99%"),
+            (Ok(bits), Ok(rate)) => format!("would notice {bits}, or {rate}, with probability 99%"),
             (Ok(sure), Err(not)) | (Err(not), Ok(sure)) => format!("would notice {sure} with probability 99%; {not}"),
             (Err(bits), Err(rate)) => format!("{bits}; {rate}"),
         },
@@ -222,7 +225,7 @@ fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
         report.field("possible_rates", json!({ "lower": lowest, "upper": highest }));
         report.line(
             "possible",
-            format!("{} to {}: how far one filter's rate may lie from the expected one", rate(lowest, 3), rate_up(highest, 3)),
+            format!("{} to {}: how far one filter's rate may be from the expected one", rate(lowest, 3), rate_up(highest, 3)),
         );
     }
 }

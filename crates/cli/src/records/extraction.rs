@@ -32,7 +32,7 @@ impl Extraction {
         match Extraction::of_state(label) {
             (Some(keys), false) => Some(keys.options()),
             (Some(keys), true) => Some(format!("{}, with second occurrences", keys.options())),
-            (None, true) => Some("how they were read is not kept; with second occurrences".to_owned()),
+            (None, true) => Some("it is not stored how they were read; with second occurrences".to_owned()),
             (None, false) => label.map(str::to_owned),
         }
     }
@@ -56,7 +56,7 @@ impl Extraction {
                 set_label(r#"{"second":true,"unkept":true}"#);
             }
             warn(format_args!(
-                "{} does not keep how its keys were read, as the names are too long; give the same options each time",
+                "{} has no room to store how its keys were read, because the names are too long; give the same options each time",
                 path.display()
             ));
         }
@@ -206,7 +206,7 @@ impl RecordArgs {
         }
         if let Some((path, other)) = known.iter().find(|(_, other)| *other != kept) {
             return Err(Failure::new(format_args!(
-                "the keys of {} were read {}, those of {} {}; say with such options, or with --lines, what the keys are here",
+                "the keys of {} were read {}, those of {} {}; say with such options, or with --lines, how keys are read here",
                 first.display(),
                 kept.described(),
                 path.display(),
@@ -215,7 +215,7 @@ impl RecordArgs {
         }
         let doubt = (!kept.is_lines()).then(|| {
             format!(
-                "keys are read as those of {} were, {}; for whole lines add --lines, or say what the keys are",
+                "keys are read as those of {} were, {}; for whole lines add --lines, or give other options",
                 first.display(),
                 kept.described()
             )

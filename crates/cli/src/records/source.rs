@@ -60,13 +60,13 @@ fn refusal(path: &Path, first: &[u8]) -> Option<String> {
     let (magic, what, remedy) = REFUSED.into_iter().find(|(magic, ..)| first.len() >= magic.len() && agrees(magic, first))?;
     if magic == TRUEBLOOM || magic == COMPRESSED {
         return Some(
-            "is a truebloom file, but lines are expected here; `truebloom merge` joins filters, and --any, --all and --each of `truebloom check` ask several"
+            "is a truebloom file, but lines are expected here; `truebloom merge` joins filters, and --any, --all and --each of `truebloom check` query several"
                 .to_owned(),
         );
     }
     let file = if is_stdin(path) { "FILE".to_owned() } else { for_shell(path) };
     Some(format!(
-        "is {what}, which is not read; convert it in a pipe, `{remedy} {file} | truebloom ...`, or take its bytes as they are with --as-is"
+        "is {what}, which this command does not read; convert it in a pipe, `{remedy} {file} | truebloom ...`, or take its bytes as they are with --as-is"
     ))
 }
 

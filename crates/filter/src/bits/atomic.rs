@@ -71,8 +71,8 @@ impl AtomicBits {
         &self.words
     }
 
-    /// Sets a bit and returns whether it was 0; that is true for exactly one of all callers.
-    /// Positions beyond the end are ignored; no scheme has any there.
+    /// Sets a bit and returns whether it was 0; of all callers, exactly one gets true for it. Bits
+    /// beyond the end are ignored; no scheme has positions there.
     #[inline]
     pub(crate) fn set(&self, position: u64) -> bool {
         let bit = 1 << (position & 63);
@@ -81,9 +81,9 @@ impl AtomicBits {
 
     /// Sets the positions of a key and returns how many were 0.
     ///
-    /// A key that is contained already is only read, so that all processors can keep its lines in
-    /// their caches. There is one branch per key: with one per bit, mispredictions made insertions
-    /// take twice as long.
+    /// If a key is already contained, its lines are only read, so that they can stay in the cache
+    /// of every processor. The decision is made once per key: bit by bit it was mispredicted so
+    /// often that insertions took twice as long.
     #[inline]
     pub(crate) fn insert(&self, scheme: &impl Scheme, hash: KeyHash) -> u32 {
         let mut newly_set = 0;

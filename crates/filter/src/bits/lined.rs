@@ -178,8 +178,8 @@ impl Batches<InLines> for Flights {
         Flights::of(Level::detect(), scheme)
     }
 
-    /// Measured by `bench/src/begin`. In cache there is nothing to prefetch, and a batch of
-    /// insertions never pays.
+    /// The numbers were measured by `bench/src/begin`. In cache there is nothing to prefetch, and a
+    /// batch of insertions never pays.
     fn few(scheme: &InLines, doing: Doing) -> usize {
         match (scheme.bits() > IN_CACHE, doing) {
             (true, _) => 32,

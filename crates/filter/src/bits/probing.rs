@@ -8,15 +8,15 @@ use crate::bulk::{BATCH, Batch, BatchAnswers, Group, Hashes, each, mark};
 use crate::scheme::{Batches, Doing, Standard, digit};
 use crate::word::Word;
 
-/// The largest number of probes that are computed ahead. A key with more probes, at rates below
-/// 1e-9, is handled alone.
+/// The largest number of probes that are computed in advance. A key with more probes, at rates
+/// below 1e-9, is handled alone.
 const MOST_AHEAD: usize = 32;
 
 /// State that is reused from batch to batch: room for positions, because clearing it would take as
 /// long as filling it, and the hit rate of the last batch.
 pub struct Probing {
     level: Level,
-    /// Whether prefetching pays.
+    /// Whether prefetching the positions is worth its time.
     is_far: bool,
     /// One row per probe, one lane per key. The array is flat, because the compiler clears an array
     /// of arrays element by element, with 512 instructions.
@@ -31,7 +31,7 @@ impl Batches<Standard> for Probing {
         Probing { level: Level::detect(), is_far: scheme.bits() > IN_CACHE, ahead: [0; MOST_AHEAD * LANES], mostly_hits: false }
     }
 
-    /// Measured by `bench/src/begin`.
+    /// The numbers were measured by `bench/src/begin`.
     fn few(scheme: &Standard, _: Doing) -> usize {
         if scheme.bits() > IN_CACHE { 8 } else { 128 }
     }
@@ -96,8 +96,9 @@ impl Probing {
         self.ahead.as_chunks::<LANES>().0[..probes].iter().map(move |positions| positions[lane])
     }
 
-    /// Computes the positions of a group, prefetches them if that pays, and returns how many each
-    /// key has; `None` if keys must be handled alone: with too many probes, or if a word is skipped.
+    /// Computes the positions of a group, prefetches them if that is worth its time, and returns
+    /// how many each key has; `None` if keys must be handled alone: with too many probes, or if a
+    /// word is skipped.
     #[inline(always)]
     fn look_ahead<W: Word>(&mut self, scheme: &Standard, bits: &[W], group: Group<'_>) -> Option<usize> {
         let ahead = self.ahead.as_chunks_mut().0.get_mut(..scheme.probes() as usize)?;
@@ -136,7 +137,7 @@ fn draw(level: Level, scheme: &Standard, group: Group<'_>, probe: u32, rest: &mu
 /// second; later ones are computed key by key. A key that skips a word is answered alone at the
 /// end.
 ///
-/// `None` if most keys survive two probes, because then most are contained.
+/// Returns `None` if most keys survive two probes, because then most keys are contained.
 fn survivors<W: Word>(level: Level, scheme: &Standard, bits: &[W], hashes: &Hashes) -> Option<BatchAnswers> {
     let (mut first, mut second, mut rest) = ([0; BATCH], [0; BATCH], [0; BATCH]);
     let (mut answers, mut alone) = (BatchAnswers::default(), BatchAnswers::default());

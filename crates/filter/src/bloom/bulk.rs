@@ -50,7 +50,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
         new
     }
 
-    /// Whether so few keys come that a batch would not pay.
+    /// Whether there are so few keys that a batch would not pay.
     fn inserts_singly(&self, keys: &impl Iterator) -> bool {
         bulk::are_few(keys, S::Batches::few(&self.head.scheme, Doing::Inserting))
     }
@@ -126,7 +126,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         }
     }
 
-    /// Whether so few keys come that a batch would not pay.
+    /// Whether there are so few keys that a batch would not pay.
     fn asks_singly(&self, keys: &impl Iterator) -> bool {
         bulk::are_few(keys, S::Batches::few(&self.head.scheme, Doing::Asking))
     }

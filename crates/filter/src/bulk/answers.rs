@@ -65,7 +65,7 @@ impl Answers {
 
     /// Adds answers one by one.
     pub(crate) fn extend(&mut self, answers: impl IntoIterator<Item = bool>) {
-        // The last word is written when it is full, not for every answer.
+        // The last word is written when it is full, rather than for every answer.
         let mut word = if self.len.is_multiple_of(64) { 0 } else { self.words.pop().unwrap_or(0) };
         for answer in answers {
             word |= u64::from(answer) << (self.len % 64);

@@ -37,13 +37,13 @@ impl Group<'_> {
         KeyHash { h1: self.first[lane % LANES], h2: self.second[lane % LANES] }
     }
 
-    /// A bit for each key.
+    /// The set of keys in the batch, with one bit for each key.
     #[inline]
     pub(crate) fn lanes(&self) -> u32 {
         u32::MAX.checked_shl(self.count as u32).map_or(u32::MAX, |beyond| !beyond)
     }
 
-    /// The answer for each key, a bit each, computed one after the other.
+    /// Answers the keys of the batch one after the other, and returns one bit for each.
     #[cold]
     pub(crate) fn answers(&self, mut answer: impl FnMut(KeyHash) -> bool) -> u32 {
         (0..self.count).fold(0, |answers, lane| answers | u32::from(answer(self.hash(lane))) << lane)

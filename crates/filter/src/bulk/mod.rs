@@ -25,8 +25,8 @@ pub(crate) fn mark(answers: &mut BatchAnswers, key: usize, answer: bool) {
     answers[key / 64 % (BATCH / 64)] |= u64::from(answer) << (key % 64);
 }
 
-/// Whether an iterator yields at most this many items. One without an upper limit may yield any
-/// number.
+/// Whether an iterator promises at most `most` keys. An iterator that promises nothing may yield
+/// any number of them.
 pub(crate) fn are_few(keys: &impl Iterator, most: usize) -> bool {
     keys.size_hint().1.unwrap_or(usize::MAX) <= most
 }

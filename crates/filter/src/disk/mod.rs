@@ -54,7 +54,7 @@ impl fmt::Display for Unkept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unkept::Owner { was, is } => write!(f, "its owner was {was} and is {is} now; only root can keep another owner"),
-            Unkept::Group { was, is } => write!(f, "its group was {was} and is {is} now, with the permissions of all others"),
+            Unkept::Group { was, is } => write!(f, "its group was {was} and is {is} now, with no more permissions than other users have"),
             Unkept::Links { others: 1 } => write!(f, "one other name of the old file (a hard link) keeps the old contents"),
             Unkept::Links { others } => write!(f, "{others} other names of the old file (hard links) keep the old contents"),
         }
@@ -188,7 +188,7 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
     if let Err(error) = exchange(new.path(), path) {
         // Under the temporary name is somebody's file, which must not go with it.
         let kept = new.keep().map_or_else(|error| error.file.path().to_owned(), |(_, kept)| kept);
-        let problem = format!("another program's file came in its place and could not be put back ({error}); it is {}", kept.display());
+        let problem = format!("another program put a file in its place, which could not be put back ({error}); it is {}", kept.display());
         return Err(io::Error::other(problem));
     }
     if !is_at(new.as_file(), new.path())? {

@@ -70,20 +70,20 @@ impl fmt::Display for FileError {
         match self {
             FileError::Read { path, .. } => write!(f, "cannot read {}; check the path and its permissions", path.display()),
             FileError::Format { path, .. } => write!(f, "cannot open the filter in {}", path.display()),
-            FileError::InUse { path } => write!(f, "{} is being updated by another program; wait until that is done", path.display()),
+            FileError::InUse { path } => write!(f, "{} is being updated by another program; wait until that has finished", path.display()),
             FileError::Write { path, .. } => {
                 write!(f, "cannot write {}; check the folder, its permissions and its free space", path.display())
             }
             FileError::NotAFile { path } => write!(f, "{} is not a regular file; choose another name", path.display()),
             FileError::Dangling { path } => {
-                write!(f, "{} is a symbolic link to a file that is not there; remove the link, or choose another name", path.display())
+                write!(f, "{} is a symbolic link to a file that does not exist; remove the link, or choose another name", path.display())
             }
             FileError::ReadOnly { path } => {
                 write!(f, "{} is write-protected; `chmod u+w` it first, or choose another name", path.display())
             }
             FileError::Replaced { path } => write!(
                 f,
-                "{} was removed or replaced by another program in the meantime, and what is there now was not written to; open it again and repeat what was done",
+                "{} was removed or replaced by another program in the meantime, and the file that is there now was not written to; open it again and repeat the changes",
                 path.display()
             ),
             FileError::Exists { path } => write!(f, "{} exists already; choose another name or overwrite it", path.display()),

@@ -18,7 +18,7 @@ pub enum ReadError {
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ReadError::Io(_) => f.write_str("cannot read the filter; check where it comes from"),
+            ReadError::Io(_) => f.write_str("cannot read the filter; check its source"),
             ReadError::Format(error) => error.fmt(f),
         }
     }

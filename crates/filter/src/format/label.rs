@@ -88,7 +88,7 @@ impl Label {
         }
         let mut bytes = [0; MOST];
         bytes.as_chunks_mut().0.iter_mut().zip(words).for_each(|(to, word)| *to = word.to_le_bytes());
-        let why = || FormatError::Parameters { why: "the label at the end is no text".to_string() };
+        let why = || FormatError::Parameters { why: "the label at the end is not text".to_string() };
         // None is said by the flag.
         Label::of_bytes(bytes).filter(|label| label.0.is_some()).ok_or_else(why)
     }

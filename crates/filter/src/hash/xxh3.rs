@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::{Xxh3Builder, xxh3_128_with_seed};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Xxh3 {
     seed: u64,
-    /// What the seed becomes for numbers, made once.
+    /// The form of the seed that numbers are hashed with, computed once.
     of_eight: OfEight,
 }
 

@@ -117,7 +117,7 @@ impl Header {
         let planned = self.growth.layer(u32::try_from(*number).unwrap_or(u32::MAX)).map_err(wrong)?.layer.bits();
         if newest.bits() < planned / 2 {
             let bits = newest.bits();
-            return Err(FormatError::Parameters { why: format!("its newest layer has {bits} bits, where its growth plans {planned}") });
+            return Err(FormatError::Parameters { why: format!("its newest layer has {bits} bits, but its growth plans {planned}") });
         }
         Ok(())
     }

@@ -148,9 +148,10 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// The positions of a key, each below the number of bits; not necessarily distinct.
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 
-    /// Whether `has` is true for all positions of a key. For hot code, where this is faster than a
-    /// branch per position: `has` may be called after it was false, again from the first position,
-    /// and for positions that are not the key's, whose result is not used.
+    /// Whether `has` is true for all positions of a key. For hot code, where that is faster than
+    /// deciding after each: after a position for which `has` is false, others may still be queried;
+    /// positions may be queried again from the first; and `has` may be called for positions that
+    /// are not the key's, with an answer that does not count.
     #[inline(always)]
     fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         let mut positions = self.positions(hash);

@@ -24,8 +24,7 @@ pub trait Placed: Sized + 'static {
     /// Passes on the words of the key's first probes, so that they can be prefetched.
     fn for_each_ahead(&self, hash: KeyHash, probes: usize, ask: impl FnMut(u64));
 
-    /// Whether all bits of the key are set in these words, which other threads may change
-    /// meanwhile.
+    /// Whether all bits of the key are set in these words, while other threads may change them.
     fn are_set<W: Reads>(&self, level: Level, hash: KeyHash, words: &[W]) -> bool;
 
     /// The probability that a fresh key passes these words; `None` if the bits do not determine it.
@@ -117,12 +116,12 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
         K: Counted;
 }
 
-/// What is done with the keys of a batch.
+/// What a batch does with its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
-    /// They are looked up.
+    /// Checks whether they are contained.
     Asking,
-    /// They are inserted.
+    /// Inserts them.
     Inserting,
 }
 
@@ -132,7 +131,7 @@ pub trait Batches<S: Placed> {
     /// The state before the first batch.
     fn new(scheme: &S) -> Self;
 
-    /// The largest number of keys that is faster one by one: starting a batch takes as long as some
+    /// Up to this many keys are faster one by one, because starting a batch takes as long as some
     /// dozens of keys.
     fn few(_: &S, _: Doing) -> usize {
         0

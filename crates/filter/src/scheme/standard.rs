@@ -32,7 +32,7 @@ pub struct Standard {
 struct Looked {
     /// Whether all positions are set.
     all: bool,
-    /// Whether a word should have been skipped, so that these are not the key's positions.
+    /// Whether a word had to be skipped, so that these are not the key's positions.
     skips: bool,
 }
 
@@ -153,21 +153,22 @@ impl Standard {
         Positions { words: WordStream::from_halves(hash), bits: self.bits, draws: self.draws, word: 0, in_word: 0, left: self.probes }
     }
 
-    /// The number of positions per word if loops of that fixed length are used, as for most sizes;
-    /// otherwise 0.
+    /// The number of positions per word if loops of that fixed length are worth their code, as for
+    /// most sizes; otherwise 0.
     #[inline(always)]
     fn fixed(&self) -> u32 {
         if self.probes < 2 * self.draws.a_word { 0 } else { self.draws.a_word }
     }
 
-    /// Whether all positions are set, with `A` positions per word (0 means any number). The
-    /// positions from the two halves of the hash are all looked up before the first branch: a
+    /// Whether all positions are set, with `A` positions per word (0 means any number).
+    ///
+    /// The positions from the two halves of the hash are all looked up before the first branch: a
     /// branch after each position would be mispredicted every other time, which costs more than the
     /// unneeded accesses. Keys that pass the halves mostly pass the rest, so the rest is looked up
     /// without a branch, too.
     ///
-    /// After the digits of a word, its remainder shows at no cost whether the word should have been
-    /// skipped. A key with such a word is looked up again, in order.
+    /// Whether a word must be skipped shows after its digits, at no cost. A key with such a word is
+    /// looked up again, in order.
     #[inline(always)]
     fn all_by<const A: u32>(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         let a_word = if A == 0 { self.draws.a_word } else { A };
@@ -190,8 +191,7 @@ impl Standard {
         if skips { self.all_in_order(hash, has) } else { all }
     }
 
-    /// Looks up the first `digits` positions of a word; if `A` is not 0, that must be all `A` of
-    /// them.
+    /// Looks up the first `digits` positions of a word; if `A` is not 0, these are all `A` of them.
     #[inline(always)]
     fn look<const A: u32>(&self, word: u64, digits: u32, has: impl Fn(u64) -> bool) -> Looked {
         let (mut all, mut rest) = (true, word);
@@ -200,12 +200,12 @@ impl Standard {
             (position, rest) = digit(rest, self.bits);
             all &= has(position);
         }
-        // After all digits the remainder is the product that `skips` computes.
+        // After all digits, what remains is the product that `skips` computes.
         Looked { all, skips: if A == 0 { self.draws.skips(word) } else { rest < self.draws.threshold } }
     }
 
-    /// [`all_by`](Self::all_by) for small filters, not inlined: the code that is inlined into loops
-    /// over keys has to stay short.
+    /// [`all_by`](Self::all_by) for filters of few bits, as a separate function: what is inlined
+    /// into queries must stay short.
     #[inline(never)]
     fn all_of_few(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         if self.fixed() == 3 { self.all_by::<3>(hash, has) } else { self.all_by::<0>(hash, has) }
@@ -217,8 +217,9 @@ impl Standard {
         self.positions(hash).all(has)
     }
 
-    /// Passes on the positions, word by word, with `A` positions per word (0 means any number). A
-    /// word is checked before its positions are passed on, because they will be written.
+    /// Passes on the positions word by word, with `A` of them per word, or any number if `A` is 0.
+    /// A word is checked before its positions are passed on, because what is written cannot be
+    /// undone.
     #[inline(always)]
     fn each_by<const A: u32>(&self, hash: KeyHash, mut take: impl FnMut(u64)) {
         let a_word = if A == 0 { self.draws.a_word } else { A };
@@ -236,8 +237,8 @@ impl Standard {
         }
     }
 
-    /// Passes on the first `digits` positions of a word; if `A` is not 0, that must be all `A` of
-    /// them. If the word is to be skipped, passes on none and returns true.
+    /// Passes on the first `digits` positions of a word; if `A` is not 0, these are all `A` of
+    /// them. If the word must be skipped, it passes on none and returns true.
     #[inline(always)]
     fn give<const A: u32>(&self, word: u64, digits: u32, take: &mut impl FnMut(u64)) -> bool {
         let (skips, mut rest) = (self.draws.skips(word), word);
@@ -251,7 +252,7 @@ impl Standard {
         skips
     }
 
-    /// [`each_by`](Self::each_by) for small filters, not inlined.
+    /// [`each_by`](Self::each_by) for filters of few bits, as a separate function.
     #[inline(never)]
     fn each_of_few(&self, hash: KeyHash, take: impl FnMut(u64)) {
         if self.fixed() == 3 { self.each_by::<3>(hash, take) } else { self.each_by::<0>(hash, take) }

@@ -42,11 +42,11 @@ fn after_skip(words: WordStream, range: u64, threshold: u64) -> (u128, WordStrea
     (u128::from(word) * u128::from(range), words)
 }
 
-/// A walk that starts from the halves of a hash. It is cubic, which prevents two hashes from sharing
-/// shifted or reversed streams, and the rotation prevents pairs whose second halves differ only in
-/// high bits from sharing every other word.
+/// The walk that starts from the halves of a hash. It is cubic, which prevents two hashes from
+/// sharing shifted or reversed streams, and the rotation prevents pairs whose second halves differ
+/// only in high bits from sharing every other word.
 ///
-/// It is passed by value, as words are to [`skip`], so that hot loops keep it in registers.
+/// It is passed by value, as [`skip`] takes words, so that hot loops keep it in registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Walk {
     x: u64,
@@ -61,7 +61,7 @@ impl Walk {
         Walk { x: hash.h1, y: hash.h2, drawn: 0 }
     }
 
-    /// The next word, and the walk after it.
+    /// Returns the next word, and the walk after it.
     #[inline(always)]
     pub(super) fn next(self) -> (u64, Walk) {
         let Walk { x, y, drawn } = self;
@@ -70,7 +70,7 @@ impl Walk {
     }
 }
 
-/// The stream of words of a hash: its two halves, and then a [walk](Walk) from them.
+/// The stream of words of a hash: its two halves, and then a [walk](Walk) that starts from them.
 ///
 /// Most schemes start with the walk. Its words are mixed, so that even hashes that are hardly
 /// random give good positions; this costs ten instructions per word.

@@ -3,7 +3,8 @@
 # itself is not touched: a copy is broken.
 #
 #   crates/filter/tests/faults/run.sh schemes [NAME...] the contract test: one fault in each scheme
-#   (some minutes) crates/filter/tests/faults/run.sh adoption [NAME...] views, packs, updates in
+#   (some minutes), and faults that the families of structured keys reject
+#   crates/filter/tests/faults/run.sh adoption [NAME...] views, packs, updates in
 #   place, builders, families, serde, snapshots (a quarter of an hour)
 #
 # Each fault of a scheme changes the rate or the set of positions at the sizes of the test by more

@@ -66,12 +66,12 @@ pub fn set_fpr(op: SetOp, variant: Variant, bits: u64, probes: u32, items: &[u64
     let _work = work::begin();
     variant.check(bits, probes)?;
     if items.is_empty() {
-        return out_of_range("items", "an empty list", "at least one number, one a filter");
+        return out_of_range("items", "an empty list", "at least one number, one for each filter");
     }
     match op {
         SetOp::Union => match items.iter().try_fold(0u64, |sum, &items| sum.checked_add(items)) {
             Some(sum) => variant.fpr(bits, sum, probes),
-            None => out_of_range("items", "a list of sum 2^64 or more", "of smaller sum"),
+            None => out_of_range("items", "a list with a sum of 2^64 or more", "a list with a smaller sum"),
         },
         SetOp::Intersection if items.contains(&0) => Ok(Fpr::ZERO),
         SetOp::Intersection => match (variant, items) {

@@ -135,7 +135,7 @@ impl Occupancy {
             sum += if z < 0.0 && x % 2 == 1 { -term } else { term };
         }
         if !size.is_finite() {
-            return out_of_range("z", z, "such that E[z^X] is below 1.8e308");
+            return out_of_range("z", z, "so small that E[z^X] is below 1.8e308");
         }
         // What is missing lies beyond an end, where probabilities are below that at the end and
         // fall.

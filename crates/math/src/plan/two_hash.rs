@@ -205,8 +205,8 @@ fn refuse(question: &Question<'_>, standard: &Plan, cap: u64) -> Result<Plan> {
     };
     let better = [SchemeId::DoubleNonzero, SchemeId::Cube].into_iter().filter(|scheme| *scheme != question.scheme).find(can);
     let alternative = match better {
-        Some(scheme) => format!("{scheme} does within these bits, or standard with {}", standard.bits),
-        None => format!("standard does with {} bits and {} probes", standard.bits, standard.probes),
+        Some(scheme) => format!("{scheme} reaches it within these bits, and so does standard with {}", standard.bits),
+        None => format!("standard reaches it with {} bits and {} probes", standard.bits, standard.probes),
     };
     Err(Error::SchemeOutOfReach {
         scheme: question.scheme.name(),

@@ -118,7 +118,7 @@ impl Design {
             return out_of_range(
                 "retaining",
                 true,
-                "false for two phases: the item that is kept is in both filters, and no exact law is known",
+                "false for two phases: the retained item is in both filters, and no exact law is known",
             );
         }
         if mode.retaining && sigma < u64::from(probes) {

@@ -57,7 +57,7 @@ impl Design {
         let _work = work::begin();
         let threshold = threshold(items, confidence)?;
         if self.mode.seeds == Seeds::Kept {
-            return out_of_range("seeds", "kept", "renewed: under one seed for ever the errors of items that come again repeat");
+            return out_of_range("seeds", "kept", "renewed: with one seed, errors repeat when items come again");
         }
         let run = self.long_run()?;
         let whatever = by_worst(items, run.worst.upper, threshold);

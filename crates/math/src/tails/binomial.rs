@@ -250,8 +250,8 @@ mod tests {
         }
     }
 
-    /// Compares with values computed to 60 digits, to 17 digits: at these sizes, common crates
-    /// return 0 or are wrong by 1 percent.
+    /// Compares the first 17 digits with values computed to 60 digits: at these sizes, common
+    /// crates return 0 or are wrong by 1 percent.
     #[test]
     fn tails_keep_their_digits() {
         for (hits, trials, p, expected) in TAILS {

@@ -48,7 +48,8 @@ macro_rules! released {
         impl $type {
             /// An empty structure, which counts as released.
             pub(super) fn none() -> $type {
-                // SAFETY: all fields are numbers, pointers or optional functions, for which zeros are a value.
+                // SAFETY: all fields are numbers, pointers or optional functions, for which zeros
+                // are a value.
                 unsafe { std::mem::zeroed() }
             }
 
@@ -70,7 +71,8 @@ macro_rules! released {
         impl Drop for $type {
             fn drop(&mut self) {
                 if let Some(release) = self.release {
-                    // SAFETY: what is not marked as released has to be released by its owner, once; it marks itself.
+                    // SAFETY: what is not marked as released has to be released by its owner, once;
+                    // it marks itself.
                     unsafe { release(self) }
                 }
             }

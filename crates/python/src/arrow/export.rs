@@ -51,6 +51,7 @@ pub(crate) fn export<'py>(
     array.buffers = exported.buffers.as_mut_ptr();
     array.private_data = Box::into_raw(exported).cast();
     array.release = Some(release_array);
-    // The structures come first in the capsules, where consumers look for them and move them out; what is left is released with the capsule.
+    // The structures come first in the capsules, where consumers look for them and move them out;
+    // what is left is released with the capsule.
     Ok((PyCapsule::new_with_value(py, schema, SCHEMA)?, PyCapsule::new_with_value(py, array, ARRAY)?))
 }

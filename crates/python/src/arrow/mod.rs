@@ -93,7 +93,8 @@ impl Arrays {
         };
         let (schema, array) = (pointer(&schema, SCHEMA)?, pointer(&array, ARRAY)?);
         let taking = TAKING.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: capsules of these names hold these structures, says the interface; no other thread takes out of them meanwhile.
+        // SAFETY: capsules of these names hold these structures, says the interface; no other
+        // thread takes out of them meanwhile.
         let (schema, array) = unsafe { (Schema::take(schema), Array::take(array)) };
         drop(taking);
         if schema.is_released() || array.is_released() {
@@ -105,7 +106,8 @@ impl Arrays {
     fn of_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Arrays> {
         let stream = pointer(capsule, STREAM)?;
         let taking = TAKING.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: a capsule of this name holds this structure, says the interface; no other thread takes out of it meanwhile.
+        // SAFETY: a capsule of this name holds this structure, says the interface; no other thread
+        // takes out of it meanwhile.
         let mut stream = unsafe { Stream::take(stream) };
         drop(taking);
         let py = capsule.py();
@@ -125,7 +127,8 @@ impl Arrays {
 
     /// The column in one of these arrays.
     pub(crate) fn column<'a>(&'a self, array: &'a Array) -> Result<Column<'a>, Problem> {
-        // SAFETY: schema and array come from one producer, and are borrowed for as long as the column.
+        // SAFETY: schema and array come from one producer, and are borrowed for as long as the
+        // column.
         unsafe { Column::read(&self.schema, array) }
     }
 }

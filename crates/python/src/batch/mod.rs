@@ -163,7 +163,8 @@ fn run_buffer(py: Python<'_>, buffer: &PyUntypedBuffer, work: &Work<'_>) -> PyRe
     let signed = buffer.format().to_bytes().last().is_some_and(u8::is_ascii_lowercase);
     let (Some(len), Some(stride)) = (buffer.shape().first(), buffer.strides().first()) else { return Ok(Outcome::new(work.keep)) };
     #[allow(unsafe_code, reason = "the buffer protocol is pointers")]
-    // SAFETY: the buffer says that so many items are there, and keeps them there as long as it lives.
+    // SAFETY: the buffer says that so many items are there, and keeps them there as long as it
+    // lives.
     let column = unsafe { Column::strided(buffer.buf_ptr().cast(), *len, buffer.item_size(), signed, *stride) };
     let Some(column) = column else { return Ok(Outcome::new(work.keep)) };
     let mut outcome = Outcome::new(work.keep);

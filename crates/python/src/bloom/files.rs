@@ -62,7 +62,8 @@ impl BloomFilter {
             return BloomFilter::new_of(filter).into_object(cls);
         }
         #[allow(unsafe_code, reason = "the mapping of a file")]
-        // SAFETY: nobody may write into the file meanwhile, says the documentation, as that of every mapping has to.
+        // SAFETY: nobody may write into the file meanwhile, says the documentation, as that of
+        // every mapping has to.
         let view = py.detach(|| unsafe { AnyFilter::map(&path) }).map_err(|error| file_error(py, &error))?;
         let hasher = *view.hasher();
         BloomFilter { held: Shared::new(Held::mapped(view)), hasher }.into_object(cls)

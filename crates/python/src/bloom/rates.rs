@@ -79,7 +79,8 @@ impl BloomFilter {
             Some(seed) => seed,
             None => u128::from(truebloom::Seed::random().map_err(|error| build_error(py, &error))?) as u64,
         };
-        // One state of the filter for all that is said, whatever other threads add meanwhile. What is in a file does not change.
+        // One state of the filter for all that is said, whatever other threads add meanwhile. What
+        // is in a file does not change.
         let snapshot = if self.is_mapped(py) { None } else { Some(BloomFilter::new_of(self.copied(py)?)) };
         let state = snapshot.as_ref().unwrap_or(self);
         let verification =
@@ -119,7 +120,8 @@ impl BloomFilter {
         let (mut left, mut part, mut hits) = (queries, 0, 0);
         loop {
             let now = left.min(PART);
-            // The random keys of each part have a seed of their own; what is asked of them is asked of all together.
+            // The random keys of each part have a seed of their own; what is asked of them is asked
+            // of all together.
             let (seed, before) = (seed.wrapping_add(part), queries - left);
             let found = self.held.read(py, |held| {
                 counted!(held, filter => {

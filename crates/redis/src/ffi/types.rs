@@ -122,7 +122,7 @@ fn unknown(encoding: c_int) -> String {
     format!("encoding {encoding} is not known to this module")
 }
 
-/// What was read, as the server takes it; what is wrong goes to its log.
+/// Turns the result of reading into what the server expects; errors go to its log.
 fn loaded(io: *mut Io, read: impl FnOnce() -> Result<Value, String>) -> *mut c_void {
     guarded(|| match read() {
         Ok(value) => given(value),
@@ -153,35 +153,35 @@ fn read_redisbloom(io: *mut Io, encoding: c_int) -> Result<Value, String> {
         sound()?;
         let plan = |items| Plan::checked([bits, probes, capacity, items], rate, power).map_err(text);
         left = left.checked_sub(plan(0)?.bytes()).ok_or("the filter is larger than the limits allow")?;
-        let piece = string(io)?;
-        if piece.len() as u64 != plan(0)?.bytes() {
-            return Err("the bits and bytes of a layer contradict each other".to_owned());
-        }
-        let mut words = zeroed(piece.len() / 8).map_err(text)?;
-        words.iter_mut().zip(piece.as_chunks::<8>().0).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
+        let expected = plan(0)?.bytes();
+        kept.push(string(io, |bytes| {
+            if bytes.len() as u64 != expected {
+                return Err("the bits and bytes of a layer contradict each other".to_owned());
+            }
+            let mut words = zeroed(bytes.len() / 8).map_err(text)?;
+            words.iter_mut().zip(bytes.as_chunks::<8>().0).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
+            Ok(words)
+        })?);
         layers.push(plan(number())?);
-        kept.push(words);
         sound()?;
     }
     let chain = Chain::checked(layers, options, growth).map_err(text)?;
     Ok(Value::Imported(Box::new(Imported::new(chain, kept))))
 }
 
-/// The next string.
-fn string(io: *mut Io) -> Result<Vec<u8>, String> {
+/// The next string, made into something before the server's memory of it is freed.
+fn string<R>(io: *mut Io, make: impl FnOnce(&[u8]) -> Result<R, String>) -> Result<R, String> {
     let mut length = 0;
-    // SAFETY: the server allocates the string, says how long it is, and lets us free it.
-    unsafe {
-        let start = (api().LoadStringBuffer)(io, &raw mut length);
-        if start.is_null() {
-            return Err("the value is cut".to_owned());
-        }
-        let mut bytes = Vec::new();
-        let copied =
-            bytes.try_reserve_exact(length).map(|()| bytes.extend_from_slice(std::slice::from_raw_parts(start.cast::<u8>(), length)));
-        (api().Free)(start.cast());
-        copied.map(|()| bytes).map_err(|_| "there is no memory for the value".to_owned())
+    // SAFETY: the server allocates the string, and says how long it is.
+    let start = unsafe { (api().LoadStringBuffer)(io, &raw mut length) };
+    if start.is_null() {
+        return Err("the value is cut".to_owned());
     }
+    // SAFETY: as above; nothing has freed it.
+    let made = make(unsafe { std::slice::from_raw_parts(start.cast::<u8>(), length) });
+    // SAFETY: the server lets us free it; what was made has no part of it.
+    unsafe { (api().Free)(start.cast()) };
+    made
 }
 
 fn read(io: *mut Io) -> Result<Value, String> {
@@ -237,7 +237,12 @@ impl Pieces {
     fn next(&mut self) -> io::Result<()> {
         // Freed before the next one is allocated.
         self.piece = Vec::new();
-        self.piece = string(self.io).map_err(io::Error::other)?;
+        self.piece = string(self.io, |bytes| {
+            let mut piece = Vec::new();
+            let reserved = piece.try_reserve_exact(bytes.len()).map_err(|_| "there is no memory for the value".to_owned());
+            reserved.map(|()| piece.extend_from_slice(bytes)).map(|()| piece)
+        })
+        .map_err(io::Error::other)?;
         self.at = 0;
         if self.piece.is_empty() {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the value is cut"));

@@ -1,4 +1,5 @@
-//! The keys of `everywhere.py` as Rust has them. `keys-in-rust FILE` writes the filter of them; `keys-in-rust FILE has` says how many of them a file from elsewhere contains.
+//! The keys of `everywhere.py` as Rust has them. `keys-in-rust FILE` writes the filter of them;
+//! `keys-in-rust FILE has` says how many of them a file from elsewhere contains.
 
 use truebloom::{AnyFilter, BloomFilter, Filter, PortableHasher, Seed};
 use uuid::Uuid;

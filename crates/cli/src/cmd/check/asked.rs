@@ -42,7 +42,7 @@ impl Asked {
                 if together.is_some() {
                     "is a filter, but comes after an input; name the filters first"
                 } else {
-                    "is a filter, where lines are expected; to ask several filters, add --any, --all or --each"
+                    "is a filter, where lines are expected; to query several filters, add --any, --all or --each"
                 },
             ));
         }

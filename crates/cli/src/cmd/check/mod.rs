@@ -27,7 +27,7 @@ Examples:
   truebloom check -Hn seen.tbl urls.txt new.txt  with the file and the number of each line
   truebloom check --each monday.tbl tuesday.tbl new.txt    which filters each line is in
 
-A filter keeps how its keys were read (-f, --column and the like), and keys are read like that here unless such options are given; --lines is for whole lines.
+A filter stores how its keys were read (-f, --column and the like). Keys are read in the same way here, unless such options are given; --lines reads whole lines.
 
 Exit code: 0 some line was selected, 1 none was, 2 an error.";
 

@@ -122,13 +122,13 @@ impl Answer {
         if self.complete {
             let sure = self.hitters.iter().filter(|hitter| hitter.at_least >= threshold).count();
             warn(format_args!(
-                "asked for {} or more: {} certainly occurred that often, and no key that is not listed",
+                "asked for {} or more: {} certainly occurred that often, and no unlisted key did",
                 times(threshold),
                 count(sure as u64)
             ));
         } else {
             warn(format_args!(
-                "asked for {} or more: some may be missing; give more with --memory, or a smaller --epsilon",
+                "asked for {} or more: some keys may be missing; give more with --memory, or a smaller --epsilon",
                 times(threshold)
             ));
         }
@@ -191,7 +191,7 @@ pub(super) fn others(unlisted: u64) -> String {
     match bound(unlisted) {
         Some(0) => "there are no others".to_owned(),
         Some(most) => format!("no other occurred more than {}", times(most)),
-        None => "how often others occurred is not known".to_owned(),
+        None => "it is not known how often others occurred".to_owned(),
     }
 }
 

@@ -20,14 +20,14 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom count words.txt                            the 20 most frequent lines
   truebloom count -k 5 -d ' ' -f 1 log                 of a field
-  truebloom count --above 0.1% log                     all that make up a thousandth, or more
+  truebloom count --above 0.1% log                     all that make up at least a thousandth
   tail -F log | truebloom count --every 10s            again every ten seconds
-  truebloom count --save new.tbc --seed 7 log          a sketch, to be asked and merged later
+  truebloom count --save new.tbc --seed 7 log          a sketch, to query and merge later
   truebloom count query monday.tbc apple pear          how often?
   truebloom count merge week.tbc monday.tbc tuesday.tbc
-  truebloom count show monday.tbc                      the list of a sketch again
+  truebloom count show monday.tbc                      print the list of a sketch
 
-The first number is never below the count, the second never above it, for certain. A file named merge, query or show is counted as ./merge.";
+The first number is certainly never below the true count, and the second never above it. To count a file named merge, query or show, write ./merge.";
 
 /// Count how often each line occurs, in fixed memory; list the most frequent lines, with certain
 /// bounds

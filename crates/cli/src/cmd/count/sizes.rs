@@ -47,7 +47,7 @@ fn memory(text: &str) -> Result<u64, String> {
     args::memory(text)?
         .checked_sub(LEAST)
         .map(|more| more + LEAST)
-        .ok_or_else(|| format!("`{text}` is too little for counters and a list; give {} or more", bytes(LEAST)))
+        .ok_or_else(|| format!("`{text}` is too little memory for counters and a list; give {} or more", bytes(LEAST)))
 }
 
 /// The size of the counters and of the list.

@@ -69,7 +69,7 @@ impl Account {
         }
         self.told = true;
         warn(format_args!(
-            "the memory ({}) was full within the first {} and was emptied: what came before is forgotten, and counts as new if it comes again; {}, with --remember to forget only what is old, or add --strict to stop in time",
+            "the memory ({}) was full within the first {} and was emptied: lines that came before are forgotten, and count as new if they come again; {}, with --remember to forget only old lines, or add --strict to stop in time",
             bytes(chosen.bytes()),
             plural(sift.tally.read, self.noun),
             more(args),
@@ -79,7 +79,7 @@ impl Account {
     /// The message of --strict when it stops.
     pub(super) fn full(&self, args: &Args, tally: Tally, chosen: &Chosen) -> Failure {
         Failure::new(format_args!(
-            "stopped after {}, of which nothing is forgotten: the memory ({}) is full; {}, or leave --strict out",
+            "stopped after {}, and nothing is forgotten: the memory ({}) is full; {}, or leave --strict out",
             plural(tally.read, self.noun),
             bytes(chosen.bytes()),
             more(args),
@@ -153,13 +153,13 @@ impl Account {
                 count(lost.at_most),
                 100.0 * CONFIDENCE
             ),
-            None => format!("for so small a filter no bound is known on how many {wrong}"),
+            None => format!("the filter is too small for a proven bound on how many {wrong}"),
         };
         // Since the state was made, as what is missing.
         let twice = match (filter.stats().cycles, args.repeated, args.second) {
             (0, false, false) => "; none is printed twice".to_owned(),
             (0, ..) => "; nothing was forgotten".to_owned(),
-            (forgotten, ..) => format!("; what was forgotten ({}) counts as new when it comes again", plural(forgotten, "time")),
+            (forgotten, ..) => format!("; forgotten lines ({}) count as new if they come again", plural(forgotten, "time")),
         };
         report.line("trust", wrong + &twice);
         Ok(())
@@ -185,7 +185,7 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
             let why = match (second, stats.cycles) {
                 (true, _) => "second occurrences are among them",
                 (_, 0) => "the filter is too small for a bound",
-                _ => "lines were forgotten, and counted again when they came again",
+                _ => "lines were forgotten, and counted once more when they came again",
             };
             report.line("distinct", format!("not known: {why}"));
         }

@@ -125,7 +125,7 @@ impl Sizing {
         let layout = self.layout.unwrap_or(if phased { Layout::Standard } else { there });
         if phased && layout == Layout::Blocked {
             return Err(Failure::new(
-                "--remember takes two phases, whose rate in the blocked layout is not known; leave it out, or take --layout standard",
+                "--remember needs two phases, whose rate in the blocked layout is not known; leave it out, or use --layout standard",
             ));
         }
         if layout == Layout::Blocked {
@@ -183,7 +183,7 @@ impl Sizing {
     fn too_small(&self, rate: &Rate) -> Failure {
         match self.memory {
             Some(memory) => Failure::new(format_args!(
-                "no filter of {} keeps to a rate of {rate}, however early it forgets; give more --memory, or a higher rate",
+                "no filter of {} can keep a rate of {rate}, however early it forgets; give more --memory, or a higher rate",
                 report::bytes(memory)
             )),
             None => {

@@ -29,21 +29,21 @@ use truebloom::{BuildError, FormatError, Seed};
 const EXAMPLES: &str = "\
 Examples:
   truebloom dedup urls.txt                             every line once
-  tail -F log | truebloom dedup --remember 1h          for ever; a line comes again after an hour or two
+  tail -F log | truebloom dedup --remember 1h          runs forever; a line can come again after an hour or two
   truebloom dedup -d -n 10M -p 0.1% urls.txt new.txt   lines that occurred before
   truebloom dedup -n 100M -p 1e-6 --report urls.gz
-  truebloom dedup -n 100M -p 0.1% --layout blocked urls.txt   faster in memory larger than the caches, of which it takes more
-  truebloom dedup --state state.tbl new.txt            goes on where the last run stopped
+  truebloom dedup -n 100M -p 0.1% --layout blocked urls.txt   faster if the memory exceeds the caches; it needs more
+  truebloom dedup --state state.tbl new.txt            continues where the last run stopped
   truebloom dedup --column email users.csv
-  truebloom dedup --second --remember 10M urls.txt     what a cache admits on the second hit
+  truebloom dedup --second --remember 10M urls.txt     the lines that a cache admits on the second hit
 
-Files are counted first, and the memory is made large enough for all their lines, 64 MiB at least. Input through a pipe has the memory of -n or --memory, 64 MiB unless given: \
-when it is full everything is forgotten (a message says so; --strict stops before), or with --remember what is older. \
-A line that was forgotten is printed again. A first occurrence is dropped wrongly with at most the rate -p: on average, in the long run, or with --remember for every line. That is proven for \
-input that was chosen without knowing the seed; --report says what this very stream has lost.
+The lines of files are counted first, and the memory is made large enough for all of them, at least 64 MiB. For input from a pipe, the memory is that of -n or --memory, by default 64 MiB. \
+When it is full, everything is forgotten, with a message (--strict stops before that; with --remember, only the older lines are forgotten). \
+A line that was forgotten is printed again. The rate -p bounds how often a first occurrence is wrongly dropped: on average over the long run, or, with --remember, for every line. That is proven for \
+input that was chosen without knowing the seed; --report says how many lines this stream has lost.
 
-A state keeps how its keys were read (-f, --column and the like), so that later runs need not say it again; --lines is for whole lines all the same.
-Lines without a key, or too long, are passed on with a message. An unfinished last line is not, when a signal ends the run.
+A state stores how its keys were read (-f, --column and the like), so that later runs need not repeat these options; --lines reads whole lines nevertheless.
+A line without a key, or one that is too long, is printed, with a message. If a signal ends the run, an unfinished last line is not printed.
 
 Exit code: 0 done, 2 an error or a line without a key; with -q 0 if some line was selected, 1 if none was.";
 
@@ -221,8 +221,10 @@ fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
     }
     let (kept, second) = Extraction::of_state(filter.label());
     match (second, args.second) {
-        (true, false) => Err(Failure::at(path, "knows second occurrences, too; add --second to go on with it, or give another file")),
-        (false, true) => Err(Failure::at(path, "knows first occurrences only; leave --second out to go on with it, or give another file")),
+        (true, false) => Err(Failure::at(path, "knows second occurrences, too; add --second to continue with it, or give another file")),
+        (false, true) => {
+            Err(Failure::at(path, "knows first occurrences only; leave --second out to continue with it, or give another file"))
+        }
         _ => args.records.for_filters(&[(path, kept)]),
     }
 }
@@ -285,7 +287,7 @@ fn set_clock(path: &Path, filter: &mut Filter) {
     if filter.age().is_some() && ahead >= TOLERATED {
         let ahead = about(ahead);
         warn(format_args!(
-            "{}: it was saved by a clock that was {ahead} ahead of this one; what it knows keeps its age, and is forgotten by this clock from now on",
+            "{}: it was saved by a clock that was {ahead} ahead of this one; its lines keep their age, and are forgotten by this clock from now on",
             path.display()
         ));
     }

@@ -46,7 +46,7 @@ impl StateFile {
         let _shield = stop::shield();
         let (file, unkept) = replace(&self.path, self.locked.as_ref(), |file| filter.write_to(file)).map_err(|error| match error {
             FileError::Exists { .. } => {
-                Failure::at(&self.path, "another process has just begun to keep its state there; give another file")
+                Failure::at(&self.path, "another process has just started to keep its state there; give another file")
             }
             error => Failure::new(format_args!("cannot keep the state: {}", Failure::from(error).message())),
         })?;
@@ -109,7 +109,7 @@ fn check_rate(path: &Path, there: &Chosen, asked: &Chosen) -> Result<(), Failure
         Some(asked) => Err(Failure::at(
             path,
             format_args!(
-                "was made for a rate of {}, above the {asked} of -p; leave -p out to go on with it, or give another file",
+                "was made for a rate of {}, above the {asked} of -p; leave -p out to continue with it, or give another file",
                 rate_up(kept, 4)
             ),
         )),
@@ -152,13 +152,13 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     if differences.is_empty() {
         return Err(Failure::at(
             path,
-            "was made with a size that differs by less than is shown; leave the options out to go on with it, or give another file",
+            "was made with a size that differs by less than is shown; leave the options out to continue with it, or give another file",
         ));
     }
     Err(Failure::at(
         path,
         format_args!(
-            "was made with other parameters: {}; leave these options out to go on with it, or give another file",
+            "was made with other parameters: {}; leave these options out to continue with it, or give another file",
             differences.join("; ")
         ),
     ))

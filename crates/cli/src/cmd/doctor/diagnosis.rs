@@ -81,20 +81,20 @@ impl Diagnosis {
                 header: header(&start),
                 ..plain(
                     Some(FileHeader::BYTES..length),
-                    "the header; one checksum covers all bits, so nothing says which are wrong, and no answer can be trusted",
+                    "the header; one checksum covers all bits, so it is not known which are wrong, and no answer can be trusted",
                     REBUILD,
                 )
             },
             FormatError::Memory { .. } => plain(None, "all, on a larger machine", "read it on a larger machine"),
             FormatError::Padding { .. } => plain(
                 Some(length.saturating_sub(8)..length),
-                "nothing: checksums are right, so it was written so, but not by truebloom",
+                "nothing: the checksums are right, so another program than truebloom wrote it like this",
                 REBUILD,
             ),
             FormatError::Reserved { .. } => plain(at, "all, by a program that knows these bytes", "use a newer truebloom"),
             FormatError::Unknown { .. } => plain(at, "all, by a program that knows it", "use a newer truebloom"),
             FormatError::Field { .. } | FormatError::Rate { .. } => {
-                plain(at, "nothing: checksums are right, so it was written so, but not by truebloom", REBUILD)
+                plain(at, "nothing: the checksums are right, so another program than truebloom wrote it like this", REBUILD)
             }
             _ => plain(None, "unknown", REBUILD),
         })
@@ -109,16 +109,18 @@ fn strip_remedy(message: &str) -> String {
 /// Diagnoses a compressed file, in which each byte depends on those before it.
 fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
     let (at, saved, remedy) = match *cause {
-        FormatError::Truncated { expected, found } => (Some(found..expected), "nothing: the bits are coded together", COPY.to_owned()),
+        FormatError::Truncated { expected, found } => {
+            (Some(found..expected), "nothing: in a compressed file every bit depends on the others", COPY.to_owned())
+        }
         FormatError::TooLong { expected, .. } if expected < length => {
             let healed = format!("head -c {expected} {} > healed.tbl && truebloom doctor healed.tbl", for_shell(path));
-            (Some(expected..length), "perhaps all of it: these bytes are behind the compressed filter", healed)
+            (Some(expected..length), "perhaps all of it: these bytes follow the compressed filter", healed)
         }
         FormatError::Coded { is_difference: true } => {
             (None, "all of it: it is a difference, not a filter", format!("truebloom apply FILTER {}", for_shell(path)))
         }
         FormatError::Version { .. } => (Some(8..9), "all, by a program that knows this version", "use a newer truebloom".to_owned()),
-        _ => (None, "nothing: the bits are coded together", COPY.to_owned()),
+        _ => (None, "nothing: in a compressed file every bit depends on the others", COPY.to_owned()),
     };
     Diagnosis { wrong: strip_remedy(&cause.to_string()), at, saved: saved.to_owned(), remedy, header: None }
 }
@@ -151,7 +153,7 @@ fn text_mode(path: &Path, length: u64, otherwise: Diagnosis) -> io::Result<Diagn
     let Some(at) = heal::text_mode(path, length)? else { return Ok(otherwise) };
     Ok(Diagnosis {
         at: Some(at..at + 1),
-        saved: "all of it: every newline had a carriage return put before it, and without them the checksums are right".to_owned(),
+        saved: "all of it: a carriage return was inserted before every newline, and without these the checksums are right".to_owned(),
         remedy: format!("LC_ALL=C sed 's/\\r$//' {} > healed.tbl", for_shell(path)),
         ..otherwise
     })

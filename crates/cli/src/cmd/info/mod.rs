@@ -150,7 +150,7 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
     if !matches!(filter, AnyFilter::Blocked(_)) {
         let items = match estimate {
             _ if filter.is_intersection() => {
-                format!("at most {}: the fill of an intersection does not tell how many", count(filter.most_items()))
+                format!("at most {}: the fill of an intersection does not determine how many", count(filter.most_items()))
             }
             // A count that leaves nothing open is better than an estimate.
             _ if least == most => format!("{} for certain", count(most)),
@@ -158,9 +158,9 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
             Some(items) => format!("about {} by the fill", count(items.round() as u64)),
             None if filter.fill_tells_rate() => "full: no estimate".to_owned(),
             None if filter.is_merged() && matches!(filter, AnyFilter::Scalable(_)) => {
-                "not available: layers of both filters that were merged may have keys in common".to_owned()
+                "not available: layers of the two merged filters may have keys in common".to_owned()
             }
-            None => format!("not available: how the fill of the {} scheme grows is not known", filter.scheme_id().name()),
+            None => format!("not available: it is not known how the fill of the {} scheme grows", filter.scheme_id().name()),
         };
         report.line("items", items);
     }
@@ -182,7 +182,7 @@ pub(crate) fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failu
         AnyFilter::Scalable(_) => "layers that were merged and may have keys in common".to_owned(),
         _ => format!("the {} scheme", filter.scheme_id().name()),
     };
-    Ok(format!("at most {} by the fill, which does not tell the rate of {of}", rate_up(now.upper, 3)))
+    Ok(format!("at most {} according to the fill, which does not determine the rate of {of}", rate_up(now.upper, 3)))
 }
 
 /// Adds what share of all filters with as many items are less full than this one; nothing if its
@@ -205,5 +205,5 @@ pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter<impl Counted>) {
     let share = if below.lower == 1.0 { 100.0 } else { (100.0 * middle).clamp(0.1, 99.9) };
     let share = significant(share, 3);
     let items = plural(filter.offered(), "item");
-    report.line("place", format!("at least as full as {share}% of filters with {items} and other seeds, if no key was offered twice"));
+    report.line("fullness", format!("at least as full as {share}% of filters with {items} and other seeds, if no key was offered twice"));
 }

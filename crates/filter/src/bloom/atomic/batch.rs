@@ -43,15 +43,15 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.answers(bulk::hashed(hashes), ASKED_AHEAD, |_| (), |hash| self.contains_hash(hash))
     }
 
-    /// Inserts batch after batch. The keys of a batch are counted together before the first of them
-    /// is inserted, because the count must be an upper bound at all times.
+    /// Inserts batch after batch. Their keys are counted together before the first is inserted,
+    /// because the count must be an upper bound at all times.
     fn insertions(&self, next: impl FnMut(&mut Hashes)) -> Answers {
         let insert = |hash| self.bits.insert(&self.head.scheme, hash) > 0;
         self.answers(next, self.probes() as usize, |keys| self.offered.add(keys as u64), insert)
     }
 
-    /// Calls `next` for each batch, `begin` with its size, and collects the answers. The words of
-    /// the next batch are prefetched while the present one is looked up.
+    /// Calls `begin` with the size of each batch before the batch, and collects the answers. The
+    /// words of the next batch are prefetched while the present one is looked up.
     fn answers(
         &self,
         next: impl FnMut(&mut Hashes),

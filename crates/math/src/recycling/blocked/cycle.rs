@@ -36,7 +36,7 @@ use crate::try_bisect;
 use crate::{Fpr, Law, Method};
 
 /// The length of a range of items: a sixth of its distance from n if the probability is high, and a
-/// third if it is low; this loses about a tenth of sums that are themselves the small part.
+/// third if it is low. The sums affected are small, and about a tenth of them is lost.
 fn stretch(first: u64, distance: u64, chance: f64) -> u64 {
     first.max(distance / if chance > 0.05 { 6 } else { 3 })
 }
