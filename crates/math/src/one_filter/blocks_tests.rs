@@ -23,7 +23,7 @@ fn less_logarithms_have_all_their_digits() {
 }
 
 /// Compares with the probability that this many loads have exactly this sum, by convolution: the
-/// bound is above it, by less than a third.
+/// bound is above it, by what is stated.
 #[test]
 fn local_bounds_are_above_the_chance_and_near_it() {
     for (mean, blocks) in [(4.0, 8), (4.0, 50), (20.0, 30), (1.5, 200)] {
