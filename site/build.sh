@@ -31,7 +31,8 @@ else
     cp "$module" "$work/planner.wasm"
     by="$wasm_by, without wasm-opt"
 fi
-# The literal coder of four bits and no alignment suit WebAssembly, whose instructions have any length.
+# The literal coder of four bits and no alignment suit WebAssembly, whose instructions have any
+# length.
 xz --format=lzma --lzma1=preset=9e,lc=4,lp=0,pb=0,nice=273 --stdout "$work/planner.wasm" | base64 -w 0 > "$work/wasm"
 
 # A line `@include FILE` stands for the file; indentation and lines that are comments are for those

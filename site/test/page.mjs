@@ -215,7 +215,7 @@ async function keeps() {
         ['n', '0', 'Items is 0, but must be at least 1.'],
         ['p', '5', 'did you mean 5%?'],
         ['m', '64 XB', 'write bits as 1M or 64Mi, bytes as 2MB or 64MiB'],
-        ['m', '100', 'the lowest rate is'],
+        ['m', '100', 'they reach'],
     ]) {
         const before = await page.locator(`#size-${field}`).inputValue();
         await type(page, `#size-${field}`, value);

@@ -2,7 +2,8 @@
 
 use crate::arithmetic::chunk_bits;
 use crate::{Arithmetic, Profile, Size};
-use truebloom_math::{Fpr, Method, Rate, Result, Variant, confidence_bound};
+use truebloom_math::occupancy::Occupancy;
+use truebloom_math::{Error, Fpr, Method, Rate, Result, Variant};
 
 /// The expected rate of a library's filter, computed from a law of its arithmetic; `None` if no law
 /// here applies and only a simulation gives an answer.
@@ -54,7 +55,8 @@ pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
 
 /// The share of a library's filters whose own rate is at most `asked`: a lower bound on the
 /// probability over seeds or keys, from the law of the number of set bits for independent
-/// positions, plus the floor of equal hashes.
+/// positions, plus the floor of equal hashes. If that law can be summed (within half a second), the
+/// bound is within 1e-9 of the share; otherwise it comes from bounds on the tails.
 ///
 /// The average does not say this: if the average is the rate asked for, about half of the filters
 /// exceed it. `None` if positions are not independent, because then the set bits do not determine a
@@ -73,7 +75,16 @@ pub fn share(profile: &Profile, size: Size, items: u64, asked: &Rate) -> Result<
     }
     // The difference is rounded by an ulp; it matters only where the floor does.
     let left = if floor < 1e-15 * rate { *asked } else { Rate::try_from((rate - floor).next_down())? };
-    confidence_bound(Variant::Standard, size.bits, items, size.probes, &left).map(Some)
+    let law = Variant::Standard.law(size.bits, size.probes)?;
+    let keeps = |ones: u64| Ok::<bool, Error>(law.fpr_at_fill(&[ones])?.is_some_and(|rate| rate.upper <= left.to_f64()));
+    // The rate of a filter rises with its set bits: the most of them that keep it.
+    let (mut most, mut too_many) = (0, size.bits);
+    while too_many - most > 1 {
+        let middle = most + (too_many - most) / 2;
+        if keeps(middle)? { most = middle } else { too_many = middle }
+    }
+    let fill = Occupancy::standard(size.bits, items, size.probes)?;
+    Ok(Some(fill.cdf(most)?.lower))
 }
 
 /// The exact rate of the same number of independent positions in the same number of bits: what a

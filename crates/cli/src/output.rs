@@ -6,10 +6,9 @@
 
 use crate::arch;
 use crate::failure::Failure;
-use crate::progress;
-use crate::stop;
+use crate::{progress, stop};
 use std::fs::{File, Metadata};
-use std::io::{self, IsTerminal, Seek, Write};
+use std::io::{self, BufWriter, IsTerminal, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -21,12 +20,22 @@ static WRITTEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 pub(crate) struct Output {
     stream: io::StdoutLock<'static>,
     is_terminal: bool,
+    in_blocks: bool,
 }
 
 /// Standard output.
 pub(crate) fn stdout() -> Output {
     let stream = io::stdout().lock();
-    Output { is_terminal: stream.is_terminal(), stream }
+    Output { is_terminal: stream.is_terminal(), stream, in_blocks: false }
+}
+
+/// Bytes that are written at once.
+const BLOCK: usize = 64 << 10;
+
+/// Standard output for many lines. They are written as blocks fill up, past the line buffer of the
+/// runtime, which would write the unfinished last line of every block apart.
+pub(crate) fn blocks() -> BufWriter<Output> {
+    BufWriter::with_capacity(BLOCK, Output { in_blocks: true, ..stdout() })
 }
 
 impl Write for Output {
@@ -35,7 +44,7 @@ impl Write for Output {
         if self.is_terminal {
             progress::end();
         }
-        self.stream.write(bytes)
+        if self.in_blocks { streams::write(&mut self.stream, bytes) } else { self.stream.write(bytes) }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -106,6 +115,11 @@ mod streams {
         io::stderr().as_fd().try_clone_to_owned().ok().map(File::from)
     }
 
+    /// One write, of what has been written before nothing is held back.
+    pub(super) fn write(_: &mut io::StdoutLock<'_>, bytes: &[u8]) -> io::Result<usize> {
+        Ok(rustix::io::write(rustix::stdio::stdout(), bytes)?)
+    }
+
     /// Whether writes always go to the end of the file.
     pub(super) fn appends(file: &File) -> bool {
         rustix::fs::fcntl_getfl(file).is_ok_and(|flags| flags.contains(rustix::fs::OFlags::APPEND))
@@ -116,6 +130,7 @@ mod streams {
 #[cfg(not(unix))]
 mod streams {
     use std::fs::File;
+    use std::io::{self, Write};
 
     pub(super) fn stdout() -> Option<File> {
         None
@@ -123,6 +138,10 @@ mod streams {
 
     pub(super) fn stderr() -> Option<File> {
         None
+    }
+
+    pub(super) fn write(stream: &mut io::StdoutLock<'_>, bytes: &[u8]) -> io::Result<usize> {
+        stream.write(bytes)
     }
 
     pub(super) fn appends(_: &File) -> bool {

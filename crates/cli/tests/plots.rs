@@ -1,6 +1,7 @@
 //! Charts: every verb that draws, what is in its chart, and what is never overwritten.
 #![allow(missing_docs, reason = "a test has no public interface")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -38,7 +39,7 @@ fn every_verb_draws_its_curve() {
         ("fpr -m 9728 -n 1000 -k 7 --layout blocked", &["blocked, exact"], 1),
         ("table -k 12", &["24 bits", "1,000 items"], 8),
         ("table --json -k 12 -p 1%,0.1%", &["rate 0.001"], 2),
-        ("explain -m 9585 -n 1000 -k 7", &["99.9%: at most 0.01136", "average 0.01005"], 1),
+        ("explain -m 9585 -n 1000 -k 7", &["99.9%: at most 0.01132", "average 0.01005"], 1),
         ("simulate -m 1000 -k 4 --sigma 300 -n 10k", &["simulated average", "recycled above 300 set bits"], 1),
         ("simulate -m 1000 -k 4 --sigma 10 -n 10k", &["simulated average at most", "long-run average"], 1),
         ("simulate -m 500 -k 5 --sigma 220 --phases 2 -n 10k", &["in each of two filters"], 1),
@@ -57,8 +58,8 @@ fn every_verb_draws_its_curve() {
 #[test]
 fn a_plan_is_drawn_at_its_rate() {
     let svg = drawn("plan -n 1000 -p 1% --mean");
-    // The points at 0.5, 1, 1.05, 1.2 and 2 times the plan; the second lies on the lines of what
-    // was asked and planned.
+    // The points at 1, 1.05, 1.2, 1.5 and 2 times the plan; the first lies on the lines of what was
+    // asked and planned.
     let corners = |line: &str| -> Vec<(f64, f64)> {
         let places = line.split("points=\"").nth(1).map_or("", |rest| rest.trim_end_matches("\"/>").trim());
         places
@@ -75,7 +76,7 @@ fn a_plan_is_drawn_at_its_rate() {
         .collect();
     assert_eq!(points.len(), 6, "five, and one in the legend: {points:?}");
     let lines: Vec<Vec<(f64, f64)>> = svg.lines().filter(|line| line.contains("stroke-dasharray=\"30 30\"")).map(corners).collect();
-    let (x, y) = points[2];
+    let (x, y) = points[1];
     assert!(lines.iter().any(|line| line.iter().all(|end| (end.0 - x).abs() <= 10.0)), "the planned number of items: {x} {lines:?}");
     assert!(lines.iter().any(|line| line.iter().all(|end| (end.1 - y).abs() <= 10.0)), "the rate that was asked for: {y} {lines:?}");
 }
@@ -96,27 +97,69 @@ fn a_chart_costs_no_answer() {
     assert!(reason.contains("a cycle has about") && !folder.path().join("saw.svg").exists(), "{reason}");
     let (answer, _) = said("plan --recycling --memory 1GiB -p 1% --plot saw.svg --json");
     assert!(answer.starts_with("{\"verb\":\"plan\"") && !answer.contains("\"plot\""), "{answer}");
-    fs::write(folder.path().join("notes.txt"), "precious").expect("written");
+    fs::write(folder.path().join("notes.svg"), "precious").expect("written");
     for arguments in [
         // Hours, if it began.
-        "simulate -m 1000 -k 4 --sigma 300 -n 1T --plot notes.txt",
-        "audit --table -n 1000 -p 1e-6 --simulate 1T --plot notes.txt",
-        "table --plot notes.txt",
-        "explain -m 9585 -n 1000 -k 7 --plot notes.txt",
-        "fpr -m 9585 -n 1000 -k 7 --plot notes.txt",
+        "simulate -m 1000 -k 4 --sigma 300 -n 1T --plot notes.svg",
+        "audit --table -n 1000 -p 1e-6 --simulate 1T --plot notes.svg",
+        "table --plot notes.svg",
+        "explain -m 9585 -n 1000 -k 7 --plot notes.svg",
+        "fpr -m 9585 -n 1000 -k 7 --plot notes.svg",
     ] {
         let (answer, reason) = said(arguments);
         assert!(answer.is_empty() && reason.contains("it exists and is not a chart"), "{arguments}: {answer}{reason}");
     }
 }
 
-/// A line is what is known sharply.
+/// A chart has the name of a chart: another ending is refused before any work, and nothing is
+/// written.
+#[test]
+fn only_svg_is_drawn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["p.png", "p.pdf", "p"] {
+        let output = truebloom(&format!("simulate -m 1000 -k 4 --sigma 300 -n 1T --plot {name}"), folder.path());
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{message}");
+        assert!(message.contains(name) && message.contains("name it p.svg"), "{message}");
+        assert!(!folder.path().join(name).exists());
+    }
+    assert!(truebloom("plan -n 100 -p 1% --plot P.SVG", folder.path()).status.success());
+}
+
+/// The textbook's dashes are seen where they lie on the exact line.
+#[test]
+fn dashes_are_drawn_over_lines() {
+    let svg = drawn("fpr -m 9585 -n 1000 -k 7");
+    let last = |colour: &str| svg.rfind(&format!("<polyline fill=\"none\" stroke=\"{colour}\"")).expect("a curve");
+    assert!(last("#D55E00") > last("#0072B2"));
+}
+
+/// What a table of libraries has no bar of is said in its chart.
+#[test]
+fn libraries_that_refuse_are_named_in_the_chart() {
+    let svg = drawn("audit --table -n 1000 -p 1e-6 --simulate 1k");
+    assert!(svg.contains("not drawn, as refused: cassandra"), "{svg}");
+    assert!(!drawn("audit --table -n 1000 -p 1% --simulate 1k").contains("not drawn"));
+}
+
+/// The places along the abscissa of the polylines that are chosen, the legend's left out.
+fn places(svg: &str, chosen: impl Fn(&str) -> bool) -> BTreeSet<String> {
+    let lines = svg.lines().filter(|line| line.starts_with("<polyline") && line.matches(',').count() > 2 && chosen(line));
+    let points = lines.filter_map(|line| line.split("points=\"").nth(1)).flat_map(|points| points.split(' '));
+    points.filter_map(|point| Some(point.split_once(',')?.0.to_owned())).collect()
+}
+
+/// A line is what is known sharply: where a band begins, it ends.
 #[test]
 fn rates_that_are_only_bracketed_are_no_line() {
-    let svg = drawn("fpr -m 16000 -n 1000 -k 11 --scheme square");
-    assert!(svg.contains("square, between the ends that are known"), "a band");
-    let sharp = drawn("fpr -m 1600 -n 100 -k 3 --scheme square");
-    assert!(sharp.contains("square, exact"));
+    for (arguments, sharp) in [("fpr -m 16000 -n 1000 -k 11 --scheme square", 3), ("fpr -m 1600 -n 100 -k 3 --scheme square", 5)] {
+        let svg = drawn(arguments);
+        assert!(svg.contains("square, between the ends that are known") && svg.contains("square, exact"), "{arguments}");
+        let band = places(&svg, |line| line.contains("opacity="));
+        let line = places(&svg, |line| !line.contains("opacity=") && !line.contains("dasharray"));
+        assert!(band.len() >= 10 && line.len() == sharp, "{arguments}: {band:?} {line:?}");
+        assert_eq!(band.intersection(&line).count(), 1, "{arguments}: they meet and do not overlap: {band:?} {line:?}");
+    }
 }
 
 #[test]

@@ -26,3 +26,19 @@ fn the_standard_size_beside_another_scheme_is_its_own_plans() {
     }
     assert_eq!(plan(&["-n", "1000", "-p", "1%", "--scheme", "partitioned", "--mean"])["standard_bits"], 9_595);
 }
+
+/// `--layout` in lines compared with itself: 10,752 bits, +0.000%.
+#[test]
+fn the_standard_size_beside_a_layout_is_its_own_plans() {
+    for promise in [&["--mean"][..], &[]] {
+        for size in [["-n", "1000", "-p", "1%"], ["-n", "1000000", "-p", "1%"]] {
+            let of = |choice: &[&str]| plan(&[&size[..], promise, choice].concat());
+            let standard = of(&[])["bits"].clone();
+            for choice in [["--layout", "blocked"], ["--scheme", "blocked"], ["--layout", "auto"]] {
+                let found = of(&choice);
+                assert_eq!(found["scheme"], "blocked", "{choice:?} {size:?} {promise:?}");
+                assert_eq!(found["standard_bits"], standard, "{choice:?} {size:?} {promise:?}");
+            }
+        }
+    }
+}

@@ -61,15 +61,28 @@ fn own_part() -> usize {
 mod tests {
     use super::*;
 
+    /// A thread more than parts, so that two at least share one: they add at the same time, and so
+    /// often that an `add` that loads and stores loses some wherever two threads run at once.
     #[test]
-    fn threads_count_together() {
-        let tally = Tally::new(5);
+    fn threads_that_share_a_part_lose_nothing() {
+        let (tally, begin) = (Tally::new(5), std::sync::Barrier::new(PARTS + 1));
+        let shared: Vec<AtomicU64> = (0..PARTS).map(|_| AtomicU64::new(0)).collect();
+        let added = AtomicU64::new(0);
         std::thread::scope(|scope| {
-            for _ in 0..20 {
-                scope.spawn(|| (0..1_000).for_each(|_| tally.add(1)));
+            for _ in 0..=PARTS {
+                scope.spawn(|| {
+                    let mine = &shared[own_part()];
+                    mine.fetch_add(1, Relaxed);
+                    begin.wait();
+                    let times = if mine.load(Relaxed) > 1 { 1_000_000 } else { 1_000 };
+                    (0..times).for_each(|_| tally.add(1));
+                    added.fetch_add(times, Relaxed);
+                });
             }
         });
-        assert_eq!(tally.get(), 20_005);
+        let added = added.load(Relaxed);
+        assert!(added >= 2_000_000, "two threads share a part: {added}");
+        assert_eq!(tally.get(), 5 + added);
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub enum Error {
         /// The upper end of the smallest rate that is possible with the allowed bits.
         reachable: f64,
     },
-    /// These bits and probes cannot reach the rate.
+    /// These bits cannot reach the rate, or are not proven to.
     OutOfReach {
         /// The rate asked for.
         asked: Rate,
@@ -72,10 +72,14 @@ pub enum Error {
         items: u64,
         /// The number of bits.
         bits: u64,
-        /// The number of probes with the smallest rate.
+        /// The number of probes with the smallest average rate.
         probes: u32,
-        /// The upper end of that rate.
+        /// The upper end of the rate that they are proven to keep: on average or, if a guarantee
+        /// was asked for, in one filter.
         reachable: f64,
+        /// Whether that is proven: even the average is above the rate asked for, whatever the
+        /// probes. Otherwise no proof was found that the rate is kept.
+        is_impossible: bool,
     },
     /// It is not proven that the scheme reaches the rate within the allowed bits.
     SchemeOutOfReach {
@@ -144,15 +148,19 @@ impl fmt::Display for Error {
                 allowed / 8,
                 rounded_up(*reachable)
             ),
-            Error::OutOfReach { asked, items, bits, probes, reachable } => write!(
-                f,
-                "a rate of {asked} for {} is impossible with {}: the lowest rate is {}, with {}; ask for that, or give more \
-                 bits or fewer items",
-                plural(*items, "item"),
-                plural(*bits, "bit"),
-                rounded_up(*reachable),
-                plural(u64::from(*probes), "probe")
-            ),
+            Error::OutOfReach { asked, items, bits, probes, reachable, is_impossible } => {
+                let (verdict, reach) = if *is_impossible { ("impossible", "reach") } else { ("not proven", "are proven to reach") };
+                write!(
+                    f,
+                    "a rate of {asked} for {} is {verdict} with {}: they {reach} {}, with {}; {}give more bits or fewer items",
+                    plural(*items, "item"),
+                    plural(*bits, "bit"),
+                    rounded_up(*reachable),
+                    plural(u64::from(*probes), "probe"),
+                    // A rate of 1 is refused.
+                    if rounded_up(*reachable) == "1" { "" } else { "ask for that, or " }
+                )
+            }
             Error::SchemeOutOfReach { scheme, asked, items, allowed, reachable, alternative } => write!(
                 f,
                 "{scheme} hashing is not proven to reach a rate of {asked} for {} in {allowed} bits: there it has a rate of up to \

@@ -31,9 +31,10 @@ fn miss(variant: Variant, bits: u64, items: u64, probes: u32, asked: f64) -> Opt
 }
 
 /// Against the exact law: the plan keeps its promise, and no size that is smaller by more than the
-/// slack does, at its probes or their neighbours. The slack is 0.2% of the bits below 30,000 items
-/// and 0.1% from there on, and at least two bits. Planted fault: Bennett's inequality alone takes
-/// 0.6% more at 1,000 items and fails here.
+/// slack does, at its probes or their neighbours. The slack is 0.3% of the bits below 30,000 items
+/// and 0.1% from there on, and at least two bits. Just beyond 3,000 bits, where the law is no
+/// longer summed, 0.27% are given away. Planted fault: Bennett's inequality alone takes 0.6% more
+/// at 1,000 items and fails here.
 #[test]
 fn the_fast_bounds_give_away_little() {
     let (mut worst, mut cases) = (0.0f64, 0);
@@ -42,6 +43,8 @@ fn the_fast_bounds_give_away_little() {
             (10, "1%"),
             (100, "50%"),
             (100, "1e-4"),
+            (100, "1e-6"),
+            (300, "1%"),
             (1_000, "50%"),
             (1_000, "1%"),
             (1_000, "1e-6"),
@@ -54,7 +57,7 @@ fn the_fast_bounds_give_away_little() {
             let Some(own) = miss(variant, plan.bits, items, plan.probes, asked) else { continue };
             assert!(own <= 0.001, "{own} {plan:?}");
             cases += 1;
-            let slack = if items < 30_000 { 0.002 } else { 0.001 };
+            let slack = if items < 30_000 { 0.003 } else { 0.001 };
             let least = (plan.bits as f64 * (1.0 - slack)) as u64 - 2;
             for bits in least - 2..=least {
                 for probes in plan.probes.saturating_sub(1).max(1)..=plan.probes + 1 {
@@ -195,15 +198,121 @@ fn the_layout_may_be_left_to_the_planner() {
     assert!(matches!(wrong, Err(Error::OutOfRange { name: "scheme", .. })));
 }
 
-/// Of few items a plan is as small as the smallest of any number of probes: there whole bits
-/// decide, and every size is tried.
+/// For every number of probes up to `most`: the share of filters with a rate above the one asked
+/// for or equal to it (equal hashes need a share), and the average rate. Ball by ball in plain
+/// `f64`, with nothing of the library in it.
+fn shares(bits: u64, items: u64, most: u32, asked: f64) -> Vec<(f64, f64)> {
+    let m = bits as f64;
+    let mut law = vec![0.0; bits as usize + 2];
+    law[1] = 1.0;
+    let (mut first, mut last) = (0usize, 0usize);
+    let mut all = Vec::new();
+    for probes in 1..=most {
+        for _ in 0..items {
+            last = (last + 1).min(bits as usize);
+            for x in (first..=last).rev() {
+                law[x + 1] = (law[x + 1] * x as f64 + law[x] * (m + 1.0 - x as f64)) / m;
+            }
+            while law[first + 1] < 1e-20 {
+                law[first + 1] = 0.0;
+                first += 1;
+            }
+        }
+        let rates = (first..=last).map(|x| ((x as f64 / m).powi(probes as i32), law[x + 1]));
+        all.push(
+            rates.fold((0.0, 0.0), |(miss, mean), (rate, p)| (miss + if rate > asked * (1.0 - 1e-12) { p } else { 0.0 }, mean + rate * p)),
+        );
+    }
+    all
+}
+
+/// Targets of few items, and the bits of their plans: those that an outsider found too large by a
+/// bit to eight, and others. Found by trying all sizes in a program of its own.
+const FEW: [(u64, &str, f64, u64); 20] = [
+    (1, "1e-4", 0.999, 26),
+    (1, "1e-6", 0.999, 38),
+    (1, "1e-9", 0.999, 56),
+    (1, "1e-12", 0.999, 73),
+    (1, "1e-12", 0.999_999, 76),
+    (2, "1e-6", 0.999, 73),
+    (3, "1e-4", 0.999, 73),
+    (3, "1e-6", 0.999, 106),
+    (7, "1e-12", 0.999, 450),
+    (15, "1e-9", 0.999, 708),
+    (20, "1e-6", 0.999, 633),
+    (20, "1e-9", 0.999, 933),
+    (50, "1e-12", 0.999, 3_006),
+    (70, "1e-9", 0.999, 3_153),
+    (99, "1e-6", 0.999, 2_977),
+    (25, "0.02", 0.999, 0),
+    (3, "0.3", 0.999, 0),
+    (10, "0.5", 0.99, 0),
+    (4, "0.02", 0.5, 0),
+    (40, "0.001", 0.3, 0),
+];
+
+/// Of few items a plan is the smallest there is: with every size from the mean's up to one bit less
+/// and every number of probes, too many filters miss the rate, or the average does. (A bit of the
+/// share is left to rounding.)
 #[test]
-fn no_probes_give_a_smaller_plan_for_few_items() {
-    for (items, rate) in [(25, "0.02"), (2, "0.001"), (4, "0.001"), (3, "0.3"), (10, "0.5"), (4, "0.02")] {
-        let target = Target::new().items(items).rate(rate.parse().expect("a rate"));
-        let plan = Plan::new(&target).expect("in reach");
-        let of_probes = |probes: u32| Plan::new(&target.clone().probes(probes)).ok().map(|plan| plan.bits);
-        let smallest = (1..=20).filter_map(of_probes).min().expect("in reach");
-        assert_eq!(plan.bits, smallest, "{items} items at {rate}");
+fn a_plan_of_few_items_is_the_smallest() {
+    for (items, text, confidence, bits) in FEW {
+        let asked = target(SchemeId::Standard, items, text).confidence(confidence);
+        let plan = Plan::new(&asked).expect("in reach");
+        assert!(bits == 0 || plan.bits == bits, "{items} items at {text}: {} bits, {bits} do", plan.bits);
+        let mean = Plan::new(&asked.clone().mean()).expect("in reach").bits;
+        let rate = rate(text).to_f64();
+        for less in mean..=plan.bits {
+            let most = if less == plan.bits { plan.probes } else { 2 * plan.probes + 8 };
+            for (probes, (miss, average)) in (1..).zip(shares(less, items, most, rate)) {
+                let keeps = miss <= (1.0 - confidence) * (1.0 - 1e-7) && average <= rate * (1.0 - 1e-9);
+                let is_plan = less == plan.bits && probes == plan.probes;
+                assert!(!keeps || less == plan.bits, "{items} items at {text}: {plan:?}, but {less} bits do with {probes} probes");
+                assert!(!is_plan || miss <= (1.0 - confidence) * (1.0 + 1e-7), "{items} items at {text}: {miss} of {plan:?} miss");
+            }
+        }
+    }
+}
+
+/// A plan of few items never contradicts itself: no number of probes that is asked for takes fewer
+/// bits, its own size is accepted with its probes and without, and one bit less is not said to hold
+/// as much.
+#[test]
+fn the_questions_of_few_items_agree() {
+    for scheme in [SchemeId::Standard, SchemeId::Classic, SchemeId::Partitioned] {
+        for (items, text, confidence, _) in FEW {
+            let asked = target(scheme, items, text).confidence(confidence);
+            let plan = Plan::new(&asked).expect("in reach");
+            let what = format!("{scheme}, {items} items at {text} and {confidence}: {plan:?}");
+            if items < 30 {
+                let of_probes = |probes: u32| Plan::new(&asked.clone().probes(probes)).ok().map(|plan| plan.bits);
+                assert_eq!((1..=2 * plan.probes + 4).filter_map(of_probes).min(), Some(plan.bits), "{what}");
+            }
+            let given = asked.clone().bits(plan.bits);
+            assert!(Plan::new(&given).is_ok() && Plan::new(&given.probes(plan.probes)).is_ok(), "{what}");
+            let most = |bits: u64| Plan::new(&Target { items: None, ..asked.clone().bits(bits) }).map_or(0, |plan| plan.items);
+            assert!(most(plan.bits) >= items, "{what}: {}", most(plan.bits));
+            if plan.bits > 1 {
+                assert!(most(plan.bits - 1) < items, "{what}");
+                assert!(Plan::new(&asked.clone().bits(plan.bits - 1)).is_err(), "{what}");
+            }
+        }
+    }
+}
+
+/// What is not proven is not called impossible: blocks and many items have bounds only. Less than
+/// the average takes is impossible.
+#[test]
+fn what_is_not_proven_is_not_called_impossible() {
+    for (asked, is_impossible) in [
+        (target(SchemeId::Blocked, 1_000, "1e-6").bits(80 * 512), false),
+        (target(SchemeId::Blocked, 50, "1e-6").bits(2 * 512), true),
+        (target(SchemeId::Standard, 1_000, "1%").bits(9_600), false),
+        (target(SchemeId::Standard, 1_000, "1%").bits(9_594), true),
+    ] {
+        let error = Plan::new(&asked).expect_err("too few bits");
+        assert!(matches!(error, Error::OutOfReach { is_impossible: found, .. } if found == is_impossible), "{error:?}");
+        assert_eq!(error.to_string().contains("impossible"), is_impossible, "{error}");
+        assert_eq!(error.to_string().contains("not proven"), !is_impossible, "{error}");
     }
 }

@@ -84,6 +84,14 @@ impl Finding {
         }
     }
 
+    /// The number of hits, if the interval of the simulation says almost nothing: too few of its
+    /// filters had any, or it had too few filters, to exclude that others have many.
+    #[must_use]
+    pub fn too_short(&self) -> Option<u64> {
+        let found = self.simulation.as_ref().filter(|_| self.law.is_none())?;
+        (found.upper > USELESS * found.rate.max(self.floor)).then_some(found.hits)
+    }
+
     /// The chart by number of items, around the number asked for.
     #[must_use]
     pub fn chart(&self, asked: Option<Rate>) -> Chart {
@@ -97,7 +105,13 @@ impl Finding {
     /// Its line in a chart of all libraries.
     #[must_use]
     pub fn given(&self) -> Given {
-        Given { library: self.profile.name.to_owned(), ideal: self.ideal.value, rate: self.rate() }
+        let name = self.profile.name;
+        let (value, lower, upper) = self.rate();
+        match self.too_short() {
+            // A bar across the whole chart would be all that is seen of it.
+            Some(_) => Given { library: format!("{name} (too short)"), ideal: self.ideal.value, rate: (value, f64::NAN, f64::NAN) },
+            None => Given { library: name.to_owned(), ideal: self.ideal.value, rate: (value, lower, upper) },
+        }
     }
 
     /// How the rate was obtained.
@@ -132,6 +146,9 @@ impl Finding {
         }
     }
 }
+
+/// An interval that ends at more than so many times what was measured is useless.
+const USELESS: f64 = 30.0;
 
 /// Ten times as many, or twenty million, as that is written: `20M`.
 fn more(queries: u64) -> String {

@@ -6,4 +6,5 @@ pub mod charts;
 pub mod designs;
 pub mod finding;
 pub mod read;
+pub mod scatter;
 pub mod show;

@@ -161,13 +161,15 @@ fn report(finding: &Finding, args: &Args) -> Report {
         report.line("rate", format!("{} ({})", fpr_text(law, 4), law.method));
     }
     if let Some(found) = &finding.simulation {
+        let interval = match finding.too_short() {
+            Some(_) => format!("too short to say more than below {}", rate_text(found.upper, 4)),
+            None => format!("99% interval {} to {}", rate_text(found.lower, 4), rate_text(found.upper, 4)),
+        };
         report.line(
             "simulated",
             format!(
-                "{} (99% interval {} to {}), {} in {} of {}",
+                "{} ({interval}), {} in {} of {}",
                 rate_text(found.rate, 4),
-                rate_text(found.lower, 4),
-                rate_text(found.upper, 4),
                 plural(found.hits, "hit"),
                 plural(found.queries, "query").replace("querys", "queries"),
                 plural(found.filters, "filter"),
@@ -190,7 +192,8 @@ fn print_table(args: &Args) -> Result<(), Failure> {
     let findings: Vec<_> = PROFILES.iter().map(|profile| (profile, finding(profile, args))).collect();
     let drawn = args.plot.write(|| {
         let given: Vec<Given> = findings.iter().filter_map(|(_, finding)| Some(finding.as_ref().ok()?.given())).collect();
-        Ok(plots::libraries(&given, args.items, args.rate.map(|rate| rate.to_f64())))
+        let refused: Vec<&str> = findings.iter().filter(|(_, finding)| finding.is_err()).map(|(profile, _)| profile.name).collect();
+        Ok(plots::libraries(&given, &refused, args.items, args.rate.map(|rate| rate.to_f64())))
     });
     if args.json {
         let rows: Vec<Value> = findings
@@ -216,9 +219,10 @@ fn print_table(args: &Args) -> Result<(), Failure> {
         match finding {
             Ok(finding) => {
                 let (value, lower, upper) = finding.rate();
-                let interval = match finding.law {
-                    Some(law) => law.method.to_string(),
-                    None => format!("simulation, {} to {}", rate_text(lower, 3), rate_text(upper, 3)),
+                let interval = match (finding.law, finding.too_short()) {
+                    (Some(law), _) => law.method.to_string(),
+                    (None, Some(hits)) => format!("simulation, too short ({})", plural(hits, "hit")),
+                    (None, None) => format!("simulation, {} to {}", rate_text(lower, 3), rate_text(upper, 3)),
                 };
                 writeln!(
                     out,

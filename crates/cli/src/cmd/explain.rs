@@ -9,8 +9,9 @@ use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use truebloom::AnyFilter;
-use truebloom_math::occupancy::Occupancy;
-use truebloom_math::{Approximation, Fpr, Variant, as_one_call, bounds, efficiency, rate_moments, rate_quantile_bound};
+use truebloom_math::occupancy::Quantile;
+use truebloom_math::{Approximation, Fpr, Variant, as_one_call, bounds, efficiency, rate_moments};
+use truebloom_report::scatter::Scatter;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -113,27 +114,22 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 fn add_all(report: &mut Report, of: &Explained) -> Result<(), Failure> {
     let expected = of.variant.fpr(of.bits, of.items, of.probes)?;
-    let fills = add_fill(report, of)?;
-    add_rate(report, of, &expected, fills)?;
+    let scatter = Scatter::new(of.variant, of.bits, of.items, of.probes)?;
+    let fills = add_fill(report, of, &scatter)?;
+    add_rate(report, of, &expected, &scatter, &fills)?;
     add_bounds(report, of, &expected);
     add_approximations(report, of, &expected);
     add_efficiency(report, of)
 }
 
-/// Adds the fill; returns the numbers of set bits for the shares [`LEVELS`] of all filters, if they
-/// are known and not only bounded.
-fn add_fill(report: &mut Report, of: &Explained) -> Result<Option<Vec<u64>>, Failure> {
-    let law = match of.variant {
-        Variant::Classic => Occupancy::classic(of.bits, of.items, of.probes)?,
-        _ => Occupancy::standard(of.bits, of.items, of.probes)?,
-    };
-    let (mean, variance) = (law.mean()?, law.variance()?);
+/// Adds the fill; returns the quantiles of the number of set bits for the shares [`LEVELS`] of all
+/// filters.
+fn add_fill(report: &mut Report, of: &Explained, scatter: &Scatter) -> Result<Vec<Quantile>, Failure> {
+    let (mean, variance) = (scatter.fill.mean()?, scatter.fill.variance()?);
     let mut quantiles = Map::new();
     let mut ends = Vec::new();
-    // Summed where that takes milliseconds, proven bounds beyond.
-    let is_summed = of.items.saturating_mul(of.probes.into()).min(of.bits) <= 20_000;
     for level in LEVELS {
-        let quantile = if is_summed { law.exact_quantile(level)? } else { law.quantile(level)? };
+        let quantile = scatter.quantile(level)?;
         quantiles
             .insert(level.to_string(), json!({ "lower": quantile.lower, "upper": quantile.upper, "method": quantile.method.to_string() }));
         ends.push(quantile);
@@ -149,23 +145,17 @@ fn add_fill(report: &mut Report, of: &Explained) -> Result<Option<Vec<u64>>, Fai
         ),
     );
     report.line("", format!("in 98% of filters {} to {}", counted(ends[1].lower), counted(ends[3].upper)));
-    Ok(is_summed.then(|| ends.iter().map(|end| end.upper).collect()))
+    Ok(ends)
 }
 
-fn add_rate(report: &mut Report, of: &Explained, expected: &Fpr, fills: Option<Vec<u64>>) -> Result<(), Failure> {
+fn add_rate(report: &mut Report, of: &Explained, expected: &Fpr, scatter: &Scatter, fills: &[Quantile]) -> Result<(), Failure> {
     report.line("expected rate", fpr_text(expected, 9));
     // It takes the work of a rate at twice the probes, and the rest is worth having without it.
     let variance = rate_moments(of.variant, of.bits, of.items, of.probes).ok().map(|moments| moments.variance);
     let spread = variance.map_or(f64::NAN, |variance| variance.sqrt() / expected.value);
     let mut quantiles = Map::new();
-    let law = of.variant.law(of.bits, of.probes)?;
-    for (i, level) in LEVELS.into_iter().enumerate() {
-        // The rate of one filter rises with its fill, so its quantile is that of the fill.
-        let at_fill = fills.as_ref().map(|fills| law.fpr_at_fill(&[fills[i]])).transpose()?.flatten();
-        let fpr = match at_fill {
-            Some(fpr) => fpr,
-            None => rate_quantile_bound(of.variant, of.bits, of.items, of.probes, level)?.fpr,
-        };
+    for (level, fill) in LEVELS.into_iter().zip(fills) {
+        let fpr = scatter.rate(level, fill)?;
         quantiles.insert(level.to_string(), Value::Object(fpr_value(&fpr)));
         if level == 0.99 || level == 0.999 {
             let share = significant(100.0 * level, 4);

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use truebloom::scheme::Standard;
 use truebloom_math::certificate::{Certificate, Claim, Smallest};
-use truebloom_math::{Plan, SchemeId, Target, as_one_call};
+use truebloom_math::{Layout, Plan, SchemeId, Target, as_one_call};
 
 const EXAMPLES: &str = "\
 Give two of -n, -p and -m; truebloom computes the third:
@@ -29,7 +29,7 @@ Give two of -n, -p and -m; truebloom computes the third:
   truebloom plan -n 1M -p 1e-6 --scheme cube --mean
                                                  a size of another hashing scheme
 
-Filters that forget, for streams without end (one phase, two phases, and the usual way without a model):
+Filters that forget, for streams without end (one phase, two phases, `certain`: two that forget nothing sooner, and `today`: the usual way without a model):
   truebloom plan --recycling --memory 64MiB -p 0.1%      the most items that they hold
   truebloom plan --recycling -n 10M -p 0.1%              the fewest bits for this many per cycle
   truebloom plan --recycling --remember 10M -p 0.1%      the fewest bits that remember this many
@@ -277,8 +277,9 @@ fn add_standard(report: &mut Report, plan: &Plan, target: &Target) -> Result<(),
     let listed: Vec<_> = floors.iter().map(|floor| json!({ "cause": floor.cause, "rate": floor.rate })).collect();
     report.field("floors", listed);
     if let (Some(asked), None) = (plan.rate, target.bits) {
-        // The largest that is allowed is no reason to refuse the comparison.
-        let standard = Plan::new(&Target { max_bits: None, ..target.clone().scheme(SchemeId::Standard) })?;
+        // The largest that is allowed is no reason to refuse the comparison, and a layout in lines
+        // would be the scheme itself.
+        let standard = Plan::new(&Target { max_bits: None, ..target.clone().scheme(SchemeId::Standard).layout(Layout::Spread) })?;
         report.field("standard_bits", standard.bits);
         let more = 100.0 * (plan.bits as f64 / standard.bits as f64 - 1.0);
         report.line("standard", format!("{}; this scheme takes {more:+.3}%", plural(standard.bits, "bit")));

@@ -143,14 +143,19 @@ fn add_design(
     };
     let law = design.forgetting()?;
     let forgotten = asked.gap.map(|gap| law.probability(gap));
-    let gain = today.map(|today| today.gain(run.items_per_cycle.value, design.total_bits()));
-    let one_run = OneRun::of(asked, &run.items_per_cycle, |items| design.wrong_drops_at_most(items, CONFIDENCE))?;
+    // The item that ends a cycle of one phase is forgotten with it (D3 in docs/ERRATA.md).
+    let is_one = design.mode().filters() == 1;
+    let held = run.items_per_cycle.value - f64::from(u8::from(is_one));
+    let gain = today.map(|today| today.gain(held, design.total_bits()));
+    let by_worst = design.wrong_drops_are_by_worst();
+    let one_run = OneRun::of(asked, &run.items_per_cycle, by_worst, |items| design.wrong_drops_at_most(items, CONFIDENCE))?;
     let mut fields: Map<String, Value> = Map::new();
     for (field, value) in [
         ("bits", json!(design.total_bits())),
         ("probes", json!(design.probes())),
         ("sigma", json!(design.sigma())),
         ("items_per_cycle", json!(run.items_per_cycle.value)),
+        ("items_held", json!(held)),
         ("fpr", fpr_value(&run.fpr).into()),
         ("worst", fpr_value(&run.worst).into()),
         ("one_run", one_run.value()),
@@ -162,22 +167,26 @@ fn add_design(
     }
     report.field(name, fields);
     let items = plural(run.items_per_cycle.value.round() as u64, "item");
-    let unit = if design.mode().filters() == 2 { "phase" } else { "cycle" };
+    let unit = if is_one { "cycle" } else { "phase" };
     let probes = plural(design.probes().into(), "probe");
     let above = plural(design.sigma(), "set bit");
     report.line(label, format!("{}: {items} per {unit}, {probes}, emptied above {above}{}", size(design.total_bits()), gained(gain)));
+    if is_one {
+        add_held(report, held);
+    }
     // Items that are refreshed fill a phase before new ones come: of two phases only the worst rate
     // holds for every stream.
-    let rates = match design.mode().filters() {
-        1 => format!("average at most {}, worst {}", proven(&run.fpr, Some(asked.rate)), rate(run.worst.value, 3)),
-        _ => format!(
+    let rates = if is_one {
+        format!("average at most {}, worst {}", proven(&run.fpr, Some(asked.rate)), rate(run.worst.value, 3))
+    } else {
+        format!(
             "at most {} whatever the stream, {} on average where all items are new",
             proven(&run.worst, Some(asked.rate)),
             rate(run.fpr.value, 3)
-        ),
+        )
     };
     report.line("", rates);
-    add_one_run(report, &one_run);
+    add_one_run(report, &one_run, is_one);
     add_forgotten(report, asked.gap, forgotten.map(|chance| chance.value));
     if law.remembered_at_least() > 1 {
         report.line("", format!("certainly remembered while fewer than {} came", plural(law.remembered_at_least(), "new item")));
@@ -201,15 +210,16 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     // What is proven: at least this many items, and so at most this share.
     let items = run.items_per_cycle.lower;
     let forgotten = asked.gap.map(|gap| ((gap as f64 + 1.0) / items).min(1.0));
-    let one_run = OneRun::of(asked, &run.items_per_cycle, |items| design.wrong_drops_at_most(items, CONFIDENCE))?;
-    let gain = designs.today.as_ref().map(|today| today.gain(items, design.bits()));
+    let one_run = OneRun::of(asked, &run.items_per_cycle, true, |items| design.wrong_drops_at_most(items, CONFIDENCE))?;
+    let held = items - 1.0;
+    let gain = designs.today.as_ref().map(|today| today.gain(held, design.bits()));
     let times_bits =
         designs.one.as_ref().map(|one| design.bits() as f64 / items / (one.design.total_bits() as f64 / one.run.items_per_cycle.value));
     report.field(
         "blocked",
         json!({
             "bits": design.bits(), "probes": design.probes(), "limit": design.limit(), "items_per_cycle": run.items_per_cycle.value,
-            "items_per_cycle_at_least": items, "fpr": fpr_value(&run.fpr), "worst": fpr_value(&run.worst), "one_run": one_run.value(),
+            "items_per_cycle_at_least": items, "items_held_at_least": held, "fpr": fpr_value(&run.fpr), "worst": fpr_value(&run.worst), "one_run": one_run.value(),
             "gain": gain, "forgotten_at_most": forgotten, "times_bits": times_bits, "is_worth_it": worth(found),
         }),
     );
@@ -219,8 +229,9 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
         "blocked",
         format!("{}: at least {items} per cycle, {probes}, emptied above a rate of {above}{}", size(design.bits()), gained(gain)),
     );
+    add_held(report, held);
     report.line("", format!("average at most {}, worst {above}", proven(&run.fpr, Some(asked.rate))));
-    add_one_run(report, &one_run);
+    add_one_run(report, &one_run, true);
     if let Some((gap, share)) = asked.gap.zip(forgotten) {
         report.line("", format!("forgotten after {}: at most {}%", new_ones(gap), significant(100.0 * share, 3)));
     }
@@ -242,15 +253,17 @@ struct OneRun {
     items: u64,
     /// An upper bound on how many of them are wrongly dropped.
     at_most: u64,
+    /// Whether only the worst rate bounds it.
+    by_worst: bool,
 }
 
 /// The number of cycles in a run if no length is given.
 const CYCLES: f64 = 100.0;
 
 impl OneRun {
-    fn of(asked: &Asked, cycle: &Bracket, bound: impl Fn(u64) -> truebloom_math::Result<u64>) -> Result<OneRun, Failure> {
+    fn of(asked: &Asked, cycle: &Bracket, by_worst: bool, bound: impl Fn(u64) -> truebloom_math::Result<u64>) -> Result<OneRun, Failure> {
         let items = asked.over.unwrap_or((CYCLES * cycle.value.clamp(1.0, 1e13)).round() as u64);
-        Ok(OneRun { items, at_most: bound(items)? })
+        Ok(OneRun { items, at_most: bound(items)?, by_worst })
     }
 
     fn average(&self) -> f64 {
@@ -258,15 +271,29 @@ impl OneRun {
     }
 
     fn value(&self) -> Value {
-        json!({ "items": self.items, "wrong_drops_at_most": self.at_most, "average_at_most": self.average(), "confidence": CONFIDENCE })
+        json!({ "items": self.items, "wrong_drops_at_most": self.at_most, "average_at_most": self.average(), "confidence": CONFIDENCE, "by": if self.by_worst { "worst" } else { "average" } })
     }
 }
 
-fn add_one_run(report: &mut Report, run: &OneRun) {
+/// `is_planned` by its average: there, a bound by the worst rate is several times what was asked.
+fn add_one_run(report: &mut Report, run: &OneRun, is_planned: bool) {
     let (dropped, share) = (count(run.at_most), rate_up(run.average(), 3));
     let of = plural(run.items, "new item");
-    report
-        .line("", format!("one run: of {of}, at most {dropped} wrongly dropped, a share of {share} ({}% confidence)", 100.0 * CONFIDENCE));
+    let how = if is_planned && run.by_worst { ", by the worst rate" } else { "" };
+    let sure = 100.0 * CONFIDENCE;
+    report.line("", format!("one run: of {of}, at most {dropped} wrongly dropped, a share of {share} ({sure}% confidence{how})"));
+}
+
+/// Below this many items, the one that is forgotten shows in what is printed.
+const FEW: f64 = 100.0;
+
+/// What a filter holds when it is emptied, where that is clearly less than the items of its cycle.
+fn add_held(report: &mut Report, held: f64) {
+    if held < 1e-9 {
+        report.line("", "it holds nothing: the item that ends a cycle is forgotten with it");
+    } else if held < FEW {
+        report.line("", format!("it holds {} of them on average: the one that ends the cycle is forgotten", significant(held, 4)));
+    }
 }
 
 fn gained(gain: Option<f64>) -> String {

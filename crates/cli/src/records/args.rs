@@ -196,7 +196,8 @@ impl RecordArgs {
         !self.no_progress
     }
 
-    pub(super) fn threads(&self) -> usize {
+    /// Threads that find records.
+    pub(crate) fn threads(&self) -> usize {
         match self.threads {
             0 => std::thread::available_parallelism().map_or(1, |number| number.get().min(MOST_THREADS)),
             number => number,

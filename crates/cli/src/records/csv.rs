@@ -6,13 +6,14 @@
 //! quote; or if it has several lines, and another number of fields than the first record.
 
 use super::found::Found;
+use super::line::{self, Line};
 use super::quotes::{first_line, is_well_quoted, listed, trim, trimmed};
 use super::split::too_long;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use std::ops::Range;
 
-/// The largest number of fields in a record: the memory for their ends must be known in advance.
-const MAX_FIELDS: usize = 1 << 16;
+/// The most fields of a record: what their ends take in memory must be known beforehand.
+pub(super) const MAX_FIELDS: usize = 1 << 16;
 
 /// The field that is the key.
 #[derive(Clone, Debug)]
@@ -152,6 +153,10 @@ impl Csv {
             self.fields.resize(room, 0);
         }
         while at < text.len() {
+            if let Some(next) = self.short_way(text, at, found) {
+                (start, at) = (next, next);
+                continue;
+            }
             match self.read(&text[at..]) {
                 (ReadRecordResult::Record, used) => at += used,
                 (ReadRecordResult::OutputEndsFull, used) if self.ends.len() < MAX_FIELDS => {
@@ -187,6 +192,28 @@ impl Csv {
         }
         self.keep(&text[start..], found);
         Ok(text.len())
+    }
+
+    /// Takes the record that begins here if the [short way](line) finds it, and says where the next
+    /// one begins. The reader is between two records, where it does not matter what it read last.
+    #[inline]
+    fn short_way(&mut self, text: &[u8], at: usize, found: &mut Found) -> Option<usize> {
+        let between = self.width.is_some() && self.filled == (0, 0) && self.carry.is_empty() && self.header.is_none();
+        if !between || self.key.is_none() && self.hex {
+            return None;
+        }
+        let Line { record, next, key } = line::find(text, at, self.delimiter, self.key, self.most)?;
+        self.number += 1;
+        let pushed = if self.key.is_none() {
+            found.push(record.clone(), key.bytes);
+            Ok(())
+        } else {
+            let start = found.keys.len();
+            key.append(text, &mut found.keys);
+            found.push_copied(record.clone(), start, self.hex)
+        };
+        self.tell(pushed, record, found);
+        Some(next)
     }
 
     /// Ends the input. The last record may lack its newline or its closing quote; in the latter
@@ -248,7 +275,9 @@ impl Csv {
         whole.extend_from_slice(&text[start..]);
         let line = first_line(&whole);
         self.skipping = line == whole.len() && whole.last() != Some(&b'\n');
-        found.pass(&whole[..line]);
+        // Without line ends before it: one of them may be what ended the record before.
+        let begin = whole[..line].iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(line);
+        found.pass(&whole[begin..line]);
         whole.drain(..line);
         found.again = Some(whole);
         self.begin_record();
@@ -346,9 +375,15 @@ impl Csv {
             }
             None => Err("as a whole is not a hexadecimal key; name its column with --column".to_owned()),
         };
+        self.tell(pushed, range, found);
+    }
+
+    /// Numbers the record that was pushed, or rejects it.
+    #[inline]
+    fn tell(&self, pushed: Result<(), String>, record: Range<usize>, found: &mut Found) {
         match pushed {
             Ok(()) => found.number_last(self.number),
-            Err(why) => found.reject(range, self.number, why),
+            Err(why) => found.reject(record, self.number, why),
         }
     }
 

@@ -2,6 +2,8 @@
 
 use super::SHOWN;
 use super::key::{Found as Where, KeyOf, decode_hex};
+use super::selected::runs;
+use std::io::{self, Write};
 use std::ops::Range;
 
 /// The range of a record in its text, and of its key.
@@ -184,10 +186,55 @@ impl<'a> Batch<'a> {
         &self.text[self.spans[first].record.0 as usize..self.spans[last].record.1 as usize]
     }
 
-    /// Whether a record and the next are separated by exactly `terminator`.
+    /// Writes the selected records, each with `end` after it; neighbours as one piece, with the
+    /// ends that are there already.
+    pub(crate) fn write_selected(&self, selected: &[u64], end: &[u8], out: &mut impl Write) -> io::Result<()> {
+        for (first, last) in runs(selected) {
+            let mut begin = first;
+            for index in first..last {
+                if !self.joins_next(index, end) {
+                    self.write(begin, index, end, out)?;
+                    begin = index + 1;
+                }
+            }
+            self.write(begin, last, end, out)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the keys of the selected records, and those that have none as they are.
+    pub(crate) fn write_selected_keys(&self, selected: &[u64], end: &[u8], out: &mut impl Write) -> io::Result<()> {
+        runs(selected).flat_map(|(first, last)| first..=last).try_for_each(|index| {
+            out.write_all(self.key(index).unwrap_or_else(|| self.text_of(index, index)))?;
+            out.write_all(end)
+        })
+    }
+
+    /// Writes the records from `first` to `last`, which are neighbours, and `end`.
     #[inline]
-    pub(crate) fn joins_next(&self, index: usize, terminator: &[u8]) -> bool {
-        let between = |next: &Span| self.text.get(self.spans[index].record.1 as usize..next.record.0 as usize);
-        self.spans.get(index + 1).and_then(between) == Some(terminator)
+    fn write(&self, first: usize, last: usize, end: &[u8], out: &mut impl Write) -> io::Result<()> {
+        if self.is_followed_by(last, end) {
+            let (start, stop) = (self.spans[first].record.0 as usize, self.spans[last].record.1 as usize + end.len());
+            return out.write_all(&self.text[start..stop]);
+        }
+        out.write_all(self.text_of(first, last))?;
+        out.write_all(end)
+    }
+
+    /// Whether a record and the next are separated by exactly `end`.
+    #[inline]
+    fn joins_next(&self, index: usize, end: &[u8]) -> bool {
+        let distance = self.spans[index + 1].record.0.wrapping_sub(self.spans[index].record.1);
+        distance as usize == end.len() && self.is_followed_by(index, end)
+    }
+
+    #[inline]
+    fn is_followed_by(&self, index: usize, end: &[u8]) -> bool {
+        let after = self.spans[index].record.1 as usize;
+        match end {
+            // Most often, and faster than a comparison of slices.
+            [byte] => self.text.get(after) == Some(byte),
+            _ => self.text.get(after..after + end.len()) == Some(end),
+        }
     }
 }

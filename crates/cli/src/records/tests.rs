@@ -217,3 +217,22 @@ fn nothing_is_lost_where_all_is_passed_on() {
         }
     }
 }
+
+/// What is passed on of a broken record begins with it, not with the end of the line before.
+#[test]
+fn no_empty_line_comes_before_a_broken_record() {
+    let csv = || Splitter::Csv(Box::new(Csv::new(b',', Column::Named("2".to_owned()), false, false, 60)));
+    let text = "a,b\r\n\"open\r\nf,g\r\n";
+    for step in 1..=text.len() {
+        let (mut splitter, mut out) = (csv(), Vec::new());
+        text.as_bytes().chunks(step).for_each(|piece| pass_all(&mut splitter, piece, &mut out, &mut 0));
+        loop {
+            let mut found = Found { passing: true, ..Found::default() };
+            splitter.finish(&mut found).expect("an input with the column");
+            if hand_over(&mut splitter, &[], &mut found, &mut out, &mut 0) {
+                break;
+            }
+        }
+        assert_eq!(String::from_utf8_lossy(&out).replace('\r', ""), "a,b\n\"open\nf,g\n", "in pieces of {step}");
+    }
+}

@@ -118,7 +118,7 @@ impl Probing {
 /// Computes the positions of this probe, from what is left of the words or from new ones. Returns
 /// false if a key would have to skip its word.
 #[inline(always)]
-fn draw(level: Level, scheme: &Standard, group: Group<'_>, probe: u32, rest: &mut Lanes, positions: &mut Lanes) -> bool {
+pub(super) fn draw(level: Level, scheme: &Standard, group: Group<'_>, probe: u32, rest: &mut Lanes, positions: &mut Lanes) -> bool {
     let Some(number) = scheme.new_word(probe) else {
         digits(level, rest, scheme.bits(), positions);
         return true;

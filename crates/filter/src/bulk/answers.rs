@@ -86,6 +86,22 @@ impl Answers {
         self.len += after.len;
     }
 
+    /// Adds the answers of up to 64 keys, of which the first is bit 0.
+    pub(crate) fn push_bits(&mut self, bits: u64, count: usize) {
+        if count == 0 {
+            return;
+        }
+        let used = self.len % 64;
+        match self.words.last_mut().filter(|_| used > 0) {
+            Some(last) => *last |= bits << used,
+            None => self.words.push(bits),
+        }
+        if used > 0 && used + count > 64 {
+            self.words.push(bits >> (64 - used));
+        }
+        self.len += count;
+    }
+
     /// Appends the answers of a batch; all batches except the last must be full.
     pub(crate) fn push(&mut self, answers: &BatchAnswers, count: usize) {
         self.words.extend(answers.iter().take(count.div_ceil(64)));

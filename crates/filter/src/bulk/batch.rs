@@ -26,7 +26,7 @@ pub struct Batch<'a> {
 
 /// The hashes of [`LANES`] keys, of which the first `count` belong to this batch.
 #[derive(Clone, Copy)]
-pub(crate) struct Group<'a> {
+pub struct Group<'a> {
     pub(crate) first: &'a Lanes,
     pub(crate) second: &'a Lanes,
     pub(crate) count: usize,

@@ -2,10 +2,9 @@
 
 use crate::arch::{AlignedWords, prefetch};
 use crate::backing::{Backing, Counted, Owned, Writable};
-use crate::bits::Bits;
+use crate::bits::{Ahead, Bits};
 use crate::error::BuildError;
-use crate::hash::KeyHash;
-use crate::hash::Salt;
+use crate::hash::{KeyHash, Salt};
 use crate::scheme::Scheme;
 use alloc::vec::Vec;
 
@@ -78,6 +77,16 @@ impl<K: Writable> Half<K> {
         scheme.each(self.salt.apply(hash), |position| newly_set += u64::from(set(position)));
         drop(set);
         self.add_ones(newly_set);
+        newly_set
+    }
+
+    /// Sets the positions of a key of a group and says how many were not, without counting them
+    /// along.
+    #[inline(always)]
+    pub(super) fn set_positions(&mut self, scheme: &impl Scheme, group: &Ahead, lane: usize) -> u64 {
+        let (mut newly_set, mut set) = (0, self.bits.setter());
+        group.for_each(scheme, lane, |position| newly_set += u64::from(set(position)));
+        drop(set);
         newly_set
     }
 

@@ -1,16 +1,18 @@
 //! The memory of a recycling filter whose positions can be anywhere: one phase or two.
 
+use super::account::Counts;
+use super::flight::Flight;
 use super::half::Half;
 use super::memory::{Entered, Memory, Phased, Recorded};
 use super::stored::parameter;
 use super::{Phases, Policy, Seeds, Trigger};
-use crate::arch::AlignedWords;
+use crate::arch::{AlignedWords, LANES};
 use crate::backing::{Backing, Counted, Owned, Uncounted, Writable};
 use crate::bits::{Bits, words_for};
+use crate::bulk::Answers;
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, at, check_field};
-use crate::hash::KeyHash;
-use crate::hash::Salt;
+use crate::hash::{KeyHash, Salt};
 use crate::ids::FileKind;
 use crate::scheme::FillScheme;
 use crate::word::Lies;
@@ -132,6 +134,34 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
             (0, _) => Entered::Known,
             (_, true) => Entered::Refreshed,
             (_, false) => Entered::New { rate: self.rate_at(before.0, before.1) },
+        }
+    }
+
+    fn enters_groups(&self) -> bool {
+        self.frozen.is_none()
+    }
+
+    #[inline]
+    fn enter_groups(
+        &mut self,
+        hashes: &mut impl Iterator<Item = KeyHash>,
+        policy: &Policy,
+        counts: &mut Counts,
+        answers: &mut Answers,
+        left: &mut Vec<KeyHash>,
+    ) where
+        K: Writable,
+    {
+        let mut flight = Flight::new(&self.scheme, self.active.salt);
+        loop {
+            if self.may_end(flight.present.count() as u64, policy, counts) {
+                return flight.land(left);
+            }
+            let new = self.enter_group(&mut flight, hashes, counts);
+            answers.push_bits(new, flight.present.count());
+            if !flight.advance(&self.scheme) {
+                return;
+            }
         }
     }
 
@@ -284,6 +314,44 @@ impl<S: FillScheme, K: Writable> Halves<S, K> {
         self.active.add_ones(newly_set);
         *K::kept_mut(&mut self.both) += newly_both;
         (newly_set, in_frozen)
+    }
+}
+
+impl<S: FillScheme, K: Writable> Halves<S, K> {
+    /// Whether the phase may end with one of this many items.
+    fn may_end(&self, items: u64, policy: &Policy, counts: &Counts) -> bool {
+        let most_ones = self.active.ones().saturating_add(items.saturating_mul(self.scheme.probes().into()));
+        most_ones > policy.sigma || policy.insertions.is_some_and(|most| counts.items.saturating_add(items) >= most)
+    }
+
+    /// Enters the present group into the only phase, which none of its items ends: a bit for each
+    /// that was new. Without a branch on that, which would be wrong every other time.
+    ///
+    /// Between two items one is added and one is asked for, so that hashing and waiting for memory
+    /// overlap all the time.
+    #[inline]
+    fn enter_group(&mut self, flight: &mut Flight, hashes: &mut impl Iterator<Item = KeyHash>, counts: &mut Counts) -> u64 {
+        let Flight { added, asked, present, .. } = flight;
+        let (mut answers, mut new, mut ones) = (0, 0, self.active.ones());
+        let mut before = [0; LANES];
+        for lane in 0..LANES {
+            if let Some(hash) = hashes.next() {
+                added.add(hash);
+            }
+            asked.ask(lane, &self.active.bits.words()[..]);
+            if lane < present.count() {
+                let newly_set = self.active.set_positions(&self.scheme, present, lane);
+                before[new % LANES] = ones;
+                answers |= u64::from(newly_set > 0) << lane;
+                new += usize::from(newly_set > 0);
+                ones += newly_set;
+            }
+        }
+        self.active.add_ones(ones - self.active.ones());
+        counts.offered = counts.offered.saturating_add(present.count() as u64);
+        counts.items += new as u64;
+        before.iter().take(new).for_each(|ones| counts.keep(self.rate_at(*ones, 0)));
+        answers
     }
 }
 

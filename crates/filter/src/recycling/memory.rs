@@ -2,12 +2,13 @@
 //! stream.
 
 use super::Policy;
+use super::account::Counts;
 use crate::arch::AlignedWords;
 use crate::backing::{Backing, Counted, Uncounted, Writable};
+use crate::bulk::Answers;
 use crate::error::{BuildError, FormatError};
 use crate::format::Fields;
-use crate::hash::KeyHash;
-use crate::hash::Salt;
+use crate::hash::{KeyHash, Salt};
 use crate::ids::FileKind;
 use crate::scheme::FillScheme;
 use alloc::vec::Vec;
@@ -138,6 +139,25 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     fn enter(&mut self, hash: KeyHash) -> Entered
     where
         K: Writable;
+
+    /// Enters items in groups as long as none of a group can end the phase. Those that were taken
+    /// and not entered, because one of them may, are `left`.
+    fn enter_groups(
+        &mut self,
+        _hashes: &mut impl Iterator<Item = KeyHash>,
+        _policy: &Policy<Self::Limit>,
+        _counts: &mut Counts,
+        _answers: &mut Answers,
+        _left: &mut Vec<KeyHash>,
+    ) where
+        K: Writable,
+    {
+    }
+
+    /// Whether items enter in groups.
+    fn enters_groups(&self) -> bool {
+        false
+    }
 
     /// Whether any phase contains the key.
     fn contains(&self, hash: KeyHash) -> bool;

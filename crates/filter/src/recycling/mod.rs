@@ -21,7 +21,9 @@
 mod account;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod atomic;
+mod batch;
 mod file;
+mod flight;
 mod half;
 mod halves;
 mod keys;
@@ -44,8 +46,7 @@ pub use policy::{Phases, Policy, Seeds, Trigger, sigma_at_rate};
 use crate::backing::{Backing, Counted, Owned, View};
 use crate::error::BuildError;
 use crate::format::Label;
-use crate::hash::{KeyHasher, PortableHasher, Seed};
-use crate::hash::{Salt, SaltUse};
+use crate::hash::{KeyHasher, PortableHasher, Salt, SaltUse, Seed};
 use crate::items::ItemCount;
 use crate::scheme::{FillScheme, SchemeId, Standard};
 use account::Counts;

@@ -1,16 +1,16 @@
 //! Schemes whose rate is a function of the fill.
 
-use super::{Classic, Scheme, Standard};
+use super::{Classic, Scheme as _, SideBySide, Standard};
 
 /// A scheme for which the number of set bits alone determines the probability that a fresh key
 /// passes.
 ///
-/// Filters that track their own rate from key to key need it fast, so it is an `f64`;
-/// [`Law::fpr_at_fill`](truebloom_math::Law::fpr_at_fill) gives a proven bracket instead.
-pub trait FillScheme: Scheme {
-    /// The probability that all k positions of a fresh key are among `ones` given bits; `ones` is
-    /// at most the number of bits. The relative error is at most `2 (k + 1) 2^-53`, except for
-    /// results below 1e-300. Takes some nanoseconds.
+/// Filters that follow their own rate from key to key need it fast, so it is an `f64`, where
+/// [`Law::fpr_at_fill`](truebloom_math::Law::fpr_at_fill) gives a proven bracket.
+pub trait FillScheme: SideBySide {
+    /// The chance that all k positions of a fresh key are among `ones` given ones, at most the
+    /// number of bits. Relative error at most `2 (k + 1) 2^-53`, except for results below 1e-300.
+    /// Some nanoseconds.
     fn rate_at(&self, ones: u64) -> f64;
 }
 

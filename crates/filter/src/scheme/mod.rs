@@ -27,6 +27,7 @@ mod fill;
 mod in_lines;
 mod partitioned;
 mod placed;
+mod side_by_side;
 mod standard;
 mod stream;
 #[cfg(feature = "two-hash")]
@@ -39,6 +40,7 @@ pub use fill::FillScheme;
 pub use in_lines::InLines;
 pub use partitioned::Partitioned;
 pub(crate) use placed::{Batches, Doing, Placed, Storage};
+pub(crate) use side_by_side::SideBySide;
 pub(crate) use standard::digit;
 pub use standard::{Positions, Standard};
 pub(crate) use stream::{WordStream, draw};

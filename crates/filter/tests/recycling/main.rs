@@ -7,6 +7,7 @@ mod blocked_state;
 #[path = "../common/mod.rs"]
 mod common;
 mod files;
+mod many;
 mod memory;
 mod model;
 mod naive;

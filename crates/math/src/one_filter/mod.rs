@@ -1,6 +1,7 @@
 //! The single filter that is built: the quantiles of its rate over seeds, and its hits among fresh
 //! keys.
 
+pub(crate) mod balls;
 pub(crate) mod blocks;
 #[cfg(feature = "study")]
 pub(crate) mod hits;

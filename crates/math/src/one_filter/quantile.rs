@@ -5,6 +5,7 @@
 //! of independent Bernoulli variables (see [`Fill`]), whose tails [`crate::tails::bernoulli`]
 //! bounds.
 
+use super::balls;
 use crate::error::check_confidence;
 use crate::exact::enclosure::{Enclose, HashFloor};
 use crate::exact::work;
@@ -95,7 +96,7 @@ pub fn confidence_bound(variant: Variant, bits: u64, items: u64, probes: u32, ra
 /// An upper bound on the probability that one filter's own rate, plus the floor of equal hashes if
 /// a width is given, exceeds `rate`.
 ///
-/// [`Evidence::Law`] and [`Evidence::Bounds`] are both proven.
+/// Every [`Evidence`] is proven.
 pub(crate) fn miss_bound(
     variant: Variant,
     bits: u64,
@@ -108,30 +109,54 @@ pub(crate) fn miss_bound(
     if items == 0 {
         return Ok(0.0);
     }
-    let floor = hash_bits.map_or(0.0, |hash_bits| hash_floor(items, hash_bits));
-    let left = 1.0 - libm::exp(libm::log(floor) - rate.ln()) - 1e-13;
-    if left <= 0.0 {
-        return Ok(1.0);
-    }
+    let Some(left) = left_by_hashes(items, rate, hash_bits) else { return Ok(1.0) };
     let law = OnesLaw::new(variant, bits, items, probes)?;
-    // The share of the positions that may be set, about; a little less.
-    let share = libm::exp((rate.ln() + libm::log(left)) / f64::from(probes)) * (1.0 - 1e-12);
     if variant == Variant::Partitioned {
-        let most = share * law.capacity;
+        let most = share(rate, left, probes) * law.capacity;
         return Ok(law.at_least(if law.is_lattice { libm::floor(most) + 1.0 } else { most }));
     }
+    let past = too_many_ones(variant, bits, items, probes, rate, left, hash_bits)?;
+    let bound = law.at_least(past as f64);
+    match evidence {
+        Evidence::Bounds => Ok(bound),
+        Evidence::Law { terms } => Ok(bound.min(fill_law(variant, bits, items, probes)?.proven_tail(Tail::AtLeast(past), terms)?.upper)),
+        Evidence::Balls { allowed } => Ok(balls::at_least(variant, bits, items, probes, past, allowed)),
+    }
+}
+
+/// Whether more than the share `allowed` of all filters miss the rate even if one set bit more were
+/// allowed. False where equal hashes alone reach the rate.
+///
+/// That is [`miss_bound`] without the rounding to whole bits: with it, a few bits less may do.
+/// False for slices, whose number of set bits does not decide.
+pub(crate) fn misses_by_far(law: (Variant, u64, u64, u32), rate: &Rate, hash_bits: u32, allowed: f64) -> Result<bool> {
+    let (variant, bits, items, probes) = law;
+    let Some(left) = left_by_hashes(items, rate, Some(hash_bits)).filter(|_| variant != Variant::Partitioned) else { return Ok(false) };
+    let past = too_many_ones(variant, bits, items, probes, rate, left, Some(hash_bits))?;
+    Ok(past < bits && balls::at_least(variant, bits, items, probes, past + 1, allowed) > allowed)
+}
+
+/// The share of the rate that equal hashes leave, about; `None` if they leave nothing.
+fn left_by_hashes(items: u64, rate: &Rate, hash_bits: Option<u32>) -> Option<f64> {
+    let floor = hash_bits.map_or(0.0, |hash_bits| hash_floor(items, hash_bits));
+    let left = 1.0 - libm::exp(libm::log(floor) - rate.ln()) - 1e-13;
+    (left > 0.0).then_some(left)
+}
+
+/// The share of the positions that may be set, about; a little less.
+fn share(rate: &Rate, left: f64, probes: u32) -> f64 {
+    libm::exp((rate.ln() + libm::log(left)) / f64::from(probes)) * (1.0 - 1e-12)
+}
+
+/// The smallest number of set bits whose rate is above the one asked for, found exactly.
+fn too_many_ones(variant: Variant, bits: u64, items: u64, probes: u32, rate: &Rate, left: f64, hash_bits: Option<u32>) -> Result<u64> {
     let least = if variant == Variant::Standard { 1 } else { u64::from(probes) };
     let meets = |ones: u64| {
         let floor = hash_bits.map(|hash_bits| HashFloor { items, hash_bits });
         own_ratios(variant, bits, probes, ones).at_most(rate, floor)
     };
     // All bits set is a rate of 1: too much.
-    let past = boundary(share * bits as f64 + 1.0, least, bits, meets)?;
-    let bound = law.at_least(past as f64);
-    match evidence {
-        Evidence::Bounds => Ok(bound),
-        Evidence::Law { terms } => Ok(bound.min(fill_law(variant, bits, items, probes)?.proven_tail(Tail::AtLeast(past), terms)?.upper)),
-    }
+    boundary(share(rate, left, probes) * bits as f64 + 1.0, least, bits, meets)
 }
 
 /// How the probability of a miss is bounded.
@@ -144,6 +169,12 @@ pub(crate) enum Evidence {
     Law {
         /// The largest number of terms.
         terms: f64,
+    },
+    /// The law of the fill, ball by ball: a nanosecond for each ball and number of set bits that
+    /// matters. The inequalities for slices.
+    Balls {
+        /// Above this, the bound is only said to be above it.
+        allowed: f64,
     },
 }
 

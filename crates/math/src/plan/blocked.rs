@@ -686,11 +686,13 @@ fn most_for_the_mean(target: &Target, rate: &Rate, blocks: u64) -> Result<Option
 }
 
 fn most_items(target: &Target, rate: Rate, blocks: u64) -> Result<Plan> {
-    let Some((mut items, mut probes)) = most_for_the_mean(target, &rate, blocks)? else { return out_of_reach(target, rate, blocks, 1) };
+    let Some((mut items, mut probes)) = most_for_the_mean(target, &rate, blocks)? else {
+        return out_of_reach(target, rate, blocks, 1, true);
+    };
     let mut searched: Option<Sure> = None;
     if let Some(confidence) = target.asked_confidence() {
         let Some((most, sure)) = most_sure(target, confidence, &rate, blocks, (items, probes))? else {
-            return out_of_reach(target, rate, blocks, 1);
+            return out_of_reach(target, rate, blocks, 1, false);
         };
         (items, probes, searched) = (most, sure.probes, Some(sure));
     }
@@ -702,14 +704,14 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, blocks: u64) -> R
     if let Some(rate) = rate {
         target.check_hash_floor(items, rate)?;
         if !law(blocks, probes)?.meets(items, &rate, target.hash_bits)? {
-            return out_of_reach(target, rate, blocks, items);
+            return out_of_reach(target, rate, blocks, items, true);
         }
     }
     let mut searched: Option<Sure> = None;
     if let Some(confidence) = target.asked_confidence() {
         match (least_sure(target, confidence, (blocks, items), rate.as_ref(), probes)?, rate) {
             (Some((_, sure)), _) => (probes, searched) = (sure.probes, Some(sure)),
-            (None, Some(rate)) => return out_of_reach(target, rate, blocks, items),
+            (None, Some(rate)) => return out_of_reach(target, rate, blocks, items, false),
             // Blocks so full that nothing is known.
             (None, None) => {}
         }
@@ -734,9 +736,9 @@ fn over_cap<T>(target: &Target, items: u64, asked: Rate, needed: Option<u64>, ca
     Err(Error::OverMemoryCap { asked, items, needed, allowed: cap * BLOCK_BITS, reachable })
 }
 
-fn out_of_reach<T>(target: &Target, asked: Rate, blocks: u64, items: u64) -> Result<T> {
+fn out_of_reach<T>(target: &Target, asked: Rate, blocks: u64, items: u64, is_impossible: bool) -> Result<T> {
     let (probes, reachable) = reachable(target, blocks, items)?;
-    Err(Error::OutOfReach { asked, items, bits: blocks * BLOCK_BITS, probes, reachable })
+    Err(Error::OutOfReach { asked, items, bits: blocks * BLOCK_BITS, probes, reachable, is_impossible })
 }
 
 #[cfg(test)]

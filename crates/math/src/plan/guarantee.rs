@@ -2,7 +2,9 @@
 //!
 //! Sizes and probes are searched for in `f64` ([`super::look`]) and proven by [`miss_bound`]. If
 //! the law of the fill can be summed within some milliseconds, it replaces the bounds on its tails,
-//! which are slightly too high.
+//! which are slightly too high. Below a hundred items the law alone decides ([`few_items`]).
+
+mod few_items;
 
 use super::look::ln_miss;
 use super::spread::question;
@@ -10,7 +12,7 @@ use super::target::Target;
 use crate::exact::bisect::bisect_sizes;
 use crate::law::hash_floor;
 use crate::one_filter::quantile::{Evidence, RateQuantile, miss_bound, rate_quantile_bound};
-use crate::search::{self, Fit, MAX_SEARCHED_PROBES};
+use crate::search::{self, Fit, MAX_SEARCHED_PROBES, Question};
 use crate::{MAX_BITS, Rate, Result};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -80,9 +82,13 @@ impl<'a> Sure<'a> {
         Ok(self.miss(bits, items, probes, evidence)? <= 1.0 - self.confidence)
     }
 
+    fn question(&self) -> Question<'_> {
+        question(self.target, self.rate)
+    }
+
     /// Approximately the logarithm of [`Self::miss`], from bounds alone.
     fn about(&self, bits: u64, items: u64, probes: u32) -> f64 {
-        let ln_rate = question(self.target, self.rate).ln_target(items);
+        let ln_rate = self.question().ln_target(items);
         ln_miss(self.target.variant(), bits as f64, items as f64, f64::from(probes), ln_rate)
     }
 
@@ -91,6 +97,12 @@ impl<'a> Sure<'a> {
     pub(super) fn fewest_bits(&self, items: u64, mean: Fit) -> Result<Option<Fit>> {
         let about = |probes: u32| self.about_bits(items, probes, mean.size);
         let probes = self.best_probes(mean.probes, None, about, false);
+        if self.is_followed(items, probes)
+            && let Some(size) = self.fewest_bits_at(items, probes, about(probes))?
+            && let Some(best) = self.fewest_bits_of_few(items, mean.size, Fit { size, probes })?
+        {
+            return Ok(Some(best));
+        }
         let mut best: Option<Fit> = None;
         for probes in self.near(probes, items) {
             let Some(size) = self.fewest_bits_at(items, probes, about(probes))? else { continue };
@@ -144,7 +156,7 @@ impl<'a> Sure<'a> {
     /// Approximately the (real) number of bits at which the bound on a miss falls below what is
     /// allowed.
     fn about_bits(&self, items: u64, probes: u32, start: u64) -> f64 {
-        let ln_rate = question(self.target, self.rate).ln_target(items);
+        let ln_rate = self.question().ln_target(items);
         let variant = self.target.variant();
         let least = f64::from(probes).max(2.0);
         let miss = |bits: f64| ln_miss(variant, libm::floor(bits), items as f64, f64::from(probes), ln_rate);
@@ -241,7 +253,10 @@ impl<'a> Sure<'a> {
     pub(super) fn most_items(&self, bits: u64, mean: Fit) -> Result<Option<Fit>> {
         let about = |probes: u32| self.about_items(bits, probes, mean.size);
         let likely = self.best_probes(mean.probes, Some(bits), about, true);
-        let mut best: Option<Fit> = None;
+        let (mut best, few) = self.most_items_of_few(bits, likely, mean.size + 1)?;
+        if best.is_some_and(|best| best.size + 1 < few) {
+            return Ok(best);
+        }
         for probes in self.near(likely, mean.size) {
             if probes > self.target.variant().max_probes(bits) {
                 continue;
@@ -283,11 +298,11 @@ impl<'a> Sure<'a> {
     pub(super) fn probes_for(&self, bits: u64, items: u64, first: u32) -> Result<Option<u32>> {
         let probes = self.best_probes(first, Some(bits), |probes| self.about(bits, items, probes), false);
         for probes in [probes, first] {
-            if self.holds(bits, items, probes, LAW)? {
+            if self.holds(bits, items, probes, self.evidence(items, probes))? {
                 return Ok(Some(probes));
             }
         }
-        Ok(None)
+        self.probes_for_few(bits, items, first)
     }
 }
 

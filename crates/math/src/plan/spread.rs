@@ -90,13 +90,13 @@ fn least_promised(target: &Target, bits: u64, items: u64, probes: u32, confidenc
 fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
     target.variant().check(bits, target.probes.unwrap_or(1))?;
     target.check_cap(bits)?;
-    let Some(mean) = search::most_items(question(target, &rate), bits)? else { return out_of_reach(target, rate, bits, 1) };
+    let Some(mean) = search::most_items(question(target, &rate), bits)? else { return out_of_reach(target, rate, bits, 1, true) };
     let Some(confidence) = target.asked_confidence() else {
         return finish(target, bits, best_within(target, bits, mean.size, mean.probes)?, mean.size);
     };
     match Sure::new(target, &rate, confidence).most_items(bits, mean)? {
         Some(fit) => finish(target, bits, fit.probes, fit.size),
-        None => out_of_reach(target, rate, bits, 1),
+        None => out_of_reach(target, rate, bits, 1, false),
     }
 }
 
@@ -107,26 +107,26 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, bits: u64) -> Res
     if let Some(rate) = rate {
         target.check_hash_floor(items, rate)?;
         if !target.variant().meets(bits, items, probes, &rate, Some(target.hash_bits))? {
-            return out_of_reach(target, rate, bits, items);
+            return out_of_reach(target, rate, bits, items, true);
         }
         if let Some(confidence) = target.asked_confidence() {
             match Sure::new(target, &rate, confidence).probes_for(bits, items, probes)? {
                 Some(found) => probes = found,
-                None => return out_of_reach(target, rate, bits, items),
+                None => return out_of_reach(target, rate, bits, items, false),
             }
         }
     }
     finish(target, bits, probes, items)
 }
 
-fn out_of_reach(target: &Target, asked: Rate, bits: u64, items: u64) -> Result<Plan> {
+fn out_of_reach(target: &Target, asked: Rate, bits: u64, items: u64, is_impossible: bool) -> Result<Plan> {
     let (probes, mut fpr) = best_rate(target, bits, items)?;
     fpr.add_above(hash_floor(items, target.hash_bits));
     let reachable = match target.asked_confidence() {
         Some(confidence) => least_promised(target, bits, items, probes, confidence),
         None => fpr.upper,
     };
-    Err(Error::OutOfReach { asked, items, bits, probes, reachable })
+    Err(Error::OutOfReach { asked, items, bits, probes, reachable, is_impossible })
 }
 
 /// The number of probes to use for a size, given or best, and its rate.

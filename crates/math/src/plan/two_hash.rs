@@ -60,7 +60,14 @@ fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
         (most, step) = (most.saturating_sub(step), step.saturating_mul(2));
     }
     if most == 0 {
-        return Err(Error::OutOfReach { asked: rate, items: 1, bits, probes: standard.probes, reachable: law.fpr(1)?.upper });
+        return Err(Error::OutOfReach {
+            asked: rate,
+            items: 1,
+            bits,
+            probes: standard.probes,
+            reachable: law.fpr(1)?.upper,
+            is_impossible: false,
+        });
     }
     finish(target, bits, standard.probes, most)
 }
@@ -74,7 +81,7 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, bits: u64) -> Res
     {
         let mut fpr = law.proven(items)?.unwrap_or(Fpr::ONE);
         fpr.add_above(crate::law::hash_floor(items, target.hash_bits));
-        return Err(Error::OutOfReach { asked, items, bits, probes, reachable: fpr.upper });
+        return Err(Error::OutOfReach { asked, items, bits, probes, reachable: fpr.upper, is_impossible: false });
     }
     finish(target, bits, probes, items)
 }

@@ -61,11 +61,19 @@ impl Design {
         }
         let run = self.long_run()?;
         let whatever = by_worst(items, run.worst.upper, threshold);
-        let cycles_are_alike = self.mode.phases == Phases::One && !self.mode.retaining;
-        if !cycles_are_alike || f64::from(self.probes) * self.sigma as f64 > MOST_HASHES {
+        if self.wrong_drops_are_by_worst() {
             return Ok(whatever);
         }
         Ok(self.by_average(items, &run, threshold).map_or(whatever, |most| most.min(whatever)))
+    }
+
+    /// Whether [`wrong_drops_at_most`](Self::wrong_drops_at_most) knows nothing but the worst rate:
+    /// with two phases, with an item that is retained, and where a cycle has so many hashes that it
+    /// is not walked.
+    #[must_use]
+    pub fn wrong_drops_are_by_worst(&self) -> bool {
+        let cycles_are_alike = self.mode.phases == Phases::One && !self.mode.retaining;
+        !cycles_are_alike || f64::from(self.probes) * self.sigma as f64 > MOST_HASHES
     }
 
     fn by_average(&self, items: u64, run: &LongRun, threshold: f64) -> Option<u64> {

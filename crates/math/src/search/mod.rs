@@ -51,7 +51,7 @@ pub(crate) fn ln_power_of_mean(bits: f64, items: f64, probes: f64) -> f64 {
 /// By convexity (Jensen) the rate is at least the rate at the mean fill: `(E[X]/m)^k` for the
 /// standard filter, `C(E[X], k) / C(m, k)` for the classic one (Burns, corollary 23). The
 /// partitioned rate is a product that `f64` evaluates directly.
-fn ln_lower_bound(variant: Variant, bits: u64, items: u64, probes: u32) -> f64 {
+pub(crate) fn ln_lower_bound(variant: Variant, bits: u64, items: u64, probes: u32) -> f64 {
     let (m, n, k) = (bits as f64, items as f64, f64::from(probes));
     match variant {
         Variant::Standard => ln_power_of_mean(m, n, k),

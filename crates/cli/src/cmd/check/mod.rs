@@ -11,7 +11,7 @@ use crate::report::Report;
 use asked::{Asked, Together};
 use selection::Selection;
 use serde_json::{Value, json};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let KeysOf { args: record_args, doubt, is_kept, .. } = args.records.for_filters(&asked.extractions())?;
     let theirs = Arc::clone(&asked);
     let mut records = Records::answering(&record_args, inputs, move |batch, answers| theirs.answer(batch, answers))?;
-    let out = BufWriter::with_capacity(1 << 16, crate::output::stdout());
+    let out = crate::output::blocks();
     let mut selection = Selection::new(args, inputs, &record_args, &asked, out)?;
     loop {
         match records.next() {

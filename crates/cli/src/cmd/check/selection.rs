@@ -3,7 +3,7 @@
 use super::Args;
 use super::asked::{Asked, Together};
 use crate::inputs::is_stdin;
-use crate::records::{Answers, Batch, RecordArgs};
+use crate::records::{Answers, Batch, RecordArgs, count_selected, is_selected};
 use crate::report::key_fields;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
@@ -87,9 +87,9 @@ impl<'a, W: Write> Selection<'a, W> {
 
     pub(super) fn add(&mut self, batch: Batch<'_>, answers: &Answers) -> io::Result<()> {
         let before = self.selected;
-        self.selected += ones(&answers.contained);
+        self.selected += count_selected(&answers.contained);
         if self.asked.together == Some(Together::Each) {
-            self.by_each.iter_mut().zip(&answers.each).for_each(|(sum, words)| *sum += ones(words));
+            self.by_each.iter_mut().zip(&answers.each).for_each(|(sum, words)| *sum += count_selected(words));
         }
         match self.form {
             Form::Silent => Ok(()),
@@ -104,30 +104,16 @@ impl<'a, W: Write> Selection<'a, W> {
     fn print(&mut self, batch: Batch<'_>, selected: &[u64]) -> io::Result<()> {
         let end = self.records.terminator();
         if self.args.only_key {
-            let keys = batch.iter().map(|(_, key)| key);
-            return keys.zip(0..).filter(|(_, index)| is_set(selected, *index)).try_for_each(|(key, _)| {
-                self.out.write_all(key)?;
-                self.out.write_all(end)
-            });
+            return batch.write_selected_keys(selected, end, &mut self.out);
         }
-        let mut index = next_set(selected, 0);
-        while let Some(begin) = index {
-            let mut last = begin;
-            while is_set(selected, last + 1) && batch.joins_next(last, end) {
-                last += 1;
-            }
-            self.out.write_all(batch.text_of(begin, last))?;
-            self.out.write_all(end)?;
-            index = next_set(selected, last + 1);
-        }
-        Ok(())
+        batch.write_selected(selected, end, &mut self.out)
     }
 
     /// Prints the name of the input and the record's number in it, if requested, each with a colon,
     /// and then the record.
     fn print_prefixed(&mut self, batch: Batch<'_>, selected: &[u64]) -> io::Result<()> {
         let (end, input) = (self.records.terminator(), if self.args.with_filename { self.input() + ":" } else { String::new() });
-        for ((record, key), index) in batch.iter().zip(0..).filter(|(_, index)| is_set(selected, *index)) {
+        for ((record, key), index) in batch.iter().zip(0..).filter(|(_, index)| is_selected(selected, *index)) {
             self.out.write_all(input.as_bytes())?;
             if self.args.line_number {
                 write!(self.out, "{}:", batch.number(index))?;
@@ -141,7 +127,7 @@ impl<'a, W: Write> Selection<'a, W> {
     /// Prints the names of filters, separated by commas, a TAB, and the record.
     fn print_named(&mut self, batch: Batch<'_>, answers: &Answers) -> io::Result<()> {
         let end = self.records.terminator();
-        for ((record, key), index) in batch.iter().zip(0..).filter(|(_, index)| is_set(&answers.contained, *index)) {
+        for ((record, key), index) in batch.iter().zip(0..).filter(|(_, index)| is_selected(&answers.contained, *index)) {
             for (nth, name) in names(self.asked, answers, index).enumerate() {
                 write!(self.out, "{}{name}", if nth > 0 { "," } else { "" })?;
             }
@@ -155,7 +141,7 @@ impl<'a, W: Write> Selection<'a, W> {
     /// Prints elements of the list immediately, because there may be more of them than fit in
     /// memory.
     fn print_json(&mut self, batch: Batch<'_>, answers: &Answers, mut follows: bool) -> io::Result<()> {
-        for ((_, key), index) in batch.iter().zip(0..).filter(|(_, index)| is_set(&answers.contained, *index)) {
+        for ((_, key), index) in batch.iter().zip(0..).filter(|(_, index)| is_selected(&answers.contained, *index)) {
             let mut fields = Map::new();
             let (text, hex) = key_fields(key);
             fields.insert("key".to_owned(), text);
@@ -197,21 +183,5 @@ impl<'a, W: Write> Selection<'a, W> {
 /// The filters that select a record.
 fn names(asked: &Asked, answers: &Answers, index: usize) -> impl Iterator<Item = String> {
     let filters = asked.filters.iter().zip(&answers.each);
-    filters.filter(move |(_, words)| is_set(words, index)).map(|((path, _), _)| path.display().to_string())
-}
-
-fn ones(words: &[u64]) -> u64 {
-    words.iter().map(|word| u64::from(word.count_ones())).sum()
-}
-
-fn is_set(words: &[u64], index: usize) -> bool {
-    words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
-}
-
-/// The first set bit from `from` on.
-fn next_set(words: &[u64], from: usize) -> Option<usize> {
-    let first = words.get(from / 64)? & (u64::MAX << (from % 64));
-    let rest = words[from / 64 + 1..].iter().copied();
-    let found = |(i, word): (usize, u64)| (word != 0).then(|| 64 * (from / 64 + i) + word.trailing_zeros() as usize);
-    std::iter::once(first).chain(rest).enumerate().find_map(found)
+    filters.filter(move |(_, words)| is_selected(words, index)).map(|((path, _), _)| path.display().to_string())
 }

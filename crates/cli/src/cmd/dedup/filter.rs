@@ -4,7 +4,7 @@ use crate::filters::Layout;
 use std::io::{self, Write};
 use std::time::Duration;
 use truebloom::recycling::{BlockedRecyclingFilter, Seen, Stats, WrongDrops};
-use truebloom::{FileKind, FormatError, KeyHash, PortableHasher, RecyclingFilter, Seed};
+use truebloom::{Answers, FileKind, FormatError, KeyHash, PortableHasher, RecyclingFilter, Seed};
 use truebloom_math::Error;
 
 /// A recycling filter whose layout is known only from its file or the options.
@@ -91,6 +91,11 @@ impl Filter {
 
     pub(super) fn set_back(&mut self, now: Duration) {
         each!(self, filter => filter.set_back(now));
+    }
+
+    /// Whether each was new, in order.
+    pub(super) fn check_and_insert_all_hashes(&mut self, hashes: impl Iterator<Item = KeyHash>) -> Answers {
+        each!(self, filter => filter.check_and_insert_all_hashes(hashes))
     }
 
     #[inline]

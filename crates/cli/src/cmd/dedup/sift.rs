@@ -1,9 +1,9 @@
-//! Lines are looked up in batches and printed in runs.
+//! Lines are looked up in batches, and neighbours printed as one piece.
 
 use super::Args;
 use super::filter::Filter;
-use crate::records::{Batch, RecordArgs};
-use std::io::{self, BufWriter, Write};
+use crate::records::{Batch, RecordArgs, count_selected, is_selected};
+use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 use truebloom::{KeyHash, KeyHasher};
 
@@ -26,7 +26,7 @@ pub(super) struct Sift<'a, W: Write> {
     args: &'a Args,
     records: &'a RecordArgs,
     filter: Filter,
-    out: BufWriter<W>,
+    out: W,
     pub(super) tally: Tally,
     /// With --strict: the next line would make the filter forget everything, so it was not
     /// processed.
@@ -36,7 +36,6 @@ pub(super) struct Sift<'a, W: Write> {
 
 impl<'a, W: Write> Sift<'a, W> {
     pub(super) fn new(args: &'a Args, records: &'a RecordArgs, filter: Filter, out: W) -> Sift<'a, W> {
-        let out = BufWriter::with_capacity(1 << 16, out);
         Sift { args, records, filter, out, tally: Tally::default(), full: false, has_header: false }
     }
 
@@ -52,52 +51,88 @@ impl<'a, W: Write> Sift<'a, W> {
         self.out.flush()
     }
 
-    /// Processes records, with the hashes of those that have keys.
+    /// Processes records, with the hashes of those that have keys where these were hashed ahead.
     pub(super) fn batch(&mut self, batch: Batch<'_>, hashes: &[KeyHash]) -> io::Result<()> {
         self.filter.advance(now());
-        let terminator = self.records.terminator();
-        // The first of the selected lines that follow each other and are not printed yet.
-        let mut stretch = None;
-        hashes.iter().take(AHEAD).for_each(|hash| self.filter.prefetch(*hash));
-        let mut keyed = 0;
-        for index in 0..batch.len() {
-            let hash = batch.key(index).and_then(|_| hashes.get(keyed));
-            if self.args.strict && hash.is_some_and(|hash| self.would_overfill(*hash)) {
-                self.full = true;
-                return stretch.map_or(Ok(()), |begin| self.print(&batch, begin, index - 1));
-            }
-            if hash.is_some() {
-                keyed += 1;
-                hashes.get(keyed + AHEAD - 1).into_iter().for_each(|hash| self.filter.prefetch(*hash));
-            }
-            if self.selects(hash.copied()) {
-                let begin = *stretch.get_or_insert(index);
-                if self.args.only_key || !batch.joins_next(index, terminator) {
-                    self.print(&batch, begin, index)?;
-                    stretch = None;
-                }
-            } else if let Some(begin) = stretch.take() {
-                self.print(&batch, begin, index - 1)?;
-            }
+        let hasher = *self.filter.hasher();
+        let (selected, taken) = if self.args.goes_one_by_one() {
+            self.one_by_one(hashes)
+        } else if self.args.hashes_ahead(self.records) {
+            self.all_at_once(hashes.iter().copied())
+        } else {
+            self.all_at_once(batch.iter().map(|(_, key)| hasher.hash(key)))
+        };
+        self.tally.selected += count_selected(&selected);
+        if self.args.is_silent() {
+            return Ok(());
         }
-        stretch.map_or(Ok(()), |begin| self.print(&batch, begin, batch.len() - 1))
+        let selected = if batch.len() == taken { selected } else { self.with_keyless(&batch, &selected, taken) };
+        let end = self.records.terminator();
+        if self.args.only_key {
+            return batch.write_selected_keys(&selected, end, &mut self.out);
+        }
+        batch.write_selected(&selected, end, &mut self.out)
     }
 
-    /// Whether a record is printed. A record without a key is neither new nor a repeat; it is
-    /// printed with the new ones, because it would be lost otherwise.
+    /// Which of these keys are selected, and their number.
+    fn all_at_once(&mut self, hashes: impl Iterator<Item = KeyHash>) -> (Vec<u64>, usize) {
+        let new = self.filter.check_and_insert_all_hashes(hashes);
+        self.tally.read += new.len() as u64;
+        self.tally.new += new.count_ones() as u64;
+        if !self.args.repeated {
+            return (new.words().to_vec(), new.len());
+        }
+        let mut repeats: Vec<u64> = new.words().iter().map(|word| !word).collect();
+        if let (Some(last), rest @ 1..) = (repeats.last_mut(), new.len() % 64) {
+            *last &= (1 << rest) - 1;
+        }
+        (repeats, new.len())
+    }
+
+    /// Which of these keys are selected, and how many were taken: all, unless one of them is not.
+    fn one_by_one(&mut self, hashes: &[KeyHash]) -> (Vec<u64>, usize) {
+        let mut selected = vec![0; hashes.len().div_ceil(64)];
+        hashes.iter().take(AHEAD).for_each(|hash| self.filter.prefetch(*hash));
+        for (index, hash) in hashes.iter().enumerate() {
+            if self.args.strict && self.would_overfill(*hash) {
+                self.full = true;
+                return (selected, index);
+            }
+            hashes.get(index + AHEAD).into_iter().for_each(|hash| self.filter.prefetch(*hash));
+            selected[index / 64] |= u64::from(self.selects(*hash)) << (index % 64);
+        }
+        (selected, hashes.len())
+    }
+
+    /// Which of the records are printed, up to the first whose key was not taken. One without a key
+    /// is neither new nor a repeat, and would be lost if it were not printed with the new ones.
+    fn with_keyless(&self, batch: &Batch<'_>, selected: &[u64], taken: usize) -> Vec<u64> {
+        let (mut printed, mut keyed) = (vec![0; batch.len().div_ceil(64)], 0);
+        for index in 0..batch.len() {
+            let mut is_printed = self.args.keeps_first();
+            if batch.key(index).is_some() {
+                if keyed == taken {
+                    break;
+                }
+                is_printed = is_selected(selected, keyed);
+                keyed += 1;
+            }
+            printed[index / 64] |= u64::from(is_printed) << (index % 64);
+        }
+        printed
+    }
+
+    /// Whether a key is selected.
     #[inline]
-    fn selects(&mut self, hash: Option<KeyHash>) -> bool {
-        let Some(hash) = hash else { return self.args.keeps_first() };
+    fn selects(&mut self, hash: KeyHash) -> bool {
         let is_new = self.filter.check_and_insert_hash(hash).is_new();
-        let selected = if self.args.second {
+        self.tally.read += 1;
+        self.tally.new += u64::from(is_new);
+        if self.args.second {
             !is_new && self.filter.check_and_insert_hash(self.second(hash)).is_new()
         } else {
             is_new != self.args.repeated
-        };
-        self.tally.read += 1;
-        self.tally.new += u64::from(is_new);
-        self.tally.selected += u64::from(selected);
-        selected
+        }
     }
 
     /// The hash that represents the second occurrence of a key: the hash of its hash.
@@ -109,19 +144,7 @@ impl<'a, W: Write> Sift<'a, W> {
         self.filter.would_overfill(hash) || self.args.second && self.filter.would_overfill(self.second(hash))
     }
 
-    fn print(&mut self, batch: &Batch<'_>, first: usize, last: usize) -> io::Result<()> {
-        if self.args.is_silent() {
-            return Ok(());
-        }
-        let text = match batch.key(first) {
-            Some(key) if self.args.only_key => key,
-            _ => batch.text_of(first, last),
-        };
-        self.out.write_all(text)?;
-        self.out.write_all(self.records.terminator())
-    }
-
-    /// Prints bytes that are not a record.
+    /// What is no record.
     pub(super) fn pass(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.args.is_silent() || !self.args.keeps_first() { Ok(()) } else { self.out.write_all(bytes) }
     }

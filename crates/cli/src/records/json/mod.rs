@@ -1,5 +1,13 @@
-//! Finds one member of a JSON text without building the rest, which is only checked and skipped.
+//! One member of a JSON text, found without building the rest: what is not on the way to it is
+//! checked and skipped.
+//!
+//! Most texts go the short way ([`scan`]), and what that does not answer the long one.
 
+mod scan;
+#[cfg(test)]
+mod tests;
+
+use scan::Value;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
@@ -43,22 +51,26 @@ impl fmt::Display for Path {
 /// `false` as they are written. The text must be one whole JSON value; if a name is repeated, the
 /// last one counts.
 pub(super) fn member(text: &[u8], path: &Path, key: &mut Vec<u8>) -> Result<(), String> {
+    match scan::find(text, &path.0).map_or_else(|| value(text, path), Ok)? {
+        Value { raw: [b'"', plain @ .., b'"'], has_escapes: false } => key.extend_from_slice(plain),
+        Value { raw: raw @ [b'"', ..], .. } => {
+            let decoded = serde_json::Deserializer::from_slice(raw).deserialize_str(AppendTo(key));
+            decoded.map_err(|error| format!("has a {path} that cannot be read: {}", without_line(&error)))?;
+        }
+        Value { raw: b"null", .. } => return Err(format!("has null at {path}, which is not a key")),
+        Value { raw: [b'{' | b'[', ..], .. } => return Err(format!("has an object or a list at {path}, not a string or a number")),
+        Value { raw, .. } => key.extend_from_slice(raw),
+    }
+    Ok(())
+}
+
+/// The value at a path, whatever it is, by the long way.
+fn value<'t>(text: &'t [u8], path: &Path) -> Result<Value<'t>, String> {
     let mut json = serde_json::Deserializer::from_slice(text);
     let found = Along(&path.0).deserialize(&mut json).and_then(|found| json.end().map(|()| found));
     let found = found.map_err(|error| format!("is not JSON that can be read: {}", without_line(&error)))?;
-    let Some(raw) = found.map(RawValue::get) else { return Err(format!("has no member {path}")) };
-    if raw == "null" {
-        return Err(format!("has null at {path}, which is not a key"));
-    }
-    match raw.as_bytes().first() {
-        Some(b'"') => {
-            let decoded = serde_json::Deserializer::from_str(raw).deserialize_str(AppendTo(key));
-            decoded.map_err(|error| format!("has a {path} that cannot be read: {}", without_line(&error)))?;
-        }
-        Some(b'{' | b'[') => return Err(format!("has an object or a list at {path}, not a string or a number")),
-        _ => key.extend_from_slice(raw.as_bytes()),
-    }
-    Ok(())
+    let raw = found.ok_or_else(|| format!("has no member {path}"))?.get().as_bytes();
+    Ok(Value { raw, has_escapes: raw.contains(&b'\\') })
 }
 
 /// Appends the text of a string.
@@ -168,55 +180,5 @@ impl Visitor<'_> for Is<'_> {
 
     fn visit_str<E>(self, name: &str) -> Result<bool, E> {
         Ok(name == self.0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn find(text: &str, path: &str) -> Result<String, String> {
-        let mut key = Vec::new();
-        member(text.as_bytes(), &path.parse()?, &mut key)?;
-        String::from_utf8(key).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn members_of_all_kinds() {
-        let text = r#"{"x":[1,{"a":"no"}],"a":{"b":"ver\u00fcckt\n","n":1.50e3,"t":true,"z":null,"o":{}},"a.b":"dot"} "#;
-        assert_eq!(find(text, ".a.b"), Ok("verückt\n".to_owned()));
-        assert_eq!(find(text, "a.n"), Ok("1.50e3".to_owned()));
-        assert_eq!(find(text, ".a.t"), Ok("true".to_owned()));
-        assert_eq!(find(text, ".\"a.b\""), Ok("dot".to_owned()));
-        assert_eq!(find(r#"{"a":1,"a":2}"#, ".a"), Ok("2".to_owned()));
-        assert_eq!(find(r#"{"a":123456789012345678901234567890}"#, ".a"), Ok("123456789012345678901234567890".to_owned()));
-    }
-
-    #[test]
-    fn what_is_no_member_says_why() {
-        for (text, path, why) in [
-            ("{\"a\":{\"b\":1}}", ".b", "no member .b"),
-            ("{\"a\":null}", ".a", "has null at .a"),
-            ("{\"a\":3}", ".a.b", "no member .a.b"),
-            ("[1,2]", ".a", "no member .a"),
-            ("7", ".a", "no member .a"),
-            ("{\"a\":{}}", ".a", "an object or a list"),
-            ("{\"a\":1", ".a", "EOF"),
-            ("{\"a\":1}{", ".a", "trailing"),
-            ("{\"a\":\"\\ud800\"}", ".a", "has a .a that"),
-            ("", ".a", "EOF"),
-        ] {
-            let error = find(text, path).expect_err(text);
-            assert!(error.contains(why), "{text}: {error}");
-        }
-        for path in ["", ".", "..a", ".a.", ".\"a", ".\"a\"b"] {
-            assert!(path.parse::<Path>().is_err(), "{path}");
-        }
-    }
-
-    #[test]
-    fn depth_is_bounded() {
-        let deep = "[".repeat(1 << 20);
-        assert!(find(&format!("{{\"b\":{deep}}}"), ".a").is_err());
     }
 }

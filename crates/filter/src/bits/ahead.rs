@@ -1,0 +1,141 @@
+//! The positions of a group of keys, made side by side, and on their way to the cache.
+
+use super::probing::draw;
+use crate::arch::{LANES, Lanes, Level, prefetch};
+use crate::bulk::Group;
+use crate::hash::{KeyHash, Salt};
+use crate::scheme::{Classic, Scheme, SideBySide, Standard};
+use crate::word::Word;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Probes that are asked for ahead. A key with more, at rates below 1e-19, is handled alone.
+const MOST_AHEAD: usize = 64;
+
+impl SideBySide for Classic {}
+
+impl SideBySide for Standard {
+    #[inline(always)]
+    fn draw(&self, level: Level, group: Group<'_>, probe: u32, rest: &mut Lanes, positions: &mut Lanes) -> bool {
+        draw(level, self, group, probe, rest, positions)
+    }
+}
+
+/// A group of keys on their way: added, drawn, asked for, and looked up.
+pub(crate) struct Ahead {
+    level: Level,
+    hashes: [KeyHash; LANES],
+    count: usize,
+    /// The halves of the hashes, salted.
+    first: Lanes,
+    second: Lanes,
+    /// Probe by probe, a lane a key.
+    positions: Vec<Lanes>,
+    /// Whether they were made; otherwise keys go alone.
+    is_made: bool,
+}
+
+impl Ahead {
+    /// No keys yet.
+    pub(crate) fn new(scheme: &impl Scheme) -> Ahead {
+        let probes = Some(scheme.probes() as usize).filter(|probes| *probes <= MOST_AHEAD).unwrap_or(0);
+        Ahead {
+            level: Level::detect(),
+            hashes: [KeyHash { h1: 0, h2: 0 }; LANES],
+            count: 0,
+            first: [0; LANES],
+            second: [0; LANES],
+            positions: vec![[0; LANES]; probes],
+            is_made: false,
+        }
+    }
+
+    /// Forgets the keys.
+    pub(crate) fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// Adds a key, of at most [`LANES`].
+    #[inline(always)]
+    pub(crate) fn add(&mut self, hash: KeyHash) {
+        self.hashes[self.count % LANES] = hash;
+        self.count += 1;
+    }
+
+    /// The number of keys.
+    #[inline(always)]
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The hashes as they were added.
+    pub(crate) fn hashes(&self) -> &[KeyHash] {
+        &self.hashes[..self.count.min(LANES)]
+    }
+
+    /// Makes the positions of all keys, side by side.
+    #[inline(always)]
+    pub(crate) fn draw(&mut self, scheme: &impl SideBySide, salt: Salt) {
+        for (hash, (first, second)) in self.hashes.iter().zip(self.first.iter_mut().zip(&mut self.second)) {
+            KeyHash { h1: *first, h2: *second } = salt.apply(*hash);
+        }
+        let group = Group { first: &self.first, second: &self.second, count: self.count };
+        let mut rest = [0; LANES];
+        self.is_made = !self.positions.is_empty();
+        for (probe, positions) in (0..).zip(&mut self.positions) {
+            self.is_made &= scheme.draw(self.level, group, probe, &mut rest, positions);
+        }
+    }
+
+    /// Asks for the bits of a key, if there is one in this lane.
+    #[inline(always)]
+    pub(crate) fn ask<W: Word>(&self, lane: usize, bits: &[W]) {
+        if lane < self.count {
+            self.positions.iter().for_each(|positions| prefetch(bits, positions[lane % LANES] >> 6));
+        }
+    }
+
+    /// Hands over every position of a key.
+    #[inline(always)]
+    pub(crate) fn for_each(&self, scheme: &impl Scheme, lane: usize, mut take: impl FnMut(u64)) {
+        if self.is_made {
+            self.positions.iter().for_each(|positions| take(positions[lane % LANES]));
+        } else {
+            let hash = KeyHash { h1: self.first[lane % LANES], h2: self.second[lane % LANES] };
+            scheme.positions(hash).for_each(take);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Positions are those of each key alone: where words are skipped, with more probes than are
+    /// asked for ahead, and in groups that are not full.
+    #[test]
+    fn keys_in_company_have_their_own_positions() {
+        let hashes: Vec<KeyHash> =
+            (0..400u128).map(|i| KeyHash::from_uniform_bits(i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834))).collect();
+        for (bits, probes) in [(1_000, 1), (1 << 20, 7), (52_356_516, 8), (3 << 60, 4), (1_000, 64), (1_000, 65)] {
+            check(&Standard::new(bits, probes).expect("in range"), &hashes);
+            check(&Classic::new(bits, probes).expect("in range"), &hashes);
+        }
+    }
+
+    fn check(scheme: &impl SideBySide, hashes: &[KeyHash]) {
+        let mut ahead = Ahead::new(scheme);
+        for group in hashes.chunks(LANES - 1) {
+            ahead.clear();
+            group.iter().for_each(|hash| ahead.add(*hash));
+            ahead.draw(scheme, Salt::NONE);
+            ahead.ask(0, &[0u64; 0]);
+            assert_eq!(ahead.hashes(), group);
+            for (lane, hash) in group.iter().enumerate() {
+                let mut found = Vec::new();
+                ahead.for_each(scheme, lane, |position| found.push(position));
+                assert_eq!(found, scheme.positions(*hash).collect::<Vec<_>>());
+            }
+        }
+    }
+}
