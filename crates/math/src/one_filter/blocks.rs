@@ -526,16 +526,15 @@ fn by_curvature(law: &[f64], blocks: f64, variance: f64, fourth: f64) -> (f64, f
 /// |psi(2 pi j / N)|^B`. The parts that are left out, and the rounding, are below 1e-9 of `psi`.
 /// N is some deviations of S, beyond which more of them say nothing new; 1 where that is too many.
 fn by_residues(law: &[f64], blocks: f64, variance: f64) -> f64 {
-    let residues = libm::ceil(16.0 * libm::sqrt(blocks * variance)) + 17.0;
+    // An odd number: the values at j and N - j are conjugate.
+    let half = libm::ceil(8.0 * libm::sqrt(blocks * variance)) + 8.0;
+    let residues = 2.0 * half + 1.0;
     if residues > MOST_RESIDUES {
         return 1.0;
     }
-    // The values at j and N - j are conjugate.
-    let half = (0.5 * (residues - 1.0)) as u64;
     let value = |j: u64| libm::pow(libm::sqrt(square(law, 2.0 * core::f64::consts::PI * j as f64 / residues)) + 1e-9, blocks);
-    let rest: f64 = (1..=half).map(value).sum();
-    let middle = if residues as u64 % 2 == 0 { value(residues as u64 / 2) } else { 0.0 };
-    ((libm::pow(1.0 + 1e-9, blocks) + 2.0 * rest + middle) / residues * (1.0 + 1e-9)).min(1.0)
+    let rest: f64 = (1..=half as u64).map(value).sum();
+    ((libm::pow(1.0 + 1e-9, blocks) + 2.0 * rest) / residues * (1.0 + 1e-9)).min(1.0)
 }
 
 /// The squared absolute value of the characteristic function, by Horner's scheme in `exp(is)`.
