@@ -27,8 +27,8 @@ the rate of every new line. *Brand-new* lines have a key that did not occur befo
 many of them were not printed, and their share of all brand-new lines. *Average* is the filter's own
 estimate of its average rate; *expected* and *at most* (99.9999% sure) are its estimate and its
 bound for all first lines that were lost, including forgotten lines that came again. With one phase,
-the share of brand-new lines alone can exceed the average if they come late in a cycle; the average
-over all lines that are new to a cycle cannot.
+the share of brand-new lines alone can exceed the rate promised if they come late in a cycle;
+the expected average over all lines that are new to a cycle cannot.
 """
 
 

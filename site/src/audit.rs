@@ -233,7 +233,7 @@ pub(crate) fn chart(question: &mut Question<'_>) -> Json {
     }
     // A line each.
     let height = 170 + 22 * given.len() as u32;
-    drawn_at(Ok(libraries(&given, asked.items, asked.rate.map(|rate| rate.to_f64()))), question, height)
+    drawn_at(Ok(libraries(&given, &[], asked.items, asked.rate.map(|rate| rate.to_f64()))), question, height)
 }
 
 /// With a capital letter at its beginning, unless a formula stands there.

@@ -96,7 +96,8 @@ pub fn run_with(arguments: &[OsString]) -> ExitCode {
     arch::explain_aborts();
     stop::exit_when_aborting();
     let words = arguments.iter().map(|argument| argument.to_string_lossy().into_owned());
-    let matches = Command::command().color(color::choose(words)).try_get_matches_from(arguments);
+    let page = as_wide_as_the_terminal(Command::command().color(color::choose(words)));
+    let matches = page.try_get_matches_from(without_help_of_help(arguments));
     let result = match matches.and_then(|matches| Command::from_arg_matches(&matches)) {
         Ok(command) => run(command),
         Err(error) if error.use_stderr() => without_far_tips(error).exit(),
@@ -118,6 +119,23 @@ pub fn run_with(arguments: &[OsString]) -> ExitCode {
             failure.print();
             ExitCode::from(2)
         }
+    }
+}
+
+/// Help at the width at which reports are wrapped. The parser asks the terminal, too, but believes
+/// none that tells its columns and no rows.
+fn as_wide_as_the_terminal(page: clap::Command) -> clap::Command {
+    match output::columns(&std::io::stdout()) {
+        Some(columns) if columns < usize::MAX => page.term_width(columns),
+        _ => page,
+    }
+}
+
+/// `help --help` is `help`: of that verb, which is not one of ours, the parser knows no help.
+fn without_help_of_help(arguments: &[OsString]) -> &[OsString] {
+    match arguments {
+        [first @ .., last] if first.len() == 2 && first[1] == "help" && (last == "--help" || last == "-h") => first,
+        _ => arguments,
     }
 }
 
@@ -233,6 +251,17 @@ mod tests {
             assert!(is_slip(given, meant), "{given}");
         }
         assert!(!is_slip("--output", "--untrusted") && !is_slip("--size", "--seed-file"));
+    }
+
+    #[test]
+    fn help_has_help() {
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        for text in ["truebloom help --help", "truebloom help -h"] {
+            assert_eq!(without_help_of_help(&words(text)), words("truebloom help"));
+        }
+        for text in ["truebloom help plan", "truebloom plan --help", "truebloom help help", "truebloom --help"] {
+            assert_eq!(without_help_of_help(&words(text)), words(text));
+        }
     }
 
     #[test]

@@ -6,8 +6,7 @@
 
 use crate::arch;
 use crate::failure::Failure;
-use crate::progress;
-use crate::stop;
+use crate::{progress, stop};
 use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, IsTerminal, Seek, Write};
 use std::path::{Path, PathBuf};

@@ -57,12 +57,16 @@ impl PlotArgs {
 }
 
 /// Only charts of this program are overwritten, so that a typing error does not destroy another
-/// file.
+/// file. The name must be that of a chart, because other programs go by it.
 fn check_older(path: &Path) -> Result<(), Failure> {
     if path == Path::new("-") {
         return Err(Failure::new(
             "--plot writes a file, and `-` is standard output, where the report goes; give it a name such as plan.svg",
         ));
+    }
+    if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg")) {
+        let better = path.with_extension("svg");
+        return Err(Failure::at(path, format_args!("--plot draws SVG, and the name ends otherwise; name it {}", better.display())));
     }
     is_older(path, truebloom_plot::MARK, "it exists and is not a chart of this program; give --plot another name, or remove it first")
 }
@@ -127,7 +131,10 @@ pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<
         Some([_, _, upper]) => format!("{note}; simulated average at most {} (99% interval)", significant(upper, 3)),
         None => note,
     };
-    let mut chart = Chart::new("The rate of a recycling filter over its cycles", Axis::linear("new items"), Axis::linear(RATE)).note(note);
+    // Above the worst there is room for its words.
+    let top = seen.filter(|_| hidden.is_none()).map_or(0.0, |[_, _, upper]| upper).max(run.worst.value);
+    let ordinate = Axis::linear(RATE).between(0.0, 1.1 * top);
+    let mut chart = Chart::new("The rate of a recycling filter over its cycles", Axis::linear("new items"), ordinate).note(note);
     if let (Some([value, lower, upper]), None, Some(last)) = (seen, hidden, points.last().map(|last| last.0)) {
         let name = format!("simulated average {}, 99% interval", significant(value, 4));
         chart = chart.with(Series::band(name, vec![(0.0, lower, upper), (last, lower, upper)]).coloured(2));

@@ -58,8 +58,8 @@ fn every_verb_draws_its_curve() {
 #[test]
 fn a_plan_is_drawn_at_its_rate() {
     let svg = drawn("plan -n 1000 -p 1% --mean");
-    // The points at 0.5, 1, 1.05, 1.2 and 2 times the plan; the second lies on the lines of what
-    // was asked and planned.
+    // The points at 1, 1.05, 1.2, 1.5 and 2 times the plan; the first lies on the lines of what was
+    // asked and planned.
     let corners = |line: &str| -> Vec<(f64, f64)> {
         let places = line.split("points=\"").nth(1).map_or("", |rest| rest.trim_end_matches("\"/>").trim());
         places
@@ -76,7 +76,7 @@ fn a_plan_is_drawn_at_its_rate() {
         .collect();
     assert_eq!(points.len(), 6, "five, and one in the legend: {points:?}");
     let lines: Vec<Vec<(f64, f64)>> = svg.lines().filter(|line| line.contains("stroke-dasharray=\"30 30\"")).map(corners).collect();
-    let (x, y) = points[2];
+    let (x, y) = points[1];
     assert!(lines.iter().any(|line| line.iter().all(|end| (end.0 - x).abs() <= 10.0)), "the planned number of items: {x} {lines:?}");
     assert!(lines.iter().any(|line| line.iter().all(|end| (end.1 - y).abs() <= 10.0)), "the rate that was asked for: {y} {lines:?}");
 }
@@ -97,18 +97,49 @@ fn a_chart_costs_no_answer() {
     assert!(reason.contains("a cycle has about") && !folder.path().join("saw.svg").exists(), "{reason}");
     let (answer, _) = said("plan --recycling --memory 1GiB -p 1% --plot saw.svg --json");
     assert!(answer.starts_with("{\"verb\":\"plan\"") && !answer.contains("\"plot\""), "{answer}");
-    fs::write(folder.path().join("notes.txt"), "precious").expect("written");
+    fs::write(folder.path().join("notes.svg"), "precious").expect("written");
     for arguments in [
         // Hours, if it began.
-        "simulate -m 1000 -k 4 --sigma 300 -n 1T --plot notes.txt",
-        "audit --table -n 1000 -p 1e-6 --simulate 1T --plot notes.txt",
-        "table --plot notes.txt",
-        "explain -m 9585 -n 1000 -k 7 --plot notes.txt",
-        "fpr -m 9585 -n 1000 -k 7 --plot notes.txt",
+        "simulate -m 1000 -k 4 --sigma 300 -n 1T --plot notes.svg",
+        "audit --table -n 1000 -p 1e-6 --simulate 1T --plot notes.svg",
+        "table --plot notes.svg",
+        "explain -m 9585 -n 1000 -k 7 --plot notes.svg",
+        "fpr -m 9585 -n 1000 -k 7 --plot notes.svg",
     ] {
         let (answer, reason) = said(arguments);
         assert!(answer.is_empty() && reason.contains("it exists and is not a chart"), "{arguments}: {answer}{reason}");
     }
+}
+
+/// A chart has the name of a chart: another ending is refused before any work, and nothing is
+/// written.
+#[test]
+fn only_svg_is_drawn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["p.png", "p.pdf", "p"] {
+        let output = truebloom(&format!("simulate -m 1000 -k 4 --sigma 300 -n 1T --plot {name}"), folder.path());
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{message}");
+        assert!(message.contains(name) && message.contains("name it p.svg"), "{message}");
+        assert!(!folder.path().join(name).exists());
+    }
+    assert!(truebloom("plan -n 100 -p 1% --plot P.SVG", folder.path()).status.success());
+}
+
+/// The textbook's dashes are seen where they lie on the exact line.
+#[test]
+fn dashes_are_drawn_over_lines() {
+    let svg = drawn("fpr -m 9585 -n 1000 -k 7");
+    let last = |colour: &str| svg.rfind(&format!("<polyline fill=\"none\" stroke=\"{colour}\"")).expect("a curve");
+    assert!(last("#D55E00") > last("#0072B2"));
+}
+
+/// What a table of libraries has no bar of is said in its chart.
+#[test]
+fn libraries_that_refuse_are_named_in_the_chart() {
+    let svg = drawn("audit --table -n 1000 -p 1e-6 --simulate 1k");
+    assert!(svg.contains("not drawn, as refused: cassandra"), "{svg}");
+    assert!(!drawn("audit --table -n 1000 -p 1% --simulate 1k").contains("not drawn"));
 }
 
 /// The places along the abscissa of the polylines that are chosen, the legend's left out.

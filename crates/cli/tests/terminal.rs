@@ -50,6 +50,16 @@ fn reports_are_wrapped() {
     assert!(wrapped.lines().any(|line| line.starts_with("          ")) && piped.lines().any(|line| line.chars().count() > 60), "{seen}");
 }
 
+/// So is the help, even where the terminal tells its columns alone.
+#[test]
+fn help_is_wrapped() {
+    for verb in ["dedup", "create", ""] {
+        let seen = seen(&format!("stty rows 0 cols 70; t {verb} --help --color never"));
+        let widest = seen.lines().map(|line| line.trim_end().chars().count()).max().unwrap_or(0);
+        assert!(seen.lines().count() > 40 && (60..=70).contains(&widest), "{verb}: {widest}");
+    }
+}
+
 #[test]
 fn what_follows_the_last_sequence() {
     assert_eq!((after_progress("x\u{1b}[2Kanswer"), after_progress("plain")), ("answer", "plain"));

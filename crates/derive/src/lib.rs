@@ -5,7 +5,8 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Data, DataEnum, DeriveInput, Error, Expr, Field, Fields, GenericParam, Generics, Index, Member, Result, Variant, parse_quote,
+    Attribute, Data, DataEnum, DeriveInput, Error, Expr, Field, Fields, GenericParam, Generics, Index, Member, Path, Result, Variant,
+    parse_quote,
 };
 
 /// Implements `Key` for a struct or an enum, with the bytes that docs/FORMAT.md defines, which are
@@ -19,6 +20,8 @@ use syn::{
 ///   end, or give them a number.
 /// * `#[key(skip)]` leaves a field out, such as a cache or a marker. Values that differ only in
 ///   such fields are the same key.
+/// * `#[key(crate = path)]` before the type says where the crate is, if it has another name or
+///   comes from a third crate, such as `mine::truebloom`.
 ///
 /// The types of all fields must be keys; type parameters get the bound `Key`. A discriminant must
 /// fit into 64 bits, signed or unsigned.
@@ -29,39 +32,39 @@ pub fn derive_key(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 }
 
 fn implement(input: DeriveInput) -> Result<TokenStream> {
-    refuse_attributes(&input.attrs)?;
+    let root = crate_of(&input.attrs)?;
     let methods = match &input.data {
-        Data::Struct(data) => of_struct(&data.fields)?,
-        Data::Enum(data) => of_enum(data, &discriminant_type(&input.attrs)?)?,
+        Data::Struct(data) => of_struct(&data.fields, &root)?,
+        Data::Enum(data) => of_enum(data, &discriminant_type(&input.attrs)?, &root)?,
         Data::Union(data) => return Err(Error::new(data.union_token.span(), "a union cannot be a key: nothing says which field is there")),
     };
     let name = &input.ident;
-    let generics = with_bounds(input.generics);
+    let generics = with_bounds(input.generics, &root);
     let (generics, arguments, conditions) = generics.split_for_impl();
     Ok(quote! {
         #[automatically_derived]
-        impl #generics ::truebloom::Key for #name #arguments #conditions {
+        impl #generics #root::Key for #name #arguments #conditions {
             #methods
         }
     })
 }
 
-fn with_bounds(mut generics: Generics) -> Generics {
+fn with_bounds(mut generics: Generics, root: &Path) -> Generics {
     for parameter in &mut generics.params {
         if let GenericParam::Type(parameter) = parameter {
-            parameter.bounds.push(parse_quote!(::truebloom::Key));
+            parameter.bounds.push(parse_quote!(#root::Key));
         }
     }
     generics
 }
 
-fn of_struct(fields: &Fields) -> Result<TokenStream> {
+fn of_struct(fields: &Fields, root: &Path) -> Result<TokenStream> {
     let kept = kept(fields)?;
     let members: Vec<Member> = kept.iter().map(|(member, _)| member.clone()).collect();
-    let writes = kept.iter().map(|(member, field)| write_field(field, &quote!(&self.#member)));
+    let writes = kept.iter().map(|(member, field)| write_field(field, &quote!(&self.#member), root));
     let write = quote! {
         #[inline]
-        fn write_key(&self, to: &mut ::truebloom::KeyWriter<'_>) {
+        fn write_key(&self, to: &mut #root::KeyWriter<'_>) {
             #(#writes)*
             let _ = to;
         }
@@ -71,12 +74,12 @@ fn of_struct(fields: &Fields) -> Result<TokenStream> {
         [only] => quote! {
             #[inline(always)]
             fn key_number(&self) -> ::core::option::Option<u64> {
-                ::truebloom::Key::key_number(&self.#only)
+                #root::Key::key_number(&self.#only)
             }
 
             #[inline(always)]
             fn key_bytes(&self) -> ::core::option::Option<&[u8]> {
-                ::truebloom::Key::key_bytes(&self.#only)
+                #root::Key::key_bytes(&self.#only)
             }
         },
         _ => TokenStream::new(),
@@ -84,15 +87,15 @@ fn of_struct(fields: &Fields) -> Result<TokenStream> {
     Ok(quote!(#write #of_one))
 }
 
-fn of_enum(data: &DataEnum, discriminant: &TokenStream) -> Result<TokenStream> {
+fn of_enum(data: &DataEnum, discriminant: &TokenStream, root: &Path) -> Result<TokenStream> {
     if data.variants.is_empty() {
         return Err(Error::new(data.enum_token.span(), "an enum without variants has no values, so no keys"));
     }
     let numbers = numbers(&data.variants, discriminant)?;
-    let arms = data.variants.iter().zip(&numbers).map(|(variant, number)| arm(variant, number)).collect::<Result<Vec<_>>>()?;
+    let arms = data.variants.iter().zip(&numbers).map(|(variant, number)| arm(variant, number, root)).collect::<Result<Vec<_>>>()?;
     let write = quote! {
         #[inline]
-        fn write_key(&self, to: &mut ::truebloom::KeyWriter<'_>) {
+        fn write_key(&self, to: &mut #root::KeyWriter<'_>) {
             match self {
                 #(#arms)*
             }
@@ -140,12 +143,12 @@ fn numbers(variants: &Punctuated<Variant, syn::Token![,]>, discriminant: &TokenS
 }
 
 /// The code that writes one variant.
-fn arm(variant: &Variant, number: &TokenStream) -> Result<TokenStream> {
+fn arm(variant: &Variant, number: &TokenStream, root: &Path) -> Result<TokenStream> {
     let name = &variant.ident;
     let kept = kept(&variant.fields)?;
     let members = kept.iter().map(|(member, _)| member);
     let names: Vec<_> = (0..kept.len()).map(|i| format_ident!("field_{i}")).collect();
-    let writes = kept.iter().zip(&names).map(|((_, field), name)| write_field(field, &name.to_token_stream()));
+    let writes = kept.iter().zip(&names).map(|((_, field), name)| write_field(field, &name.to_token_stream(), root));
     Ok(quote! {
         Self::#name { #(#members: #names,)* .. } => {
             to.number(#number);
@@ -155,9 +158,9 @@ fn arm(variant: &Variant, number: &TokenStream) -> Result<TokenStream> {
 }
 
 /// The code that writes a field. If its type is not a key, the error points at the type.
-fn write_field(field: &Field, value: &TokenStream) -> TokenStream {
+fn write_field(field: &Field, value: &TokenStream, root: &Path) -> TokenStream {
     let kind = &field.ty;
-    quote_spanned!(kind.span()=> <#kind as ::truebloom::Key>::write_key(#value, to);)
+    quote_spanned!(kind.span()=> <#kind as #root::Key>::write_key(#value, to);)
 }
 
 /// The fields that are part of the key.
@@ -187,8 +190,23 @@ fn is_skipped(field: &Field) -> Result<bool> {
     Ok(is_skipped)
 }
 
-/// Refuses attributes of this derive on types and variants, because one that was meant for a field
-/// must not be ignored.
+/// Where the crate is: as `#[key(crate = path)]` before the type says, or under its own name.
+fn crate_of(attributes: &[Attribute]) -> Result<Path> {
+    let mut root = parse_quote!(::truebloom);
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("key")) {
+        attribute.parse_nested_meta(|meta| {
+            if !meta.path.is_ident("crate") {
+                return Err(meta.error("only `#[key(crate = path)]` belongs before a type; `#[key(skip)]` belongs before a field"));
+            }
+            root = meta.value()?.call(Path::parse_mod_style)?;
+            Ok(())
+        })?;
+    }
+    Ok(root)
+}
+
+/// Refuses attributes of this derive on variants, because one that was meant for a field must not
+/// be ignored.
 fn refuse_attributes(attributes: &[Attribute]) -> Result<()> {
     match attributes.iter().find(|attribute| attribute.path().is_ident("key")) {
         Some(attribute) => Err(Error::new(attribute.span(), "`#[key(..)]` belongs before a field")),

@@ -1,7 +1,8 @@
 //! A crawler's set of URLs, shared by threads and saved while they run:
 //! `cargo run --release -p truebloom --example crawler`.
 //!
-//! Each thread follows links, asks the set whether a page was seen, and fetches it if not. From
+//! Each thread follows links, claims the pages that were not seen, and fetches those: of threads
+//! that find one page at the same time, exactly one gets it. From
 //! time to time a snapshot goes to the disk; after a crash the crawl begins with the last one and
 //! fetches again what came after it, which costs time and loses nothing.
 use std::path::Path;
@@ -33,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let start = Instant::now();
     let (seen, fetched) = (open(&path)?, AtomicU64::new(0));
     std::thread::scope(|scope| {
-        let crawl = |thread| links(thread).filter(|url| seen.insert(url)).for_each(|_| _ = fetched.fetch_add(1, Relaxed));
+        let crawl = |thread| links(thread).filter(|url| seen.claim(url)).for_each(|_| _ = fetched.fetch_add(1, Relaxed));
         let crawlers: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || crawl(thread))).collect();
         while !crawlers.iter().all(|crawler| crawler.is_finished()) {
             std::thread::sleep(std::time::Duration::from_millis(20));

@@ -7,8 +7,7 @@ use crate::format::{Fields, Stored, Viewed, Written, reads_files, views_files, w
 use crate::hash::{KeyHash, PortableHasher, Seed};
 use crate::ids::FileKind;
 use crate::key::Key;
-use crate::scheme::Placed;
-use crate::scheme::{AnyScheme, Scheme, SchemeId, layouts};
+use crate::scheme::{AnyScheme, Placed, Scheme, SchemeId, layouts};
 use crate::verify::{Measurement, Verification};
 use crate::word::Lies;
 use crate::{FilterOf, ScalableFilter};

@@ -2,13 +2,13 @@
 
 use crate::any_filter::{AnyFilter, each_arm, each_planned};
 use crate::backing::{Backing, Counted};
+use crate::bits::count_ones_in;
 use crate::bloom::FilterOf;
 use crate::error::{BuildError, MergeError};
 use crate::hash::KeyHasher;
 use crate::scheme::{Scheme, layouts};
 use crate::tied;
 use crate::verify::ALPHA;
-use crate::word::Word;
 use alloc::vec::Vec;
 use core::fmt;
 use truebloom_math::{Error, Ground, ItemsEstimate, Variant, as_one_call, items_beyond};
@@ -386,7 +386,7 @@ fn with_ground<S: Scheme, H: KeyHasher, K: Counted, T>(filter: &FilterOf<S, H, K
             let count = u64::from(filter.probes());
             let (short, longer) = (bits / count, bits % count);
             let start = |slice: u64| slice * short + slice.min(longer);
-            let slice = |slice| (start(slice + 1) - start(slice), ones_between(filter.words(), start(slice), start(slice + 1)));
+            let slice = |slice| (start(slice + 1) - start(slice), count_ones_in(filter.words(), start(slice)..start(slice + 1)));
             let slices: Vec<(u64, u64)> = (0..count).map(slice).collect();
             use_ground(Ground::Sliced { slices: &slices })
         }
@@ -396,14 +396,4 @@ fn with_ground<S: Scheme, H: KeyHasher, K: Counted, T>(filter: &FilterOf<S, H, K
             use_ground(Ground::Tied { bits, ones, covered: (least.covered, most.covered) })
         }
     }
-}
-
-/// The number of set bits from position `start` up to, but not including, `end`.
-fn ones_between<W: Word>(words: &[W], start: u64, end: u64) -> u64 {
-    let below = |at: u64| {
-        let (whole, rest) = ((at / 64) as usize, at % 64);
-        let last = words.get(whole).map_or(0, |word| (word.get() & ((1 << rest) - 1)).count_ones());
-        words.iter().take(whole).map(|word| u64::from(word.get().count_ones())).sum::<u64>() + u64::from(last)
-    };
-    below(end) - below(start)
 }

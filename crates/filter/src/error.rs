@@ -11,16 +11,14 @@ pub use file::FileError;
 pub use read::ReadError;
 
 use crate::MAX_PROBES;
-use crate::ids::FileKind;
-use crate::ids::HasherId;
+use crate::ids::{FileKind, HasherId};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::fmt;
-use truebloom_math::Rate;
-use truebloom_math::SchemeId;
 #[cfg(feature = "sketches")]
 use truebloom_math::count_min::Rows;
+use truebloom_math::{Rate, SchemeId};
 
 /// Why a filter cannot be made.
 #[derive(Clone, Debug, PartialEq)]

@@ -60,7 +60,7 @@
 //! | any scheme, any file, programs over all | [`FilterOf`], [`AnyFilter`], [`Filter`] |
 //! | in bytes that lie elsewhere: a slice, a block of a larger file, a `static`, a mapped file | [`BloomFilter::view`], [`View`], [`Checked`]; with the feature `mmap` also [`BloomFilter`]`::map` |
 //! | many small filters of one plan, in memory and in files | [`BloomFilter::into_shared`], [`Pack`] |
-//! | shared by threads | [`AtomicBloomFilter`], [`AtomicBlockedBloomFilter`] |
+//! | shared by threads | [`AtomicBloomFilter`], [`AtomicBlockedBloomFilter`]; those that grow or forget: [`AtomicScalableFilter`], [`recycling::AtomicRecyclingFilter`] |
 //! | many keys at a time | [`insert_all`](BloomFilter::insert_all), [`contains_all`](BloomFilter::contains_all), [`Answers`] |
 //! | many keys by many threads | `par_insert_all` and `par_contains_all`, with the feature `rayon` |
 //! | the filter that grows, for an unknown number of keys | [`ScalableFilter`] |

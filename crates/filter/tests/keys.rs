@@ -17,6 +17,24 @@ struct Order<'a, R: ?Sized> {
     parcels: Option<u8>,
 }
 
+/// A crate that has truebloom under another name, and hands it on.
+mod third {
+    pub(crate) mod mine {
+        pub(crate) use ::truebloom::{Key, KeyWriter};
+    }
+}
+
+#[derive(Key)]
+#[key(crate = third::mine)]
+struct Handed<T>(T, u8);
+
+#[derive(Key)]
+#[key(crate = crate::third::mine)]
+enum Choice {
+    One,
+    Other(u64),
+}
+
 #[derive(Key)]
 struct Unit;
 
@@ -52,6 +70,20 @@ struct Cached {
     id: u64,
     #[key(skip)]
     cache: f64,
+}
+
+/// Wherever the derive finds the crate, the bytes are the same.
+#[test]
+fn a_crate_under_another_name_derives_the_same_keys() {
+    #[derive(Key)]
+    enum Usual {
+        One,
+        Other(u64),
+    }
+    let filter = BloomFilter::with_bits_and_probes(64, 1).expect("small");
+    assert_eq!(filter.hash(&Handed("a", 1)), filter.hash(&("a", 1u8)));
+    assert_eq!(filter.hash(&Choice::One), filter.hash(&Usual::One));
+    assert_eq!(filter.hash(&Choice::Other(7)), filter.hash(&Usual::Other(7)));
 }
 
 const V4: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);

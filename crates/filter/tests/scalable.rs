@@ -280,6 +280,8 @@ fn threads_share_it() {
         }
     });
     let (now, layers) = (shared.snapshot().expect("memory"), shared.layers());
+    assert_eq!((shared.fpr(), shared.bits(), shared.probes(), shared.seed()), (now.fpr(), now.bits(), now.probes(), now.seed()));
+    assert_eq!(shared.contains_all(0..200_000u64), now.contains_all(0..200_000u64));
     let mut filter = shared.into_filter().expect("memory");
     assert!(now == filter && filter.layers().len() == layers && layers > 5);
     assert!(filter.contains_all(0..50_000u64).iter().all(|found| found));
@@ -289,6 +291,23 @@ fn threads_share_it() {
     filter.extend(50_000..60_000u64);
     let read = ScalableFilter::from_bytes(&filter.to_bytes().expect("small")).expect("its file");
     assert!(read == filter && AtomicScalableFilter::from(read).contains(&59_999u64));
+}
+
+/// Many keys at a time are the keys one by one, in layers that lie in cache and in those that do
+/// not; and each of two equal ones is new once.
+#[test]
+fn threads_insert_many_keys_at_a_time() {
+    for keys in [3_000u64, 1_400_000] {
+        let growth = Growth::new("1%".parse().expect("a rate"), keys).expect("in range");
+        let hasher = PortableHasher::xxh3(Seed::from(8));
+        let (shared, other) = [(); 2].map(|()| AtomicScalableFilter::with_growth(growth, hasher).expect("memory")).into();
+        let stream: Vec<u64> = (0..4_000).map(|key| key * key % 3_000).collect();
+        let new = shared.insert_all(&stream);
+        assert!(new.iter().eq(stream.iter().map(|key| other.insert(key))), "{keys}");
+        assert_eq!((shared.offered(), shared.layers()), (4_000, other.layers()));
+        assert!(shared.snapshot().expect("memory") == other.snapshot().expect("memory"));
+        assert!(shared.contains_all(0..9_000u64).iter().eq((0..9_000u64).map(|key| other.contains(&key))), "{keys}");
+    }
 }
 
 /// Where the payload begins, and the words of a record.

@@ -152,12 +152,13 @@ impl fmt::Display for Error {
                 let (verdict, reach) = if *is_impossible { ("impossible", "reach") } else { ("not proven", "are proven to reach") };
                 write!(
                     f,
-                    "a rate of {asked} for {} is {verdict} with {}: they {reach} {}, with {}; ask for that, or give more bits or \
-                     fewer items",
+                    "a rate of {asked} for {} is {verdict} with {}: they {reach} {}, with {}; {}give more bits or fewer items",
                     plural(*items, "item"),
                     plural(*bits, "bit"),
                     rounded_up(*reachable),
-                    plural(u64::from(*probes), "probe")
+                    plural(u64::from(*probes), "probe"),
+                    // A rate of 1 is refused.
+                    if rounded_up(*reachable) == "1" { "" } else { "ask for that, or " }
                 )
             }
             Error::SchemeOutOfReach { scheme, asked, items, allowed, reachable, alternative } => write!(

@@ -8,7 +8,10 @@ use common::{choose, ratio};
 use num_rational::BigRational;
 use num_traits::pow;
 use truebloom_math::law::{Blocked, InBlock};
-use truebloom_math::{Error, Law, Layout, MAX_BLOCKED_PROBES, Plan, Promise, Rate, Target};
+use truebloom_math::{Error, Law, Layout, Plan, Promise, Rate, Target};
+
+/// The most that a block has.
+const MOST_PROBES: u32 = 64;
 
 fn target(items: Option<u64>, rate: Option<&str>, bits: Option<u64>) -> Target {
     let mut target = Target::new().layout(Layout::Lines).mean();
@@ -37,8 +40,8 @@ fn a_block_less_would_not_do_at_any_probes() {
         let plan = Plan::new(&target(Some(items), Some(rate), None)).expect("a plan");
         assert!(meets(plan.bits, plan.probes, items, rate) && plan.fpr.upper <= rate.parse::<f64>().expect("a number"), "{plan:?}");
         let less = plan.bits - 512;
-        assert!(less == 0 || (1..=MAX_BLOCKED_PROBES).all(|probes| !meets(less, probes, items, rate)), "{plan:?}");
-        let lowest = (1..=MAX_BLOCKED_PROBES).all(|probes| {
+        assert!(less == 0 || (1..=MOST_PROBES).all(|probes| !meets(less, probes, items, rate)), "{plan:?}");
+        let lowest = (1..=MOST_PROBES).all(|probes| {
             let other = Blocked::new(plan.bits, 512, InBlock::Independent, probes).and_then(|law| law.fpr(items)).expect("in range");
             other.upper >= plan.law().and_then(|law| law.fpr(items)).expect("in range").lower
         });
@@ -52,7 +55,7 @@ fn an_item_more_would_not_do_at_any_probes() {
         let plan = Plan::new(&target(None, Some(rate), Some(bits))).expect("a plan");
         assert_eq!(plan.bits, bits / 512 * 512);
         assert!(meets(plan.bits, plan.probes, plan.items, rate), "{plan:?}");
-        assert!((1..=MAX_BLOCKED_PROBES).all(|probes| !meets(plan.bits, probes, plan.items + 1, rate)), "{plan:?}");
+        assert!((1..=MOST_PROBES).all(|probes| !meets(plan.bits, probes, plan.items + 1, rate)), "{plan:?}");
     }
 }
 

@@ -298,7 +298,7 @@ fn worth_it() {
 #[test]
 fn what_is_refused() {
     let error = |bits, block_bits, probes, limit| BlockedDesign::new(bits, block_bits, probes, limit).map(|_| ()).unwrap_err().to_string();
-    assert_eq!(error(513, 512, 5, 0.1), "block_bits is 512, but must be a divisor of bits (513), so that blocks are whole");
+    assert_eq!(error(513, 512, 5, 0.1), "bits is 513, but must be a multiple of 512, so that blocks are whole");
     assert_eq!(error(512, 512, 33, 0.1), "probes is 33, but must be at most 32 in a line");
     assert_eq!(error(1 << 20, 1 << 20, 3, 0.1), "block_bits is 1048576, but must be at most 65536");
     for limit in [0.0, 1.0, -1.0, f64::NAN, 1e-16] {

@@ -100,7 +100,7 @@ const FARTHEST: f64 = 1e300;
 fn widened(scale: Scale, low: f64, high: f64) -> (f64, f64) {
     match scale {
         Scale::Log => {
-            let room = (high / low).powf(0.03).max(1.02);
+            let room = if high > low { (high / low).powf(0.03).max(1.000_01) } else { 1.02 };
             (low / room, high * room)
         }
         Scale::Linear => {
@@ -398,6 +398,18 @@ mod tests {
                 assert!(wide.len() >= narrow.len());
             }
         }
+    }
+
+    /// However narrow the data are, they fill the axis.
+    #[test]
+    fn axes_are_as_wide_as_their_data() {
+        for ratio in [1.001, 1.02, 1.5, 1e3] {
+            let (low, high) = Axis::log("rate").coordinate((0.01, 0.01 * ratio), |_| true).ends();
+            assert!(low <= 0.01 && high >= 0.01 * ratio, "{ratio}");
+            assert!((high / low).ln() < 1.1 * f64::ln(ratio), "{ratio}: {low} {high}");
+        }
+        let (low, high) = Axis::log("rate").coordinate((0.01, 0.01), |_| true).ends();
+        assert!(low < 0.01 && high > 0.01, "one value has room");
     }
 
     #[test]

@@ -68,9 +68,9 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
         let others = chart.series.iter().enumerate().filter(|(_, series)| !matches!(series.shape, Shape::Band | Shape::Bars));
         bands.clone().try_for_each(|(number, series)| draw(&mut plot, chart, (series, number), ends))?;
         chart.marks.iter().try_for_each(|mark| across(&mut plot, mark, ends))?;
-        others.clone().try_for_each(|(number, series)| draw(&mut plot, chart, (series, number), ends))?;
-        // Last, so that no curve covers them.
+        // Before the curves, which are whole so where there is no other room for words.
         words_of_marks(&mut plot, chart, ends)?;
+        others.clone().try_for_each(|(number, series)| draw(&mut plot, chart, (series, number), ends))?;
         root.present().map_err(failed)?;
     }
     Ok(finished(&text, chart, (width, height)))
@@ -194,70 +194,15 @@ fn across(plot: &mut Plot<'_, '_>, mark: &Mark, [x, y]: [&Coordinate; 2]) -> Res
     plot.plotting_area().draw(&PathElement::new(line.to_vec(), stroke(SOFT_INK, 1.2 + DOTTED))).map_err(failed)
 }
 
-/// Writes the texts of marks at the upper or right ends of their lines, so that none overlaps
-/// another.
-fn words_of_marks(plot: &mut Plot<'_, '_>, chart: &Chart, [x, y]: [&Coordinate; 2]) -> Result<(), Error> {
-    let visible = |upright: bool| {
-        let axis = if upright { x } else { y };
-        chart.marks.iter().filter(move |mark| mark.upright == upright && !mark.words.is_empty() && axis.holds(mark.at))
-    };
-    let (right, top) = (x.ends().1, y.ends().1);
-    let columns = plot.plotting_area().get_pixel_range().0;
-    let width = (columns.end - columns.start) / FINE;
-    // Words at upright lines stand one below the other, on the side that has room.
-    for (row, mark) in (0..).zip(visible(true)) {
-        let share = x.share(mark.at);
-        let needed = f64::from(legend::text_width(&mark.words, 11.5) + 5) / f64::from(width.max(1));
-        let (at, h, dx) = match (1.0 - share >= needed && share <= 0.7, share >= needed) {
-            (true, _) => (mark.at, HPos::Left, 5),
-            (false, true) => (mark.at, HPos::Right, -5),
-            // Room on neither side: as far left as it must be.
-            (false, false) => (right, HPos::Right, 0),
-        };
-        put_words(plot, mark, ((at, top), (dx, 4 + 15 * row)), (h, VPos::Top))?;
-    }
-    let rows = plot.plotting_area().get_pixel_range().1;
-    let height = (rows.end - rows.start) / FINE;
-    let from_top = |mark: &Mark| ((1.0 - y.share(mark.at)) * f64::from(height)).round() as i32;
-    let mut marks: Vec<&Mark> = visible(false).collect();
-    marks.sort_by_key(|mark| from_top(mark));
-    let lines: Vec<i32> = marks.iter().map(|mark| from_top(mark)).collect();
-    for (mark, offset) in marks.iter().zip(beside_lines(&lines, height)) {
-        put_words(plot, mark, ((right, mark.at), (-4, offset)), (HPos::Right, VPos::Top))?;
-    }
-    Ok(())
-}
-
-/// The height of a line of text.
-const WORDS: i32 = 14;
-
-/// Where the texts of horizontal lines begin, relative to their lines, from the top down: above the
-/// line if there is room, otherwise below it, otherwise below the previous text; all above the
-/// bottom.
-fn beside_lines(lines: &[i32], height: i32) -> Vec<i32> {
-    let mut free = 0;
-    let mut begins: Vec<i32> = lines
-        .iter()
-        .map(|&line| {
-            let begin = if line - WORDS - 2 >= free { line - WORDS - 2 } else { free.max(line + 3) };
-            free = begin + WORDS;
-            begin
-        })
-        .collect();
-    // None below the foot.
-    let mut end = height;
-    for begin in begins.iter_mut().rev() {
-        *begin = (*begin).min(end - WORDS);
-        end = *begin;
-    }
-    begins.iter().zip(lines).map(|(begin, line)| begin - line).collect()
-}
-
-fn put_words(plot: &mut Plot<'_, '_>, mark: &Mark, (at, (dx, dy)): ((f64, f64), (i32, i32)), (h, v): (HPos, VPos)) -> Result<(), Error> {
+/// The words of the marks' lines.
+fn words_of_marks(plot: &mut Plot<'_, '_>, chart: &Chart, ends: [&Coordinate; 2]) -> Result<(), Error> {
     let root = plot.plotting_area().strip_coord_spec();
-    let (column, row) = pixel(plot, &root, at);
-    let at = (column + dx * FINE, row + dy * FINE);
-    root.draw(&Text::new(mark.words.clone(), at, words(11.5, SOFT_INK, h, v))).map_err(failed)
+    let (columns, rows) = plot.plotting_area().get_pixel_range();
+    let size = ((columns.end - columns.start) / FINE, (rows.end - rows.start) / FINE);
+    crate::words::placed(chart, ends, size).into_iter().try_for_each(|(mark, (left, top))| {
+        let style = words(crate::words::SIZE, SOFT_INK, HPos::Left, VPos::Top);
+        root.draw(&Text::new(mark.words.clone(), (left * FINE, top * FINE), style)).map_err(failed)
+    })
 }
 
 /// The pixel for a value, relative to the corner of the plot area.
@@ -267,7 +212,7 @@ fn pixel(plot: &Plot<'_, '_>, area: &Area<'_>, at: (f64, f64)) -> (i32, i32) {
 }
 
 /// The runs of points that can be shown.
-fn pieces<'a>(chart: &'a Chart, series: &'a Series) -> impl Iterator<Item = &'a [(f64, f64, f64)]> {
+pub(crate) fn pieces<'a>(chart: &'a Chart, series: &'a Series) -> impl Iterator<Item = &'a [(f64, f64, f64)]> {
     series.points.split(|point| !chart.places(point)).filter(|piece| !piece.is_empty())
 }
 
@@ -319,7 +264,7 @@ fn draw(plot: &mut Plot<'_, '_>, chart: &Chart, (series, number): (&Series, usiz
 
 /// The parts of a line within both ranges: it is cut where it crosses an edge, along the straight
 /// line that is drawn.
-fn clipped(points: &[(f64, f64, f64)], [x, y]: [&Coordinate; 2]) -> Vec<Vec<(f64, f64)>> {
+pub(crate) fn clipped(points: &[(f64, f64, f64)], [x, y]: [&Coordinate; 2]) -> Vec<Vec<(f64, f64)>> {
     if let [(x_only, y_only, _)] = *points {
         return if x.holds(x_only) && y.holds(y_only) { vec![vec![(x_only, y_only)]] } else { Vec::new() };
     }
@@ -352,7 +297,7 @@ fn clipped(points: &[(f64, f64, f64)], [x, y]: [&Coordinate; 2]) -> Vec<Vec<(f64
 
 /// The part of a straight line that is within the unit square, as shares of its length; nothing if
 /// no part is.
-fn inside(from: [f64; 2], to: [f64; 2]) -> Option<(f64, f64)> {
+pub(crate) fn inside(from: [f64; 2], to: [f64; 2]) -> Option<(f64, f64)> {
     let (mut start, mut end) = (0.0f64, 1.0f64);
     for (a, b) in from.into_iter().zip(to) {
         // Rounding at an edge is no crossing.

@@ -6,6 +6,7 @@ mod colour;
 mod draw;
 mod legend;
 mod series;
+mod words;
 
 pub use axis::{Axis, Scale};
 pub use chart::Chart;

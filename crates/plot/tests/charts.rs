@@ -93,20 +93,52 @@ fn words_of_near_lines_do_not_meet() {
         for value in &values {
             chart = chart.marked(Mark::level(*value, format!("mark {value}")));
         }
-        let svg = chart.svg().expect("points");
-        let mut rows: Vec<f64> = svg
-            .split("<text ")
-            .filter(|text| text.contains("\nmark "))
-            .map(|text| text.split(" y=\"").nth(1).and_then(|rest| rest.split('"').next()?.parse().ok()).expect("a place"))
-            .collect();
-        rows.sort_by(f64::total_cmp);
-        assert_eq!(rows.len(), values.len());
-        assert!(rows.windows(2).all(|pair| pair[1] - pair[0] >= 120.0), "{values:?}: {rows:?}");
+        let places = places_of_words(&chart.svg().expect("points"));
+        assert_eq!(places.len(), values.len());
+        for (number, (left, top)) in places.iter().enumerate() {
+            // Lines of 120 units; no word is wider than 800.
+            let meets = |(other_left, other_top): &(f64, f64)| (top - other_top).abs() < 120.0 && (left - other_left).abs() < 800.0;
+            assert!(!places[..number].iter().any(meets), "{values:?}: {places:?}");
+        }
         // Between the axes: above the foot, where 440 pixels less the label's room end, and below
         // the title and the note.
-        assert!(rows.iter().all(|row| *row > 400.0), "{values:?}: {rows:?}");
-        assert!(rows.iter().all(|row| *row < 3_900.0), "{values:?}: {rows:?}");
+        assert!(places.iter().all(|(_, top)| *top > 400.0), "{values:?}: {places:?}");
+        assert!(places.iter().all(|(_, top)| *top < 3_900.0), "{values:?}: {places:?}");
     }
+}
+
+/// Left and upper edges of the words "mark ...", in tenths of a pixel.
+fn places_of_words(svg: &str) -> Vec<(f64, f64)> {
+    let of = |text: &str, name: &str| {
+        text.split(&format!("{name}=\"")).nth(1).and_then(|rest| rest.split('"').next()?.parse().ok()).expect("a place")
+    };
+    svg.split("<text ").filter(|text| text.contains("\nmark ")).map(|text| (of(text, "x"), of(text, " y"))).collect()
+}
+
+/// Words lie over no curve where there is room elsewhere, and below it where there is none, so that
+/// the curve is whole.
+#[test]
+fn words_leave_curves_alone() {
+    let steep: Vec<(f64, f64)> = (0..=100).map(|i| (f64::from(i), 100.0 / (1.0 + (-(f64::from(i) - 50.0) / 8.0).exp()))).collect();
+    let chart = Chart::new("Words", Axis::linear("x").between(0.0, 100.0), Axis::linear("y").between(0.0, 100.0));
+    let marked =
+        chart.with(Series::line("", steep)).marked(Mark::upright(50.0, "mark the middle")).marked(Mark::upright(95.0, "mark the end"));
+    let svg = marked.svg().expect("points");
+    let curve = lines(&svg, "polyline").into_iter().find(|line| line.matches(',').count() > 50).expect("a curve").to_owned();
+    let points: Vec<(f64, f64)> = curve
+        .split("points=\"")
+        .nth(1)
+        .expect("points")
+        .trim_end_matches("\"/>")
+        .split_whitespace()
+        .filter_map(|place| place.split_once(','))
+        .map(|(x, y)| (x.parse().expect("x"), y.parse().expect("y")))
+        .collect();
+    for (left, top) in places_of_words(&svg) {
+        let inside = |(x, y): &(f64, f64)| (left..left + 800.0).contains(x) && (top..top + 120.0).contains(y);
+        assert!(!points.iter().any(inside), "{left} {top}: {svg}");
+    }
+    assert!(svg.find("\nmark ").expect("words") < svg.find(&curve).expect("the curve"), "words come first");
 }
 
 /// Points of six series have six shapes; a page of charts has one style sheet with every colour's

@@ -5,8 +5,9 @@ use crate::show::{count, fpr, plural, significant};
 use truebloom_math::{Approximation, Fpr, Law, Method, Plan, Result, Variant, rate_quantile_bound};
 use truebloom_plot::{Axis, Chart, Mark, Series};
 
-/// The loads at which a filter beyond its plan is shown, as multiples of the plan.
-const LOADS: [f64; 5] = [0.5, 1.0, 1.05, 1.2, 2.0];
+/// The loads at which a filter is shown, as multiples of the plan: the plan itself and those of a
+/// report.
+const LOADS: [f64; 5] = [1.0, 1.05, 1.2, 1.5, 2.0];
 
 /// The label of most ordinates.
 pub const RATE: &str = "false-positive rate";
@@ -76,7 +77,7 @@ pub fn plan(plan: &Plan) -> Result<Chart> {
     }
     chart = chart
         .with(Series::line("average over filters", line).coloured(0))
-        .with(Series::points("at 0.5, 1, 1.05, 1.2 and 2 times the plan", points).coloured(1));
+        .with(Series::points("at 1, 1.05, 1.2, 1.5 and 2 times the plan", points).coloured(1));
     if let Some(asked) = plan.rate {
         chart = chart.marked(Mark::level(asked.to_f64(), format!("asked for: {asked}")));
     }
@@ -118,8 +119,9 @@ pub fn by_probes(
     let note = format!("{}, {}", plural(bits, "bit"), plural(items, "item"));
     let chart = Chart::new("Rate by probes", Axis::linear("probes per item"), Axis::log(RATE)).note(note);
     Ok(chart
-        .with(Series::dashed("textbook", textbook).coloured(1))
+        // Over the exact line, from which it hardly differs where filters are large.
         .with_all(line_and_band(name, &rates))
+        .with(Series::dashed("textbook", textbook).coloured(1))
         .marked(Mark::upright(f64::from(given), format!("given: {given}"))))
 }
 
@@ -181,9 +183,10 @@ pub struct Given {
     pub rate: (f64, f64, f64),
 }
 
-/// Libraries one below the other, with their rates and the one that was asked for.
+/// Libraries one below the other, with their rates and the one that was asked for; `refused` are
+/// those that have no filter for it.
 #[must_use]
-pub fn libraries(given: &[Given], items: u64, asked: Option<f64>) -> Chart {
+pub fn libraries(given: &[Given], refused: &[&str], items: u64, asked: Option<f64>) -> Chart {
     let place = |i: usize| (given.len() - 1 - i) as f64;
     let names = given.iter().rev().map(|given| given.library.clone()).collect();
     let points = |rate: &dyn Fn(&Given) -> f64| given.iter().enumerate().map(|(i, given)| (rate(given), place(i))).collect::<Vec<_>>();
@@ -193,15 +196,17 @@ pub fn libraries(given: &[Given], items: u64, asked: Option<f64>) -> Chart {
     };
     let intervals = given.iter().enumerate().flat_map(interval).collect();
     let height = 150 + 24 * given.len() as u32;
-    // As wide as the rates: an interval of few hits reaches down to the floor of equal hashes.
+    let missing = if refused.is_empty() { String::new() } else { format!("; not drawn, as refused: {}", refused.join(", ")) };
+    // As wide as the rates: an interval of few hits reaches down to the floor of equal hashes, and
+    // so does a rate of none.
     let rates = given.iter().flat_map(|given| [given.ideal, given.rate.0]).chain(asked).filter(|rate| *rate > 0.0);
     let (low, high) = rates.fold((f64::INFINITY, 0.0f64), |(low, high), rate| (low.min(rate), high.max(rate)));
     let chart = Chart::new(
         "The rates that libraries really give",
-        Axis::log(RATE).between(low / 2.0, (2.0 * high).min(1.0)),
+        Axis::log(RATE).between((low / 2.0).max(asked.unwrap_or(0.0) * 1e-4), (2.0 * high).min(1.0)),
         Axis::named("", names),
     )
-    .note(format!("asked for {}; by their laws, or simulated with 99% intervals", plural(items, "item")))
+    .note(format!("asked for {}; by their laws, or simulated with 99% intervals{missing}", plural(items, "item")))
     .sized(720, height)
     .with(Series::band("99% interval or bracket", intervals).coloured(0))
     .with(Series::points("if positions were independent", points(&|given| given.ideal)).coloured(5))

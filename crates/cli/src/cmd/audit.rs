@@ -192,7 +192,8 @@ fn print_table(args: &Args) -> Result<(), Failure> {
     let findings: Vec<_> = PROFILES.iter().map(|profile| (profile, finding(profile, args))).collect();
     let drawn = args.plot.write(|| {
         let given: Vec<Given> = findings.iter().filter_map(|(_, finding)| Some(finding.as_ref().ok()?.given())).collect();
-        Ok(plots::libraries(&given, args.items, args.rate.map(|rate| rate.to_f64())))
+        let refused: Vec<&str> = findings.iter().filter(|(_, finding)| finding.is_err()).map(|(profile, _)| profile.name).collect();
+        Ok(plots::libraries(&given, &refused, args.items, args.rate.map(|rate| rate.to_f64())))
     });
     if args.json {
         let rows: Vec<Value> = findings

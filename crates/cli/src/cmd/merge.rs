@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILTER", required = true, num_args = 2..)]
     filters: Vec<PathBuf>,
 
-    /// Keep only the keys that are in all of them, and those that pass all of them by chance
+    /// Keep only the keys that are in all of them; keys that pass all of them by chance stay, too
     #[arg(long)]
     intersect: bool,
 

@@ -29,7 +29,7 @@ Give two of -n, -p and -m; truebloom computes the third:
   truebloom plan -n 1M -p 1e-6 --scheme cube --mean
                                                  a size of another hashing scheme
 
-Filters that forget, for streams without end (one phase, two phases, and the usual way without a model):
+Filters that forget, for streams without end (one phase, two phases, `certain`: two that forget nothing sooner, and `today`: the usual way without a model):
   truebloom plan --recycling --memory 64MiB -p 0.1%      the most items that they hold
   truebloom plan --recycling -n 10M -p 0.1%              the fewest bits for this many per cycle
   truebloom plan --recycling --remember 10M -p 0.1%      the fewest bits that remember this many

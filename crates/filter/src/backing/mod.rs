@@ -10,9 +10,8 @@ pub use bytes::{Checked, View};
 pub(crate) use bytes::{Chunk, InBytes};
 pub use counter::Counter;
 pub(crate) use layers::{InLayers, Layers};
-pub(crate) use packed::KEPT_WORDS;
-pub(crate) use packed::Record;
 pub use packed::{CheckedMember, Packed};
+pub(crate) use packed::{KEPT_WORDS, Record};
 
 use crate::arch::AlignedWords;
 use crate::word::{Lies, Word};

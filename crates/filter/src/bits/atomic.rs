@@ -128,7 +128,7 @@ impl AtomicBits {
     /// The number of bits that are set in both at present.
     #[cfg(feature = "std")]
     pub(crate) fn count_common(&self, other: &AtomicBits) -> u64 {
-        self.words.iter().zip(other.words()).map(|(word, other)| u64::from((word.load(Relaxed) & other.load(Relaxed)).count_ones())).sum()
+        super::count_pairs(self.words(), other.words(), |word, other| word & other)
     }
 
     /// The words, once they are no longer shared.

@@ -1,6 +1,6 @@
 //! The blocked layout: all bits of a key lie in one cache line.
 
-use super::{Flights, IN_CACHE, combine, count_ones};
+use super::{Bits, Flights, IN_CACHE, combine, count_ones};
 use crate::arch::{self, AlignedWords, LANES, LINE_BITS, Level, Line, all_set, contains_shared, prefetch};
 use crate::backing::{Backing, Counted, Owned, Uncounted, Writable};
 use crate::bulk::{BATCH, Batch, BatchAnswers};
@@ -72,8 +72,7 @@ impl<K: Backing> Storage<InLines, K> for Lined<K> {
     where
         K: Backing<Words = AlignedWords> + Counted,
     {
-        let words = usize::try_from(scheme.bits() / 64).ok().and_then(AlignedWords::zeroed);
-        Ok(Lined { words: words.ok_or(BuildError::Memory { bytes: scheme.bits() / 8 })?, level: Level::detect() })
+        Ok(Lined { words: Bits::<K>::zeroed(scheme.bits())?.into_words(), level: Level::detect() })
     }
 
     fn from_words(_: &InLines, words: K::Words) -> Result<Lined<K>, FormatError>

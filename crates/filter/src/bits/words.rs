@@ -73,7 +73,7 @@ impl<K: Backing> Bits<K> {
 
     /// The number of bits that are set in both; both must have the same length.
     pub(crate) fn count_common(&self, other: &Bits<K>) -> u64 {
-        self.words.iter().zip(other.words.iter()).map(|(word, other)| u64::from((word.get() & other.get()).count_ones())).sum()
+        count_pairs(&self.words, &other.words, |word, other| word & other)
     }
 
     pub(crate) fn count_ones(&self) -> u64 {
@@ -116,6 +116,11 @@ impl<K: Backing> PartialEq for Bits<K> {
 /// The number of set bits in these words.
 pub(crate) fn count_ones<W: Reads>(words: &[W]) -> u64 {
     words.iter().map(|word| u64::from(word.read().count_ones())).sum()
+}
+
+/// The set bits of what `combine` makes of each word and the other's, of vectors of one length.
+pub(crate) fn count_pairs<V: Reads, W: Reads>(words: &[V], other: &[W], combine: impl Fn(u64, u64) -> u64) -> u64 {
+    words.iter().zip(other).map(|(word, other)| u64::from(combine(word.read(), other.read()).count_ones())).sum()
 }
 
 /// The number of set bits in a range of positions. Each word is read once, so that the result never

@@ -9,8 +9,7 @@ use crate::hash::KeyHasher;
 #[cfg(feature = "random")]
 use crate::hash::PortableHasher;
 use crate::items::ItemCount;
-use crate::scheme::Storage;
-use crate::scheme::{AnyScheme, Scheme, Standard};
+use crate::scheme::{AnyScheme, Scheme, Standard, Storage};
 use alloc::boxed::Box;
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Plan, Rate, Target};

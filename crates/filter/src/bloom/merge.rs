@@ -2,12 +2,11 @@
 
 use super::{Counts, FilterOf, Head, Origin};
 use crate::backing::{Backing, Counted, Writable};
+use crate::bits::count_pairs;
 use crate::error::MergeError;
 use crate::format::Label;
 use crate::hash::{KeyHasher, check_alike};
-use crate::scheme::Scheme;
-use crate::scheme::Storage;
-use crate::word::Lies;
+use crate::scheme::{Scheme, Storage};
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Adds all keys of `other`: the result is bit for bit the filter that would come from
@@ -102,8 +101,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         K: Counted,
     {
         self.check_mergeable(other)?;
-        let either = self.words().iter().zip(other.words()).map(|(ours, theirs)| ours.get() | theirs.get());
-        Ok(either.map(|word| u64::from(word.count_ones())).sum())
+        Ok(count_pairs(self.words(), other.words(), |ours, theirs| ours | theirs))
     }
 }
 

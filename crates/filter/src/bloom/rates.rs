@@ -3,8 +3,7 @@
 use super::FilterOf;
 use crate::backing::{Backing, Counted};
 use crate::hash::KeyHasher;
-use crate::scheme::Storage;
-use crate::scheme::{Scheme, SchemeId};
+use crate::scheme::{Scheme, SchemeId, Storage};
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, Fpr, Variant, items_by_moments, items_from_ones};
 
@@ -79,9 +78,14 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// # Errors
     /// The exact rate would take too much work, which happens only with hundreds of probes.
     pub fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
-        let proven = self.law().proven(items)?.unwrap_or_else(|| bounded(1.0, self.probes()));
-        Ok(above_hash_floor::<H>(proven, items))
+        expected_at::<S, H>(self.scheme(), items)
     }
+}
+
+/// [`FilterOf::expected_fpr_at`] of filters of this scheme.
+pub(super) fn expected_at<S: Scheme, H: KeyHasher>(scheme: &S, items: u64) -> Result<Fpr, Error> {
+    let proven = scheme.law().proven(items)?.unwrap_or_else(|| bounded(1.0, scheme.probes()));
+    Ok(above_hash_floor::<H>(proven, items))
 }
 
 /// Raises the upper end by the chance that the key's hash equals that of one of the items.

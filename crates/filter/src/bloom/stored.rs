@@ -8,8 +8,7 @@ use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, HEADER_BYTES, INTERSECTION, Label, MERGED, Stored, Viewed, Written, at, check_field, check_payload};
 use crate::hash::{KeyHasher as _, PortableHasher};
 use crate::ids::FileKind;
-use crate::scheme::Scheme;
-use crate::scheme::Storage;
+use crate::scheme::{Scheme, Storage};
 use crate::word::Lies;
 use alloc::vec::Vec;
 

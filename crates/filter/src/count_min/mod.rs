@@ -52,13 +52,12 @@ pub use hashes::{FullRows, PairwiseRows, RowHashes, TwoHashRows};
 pub use heavy::{HeavyHitter, HeavyHitters, ListedSketch};
 pub use merge::InnerProduct;
 
-use crate::MAX_PROBES;
-use crate::arch;
 use crate::backing::{Backing, Counted, Owned, View};
 use crate::error::BuildError;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, hash_key};
 use crate::key::Key;
 use crate::word::Lies;
+use crate::{MAX_PROBES, arch};
 use core::fmt;
 use truebloom_math::Rate;
 use truebloom_math::count_min::Shape;

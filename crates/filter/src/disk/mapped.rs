@@ -3,10 +3,9 @@
 
 use super::open_regular;
 use memmap2::Mmap;
-use std::fmt;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::{fmt, io};
 
 /// The bytes of a file, mapped into memory: they are read when they are accessed, and shared by all
 /// processes that map the file. A clone refers to the same map.

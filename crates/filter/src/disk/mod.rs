@@ -264,9 +264,14 @@ fn check_writable(name: &Path, path: &Path, old: &Metadata) -> Result<(), FileEr
     }
 }
 
-/// The error without the name of the temporary file, which the library adds to it.
+/// The error without the name of the temporary file, which the library adds to it. That also hides
+/// the system's error, which a missing folder gives again.
 fn write_error(path: &Path, cause: io::Error) -> FileError {
-    let cause = if cause.raw_os_error().is_none() { cause.kind().into() } else { cause };
+    let again = |kind| std::fs::metadata(folder_of(path)).err().filter(|again| again.kind() == kind);
+    let cause = match cause.raw_os_error() {
+        Some(_) => cause,
+        None => again(cause.kind()).unwrap_or_else(|| cause.kind().into()),
+    };
     FileError::Write { path: path.to_owned(), cause }
 }
 
@@ -365,7 +370,7 @@ mod system {
         one.uid() == other.uid()
     }
 
-    /// Gives the file the owner, the group and the permissions of the old one, in this order, so
+    /// Gives the file the group, the owner and the permissions of the old one, in this order, so
     /// that at no time can more users read it than before.
     pub(super) fn keep(file: &File, old: &Metadata) -> io::Result<Vec<Unkept>> {
         let new = file.metadata()?;

@@ -5,8 +5,7 @@ use super::HEADER_BYTES;
 use crate::MAX_PROBES;
 use crate::error::{Expected, FormatError};
 use crate::hash::Seed;
-use crate::ids::FileKind;
-use crate::ids::HasherId;
+use crate::ids::{FileKind, HasherId};
 use truebloom_math::{MAX_BITS, Rate, SchemeId};
 use xxhash_rust::xxh3::xxh3_64;
 

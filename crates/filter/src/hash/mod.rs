@@ -11,8 +11,7 @@ mod xxh3;
 pub use foreign::ForeignHasher;
 pub use portable::PortableHasher;
 pub use prehashed::Prehashed;
-pub(crate) use salt::Salt;
-pub(crate) use salt::Use as SaltUse;
+pub(crate) use salt::{Salt, Use as SaltUse};
 pub use seed::Seed;
 
 use crate::error::MergeError;

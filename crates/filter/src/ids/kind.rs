@@ -41,7 +41,7 @@ file_kind! {
     /// A Bloom filter.
     Bloom = 1, "a Bloom filter", "`BloomFilter::open`, or `truebloom check`", Spread;
     /// A blocked Bloom filter.
-    Blocked = 2, "a blocked Bloom filter", "`BlockedBloomFilter::open`, or `truebloom check`", Lines;
+    Blocked = 2, "a blocked Bloom filter", "`BlockedBloomFilter::open` (`InPlace::<InLines>::open` to change it in its place), or `truebloom check`", Lines;
     /// A recycling filter of one phase.
     RecyclingOnePhase = 3, "a recycling filter of one phase", "`RecyclingFilter::open`, or `truebloom dedup --state`", Spread;
     /// A recycling filter of two phases.

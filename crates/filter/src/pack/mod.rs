@@ -31,7 +31,7 @@ use record::record_words;
 /// let mut pack = Pack::of(&table);
 /// for number in 0..10u64 {
 ///     table.clear();
-///     table.extend((0..5_000).map(|key| (number, key).1 + 5_000 * number));
+///     table.extend(5_000 * number..5_000 * (number + 1));
 ///     pack.push(&table)?;
 /// }
 /// // Later: of bytes, which may be a mapped file.

@@ -7,10 +7,8 @@ use crate::bloom::{Counts, Head};
 use crate::error::{Expected, FormatError};
 use crate::format::check_field;
 use crate::hash::PortableHasher;
-use crate::scheme::Scheme;
-use crate::scheme::Storage;
-use crate::word::Lies as _;
-use crate::word::Word;
+use crate::scheme::{Scheme, Storage};
+use crate::word::{Lies as _, Word};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64_with_seed};
 
 /// The indices of a record's words; docs/FORMAT.md explains them.

@@ -35,9 +35,11 @@ pub struct Stats {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WrongDrops {
-    /// An estimate of their number, with the same mean over seeds.
+    /// An estimate of their number, with the same mean over seeds. It may be more than were
+    /// reported as seen.
     pub expected: f64,
-    /// An upper bound on their number, which holds with the confidence asked for.
+    /// An upper bound on their number, which holds with the confidence asked for: at most as many
+    /// as were reported as seen.
     pub at_most: u64,
 }
 
@@ -130,7 +132,9 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         // addition, of which a cycle has no more than bits.
         let additions = self.bits() as f64 + self.counts.cycles as f64;
         let safe = expected * (1.0 + (1.0 + odds) * self.rounding() + additions * f64::EPSILON);
-        Ok(Some(WrongDrops { expected, at_most: wrong_drops_at_most(safe, odds, confidence)? }))
+        // A wrong drop is an item that was reported as seen.
+        let seen = self.counts.offered.saturating_sub(self.counts.new);
+        Ok(Some(WrongDrops { expected, at_most: wrong_drops_at_most(safe, odds, confidence)?.min(seen) }))
     }
 
     /// The average rate of this stream so far: expected wrong drops divided by the number of new

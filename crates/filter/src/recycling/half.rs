@@ -4,8 +4,7 @@ use crate::arch::{AlignedWords, prefetch};
 use crate::backing::{Backing, Counted, Owned, Writable};
 use crate::bits::{Ahead, Bits};
 use crate::error::BuildError;
-use crate::hash::KeyHash;
-use crate::hash::Salt;
+use crate::hash::{KeyHash, Salt};
 use crate::scheme::Scheme;
 use alloc::vec::Vec;
 

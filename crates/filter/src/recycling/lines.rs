@@ -5,14 +5,12 @@ use super::memory::{Entered, Layout, Memory, Phased, Recorded};
 use super::stored::parameter;
 use crate::arch::{AlignedWords, LINE_BITS, Level, Line, prefetch};
 use crate::backing::{Backing, Counted, Owned, Uncounted, Writable};
-use crate::bits::count_ones;
+use crate::bits::{Bits, count_ones};
 use crate::error::{BuildError, Expected, FormatError};
 use crate::format::{Fields, at, check_field};
-use crate::hash::KeyHash;
-use crate::hash::Salt;
+use crate::hash::{KeyHash, Salt};
 use crate::ids::FileKind;
-use crate::scheme::Placed as _;
-use crate::scheme::{InLines, Scheme, SchemeId};
+use crate::scheme::{InLines, Placed as _, Scheme, SchemeId};
 use crate::word::{Lies, Word};
 use alloc::format;
 use alloc::string::ToString;
@@ -95,8 +93,7 @@ impl<K: Backing> Memory<K> for Lines<K> {
         K: Backing<Words = AlignedWords> + Counted,
     {
         let bits = scheme.law.bits();
-        let words = usize::try_from(bits / 64).ok().and_then(AlignedWords::zeroed).ok_or(BuildError::Memory { bytes: bits / 8 })?;
-        Lines::empty(scheme, words, policy, salt)
+        Lines::empty(scheme, Bits::<K>::zeroed(bits)?.into_words(), policy, salt)
     }
 
     fn bits(&self) -> u64 {

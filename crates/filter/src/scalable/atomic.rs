@@ -2,24 +2,27 @@
 
 use super::ScalableFilter;
 use super::part::{Part, next_number};
+use super::rates::rate_at;
 use crate::arch::AlignedWords;
 use crate::backing::{KEPT_WORDS, Owned};
-use crate::bits::AtomicBits;
+use crate::bits::{AtomicBits, IN_CACHE, count_ones};
 use crate::bloom::{Counts, Origin};
+use crate::bulk::{self, Answers, BatchAnswers, Hashes, mark};
 use crate::error::BuildError;
 use crate::format::Label;
-use crate::hash::{KeyHash, PortableHasher, hash_key};
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed, hash_key};
 use crate::key::Key;
-use crate::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, Ordering::Relaxed};
+use crate::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, Ordering::Relaxed, fence};
 use crate::tally::Tally;
 use alloc::alloc::{Layout, handle_alloc_error};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use std::sync::{OnceLock, PoisonError};
-use truebloom_math::Growth;
+use truebloom_math::law::Layered;
+use truebloom_math::{Fpr, Growth, Rate};
 
-/// A [`ScalableFilter`] that threads fill and query at the same time. It is made from a
-/// [`ScalableFilter`], and turned back into one at the end.
+/// A [`ScalableFilter`] that threads fill and query at the same time. It is made for a rate, or
+/// from a [`ScalableFilter`], and turned back into one at the end.
 ///
 /// Insertions and queries take no lock. Opening a layer does, and a thread that needs the new layer
 /// waits for it. The rate never exceeds the one asked for: an insertion reserves room for all its
@@ -28,8 +31,8 @@ use truebloom_math::Growth;
 /// for [`AtomicFilterOf`](crate::AtomicFilterOf).
 ///
 /// ```
-/// use truebloom::{AtomicScalableFilter, ScalableFilter};
-/// let shared = AtomicScalableFilter::from(ScalableFilter::new(0.001)?);
+/// use truebloom::AtomicScalableFilter;
+/// let shared = AtomicScalableFilter::new(0.001)?;
 /// std::thread::scope(|scope| {
 ///     for part in 0..4u64 {
 ///         let shared = &shared;
@@ -61,10 +64,34 @@ struct SharedLayer {
     taken: AtomicU64,
 }
 
+/// Probes of a key that are asked for ahead: half of the keys that are not contained need no
+/// second.
+const ASKED_AHEAD: usize = 2;
+
 /// Slots for later layers: more than can be used before memory runs out.
 const MORE_LAYERS: usize = Growth::MOST_LAYERS as usize;
 
 impl AtomicScalableFilter {
+    /// [`ScalableFilter::new`], shared.
+    ///
+    /// # Errors
+    /// As for [`ScalableFilter::new`].
+    #[cfg(feature = "random")]
+    pub fn new<R: TryInto<Rate>>(rate: R) -> Result<AtomicScalableFilter, BuildError>
+    where
+        BuildError: From<R::Error>,
+    {
+        ScalableFilter::new(rate).map(AtomicScalableFilter::from)
+    }
+
+    /// [`ScalableFilter::with_growth`], shared.
+    ///
+    /// # Errors
+    /// As for [`ScalableFilter::with_growth`].
+    pub fn with_growth(growth: Growth, hasher: PortableHasher) -> Result<AtomicScalableFilter, BuildError> {
+        ScalableFilter::with_growth(growth, hasher).map(AtomicScalableFilter::from)
+    }
+
     /// Inserts a key; returns true if it was new to this call.
     ///
     /// # Panics
@@ -95,6 +122,43 @@ impl AtomicScalableFilter {
         &self.hasher
     }
 
+    /// The seed of the hasher.
+    pub fn seed(&self) -> Seed {
+        KeyHasher::seed(&self.hasher)
+    }
+
+    /// The rate asked for.
+    pub fn rate(&self) -> Rate {
+        self.growth.rate()
+    }
+
+    /// Number of bits of all layers so far.
+    pub fn bits(&self) -> u64 {
+        self.parts().map(|part| part.layer.bits()).sum()
+    }
+
+    /// Probes per key in all layers so far, the most that a query takes.
+    pub fn probes(&self) -> u32 {
+        self.parts().fold(0, |probes, part| probes.saturating_add(part.layer.probes()))
+    }
+
+    /// The filter's rate as it is now: [`ScalableFilter::fpr`]. Of the bits that other threads set
+    /// meanwhile, some may be counted. Linear in the bits; takes no copy of them.
+    pub fn fpr(&self) -> Fpr {
+        let there = || (0..self.layers()).filter_map(|number| self.layer(number));
+        let (layers, ones): (Vec<&SharedLayer>, Vec<u64>) = there().map(|layer| (layer, count_ones(layer.bits.words()))).unzip();
+        let numbers = layers.iter().map(|layer| layer.part.number).collect();
+        let law = Layered::numbered(layers.iter().map(|layer| layer.part.layer).collect(), numbers);
+        fence(Ordering::Acquire);
+        // After the bits: an insertion counts itself before it sets any, and the count is to be an
+        // upper bound.
+        rate_at(&law, &ones, self.offered())
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Part<Owned>> {
+        (0..self.layers()).filter_map(|number| self.layer(number)).map(|layer| &layer.part)
+    }
+
     /// The text that a program attached to it: [`FilterOf::set_label`](crate::FilterOf::set_label).
     pub fn label(&self) -> Option<&str> {
         self.label.text()
@@ -111,17 +175,77 @@ impl AtomicScalableFilter {
     }
 
     /// [`insert`](Self::insert) of a key that is already hashed.
+    pub fn insert_hash(&self, hash: KeyHash) -> bool {
+        super::keys::or_abort(self.try_insert_hash(hash))
+    }
+
+    /// Inserts keys, in order, and says which were new to this call: what [`insert`](Self::insert)
+    /// of one after the other says. The bits of the next keys are on their way meanwhile.
+    ///
+    /// ```
+    /// use truebloom::AtomicScalableFilter;
+    /// let seen = AtomicScalableFilter::new(0.001)?;
+    /// assert!(seen.insert_all(["a", "b", "a"]).iter().eq([true, true, false]));
+    /// assert_eq!(seen.contains_all(["a", "b"]).count_ones(), 2);
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
+    pub fn insert_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
+        self.answers(bulk::hashing(&self.hasher, keys), |hash| self.insert_hash(hash))
+    }
+
+    /// [`insert_all`](Self::insert_all) of keys that are already hashed.
+    pub fn insert_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
+        self.answers(bulk::hashed(hashes), |hash| self.insert_hash(hash))
+    }
+
+    /// Which of the keys are contained: what [`contains`](Self::contains) says of each.
+    pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
+        self.answers(bulk::hashing(&self.hasher, keys), |hash| self.contains_hash(hash))
+    }
+
+    /// [`contains_all`](Self::contains_all) of keys that are already hashed.
+    pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
+        self.answers(bulk::hashed(hashes), |hash| self.contains_hash(hash))
+    }
+
+    /// The answer for each key. While those of a batch are found, the words of the next in the
+    /// newest layer, which is asked first and holds most keys, are on their way.
+    fn answers(&self, next: impl FnMut(&mut Hashes), answer: impl Fn(KeyHash) -> bool) -> Answers {
+        let mut all = Answers::default();
+        bulk::for_each_batch(
+            next,
+            |batch| {
+                let mut answers = BatchAnswers::default();
+                let newest = self.layer(self.layers() - 1).filter(|layer| layer.part.layer.bits() > IN_CACHE);
+                for key in 0..batch.present.count().max(batch.following.count()) {
+                    if let (Some(newest), true) = (newest, key < batch.following.count()) {
+                        newest.bits.ask(&newest.part.head.scheme, newest.part.hash(batch.following.hash(key)), ASKED_AHEAD);
+                    }
+                    if key < batch.present.count() {
+                        mark(&mut answers, key, answer(batch.present.hash(key)));
+                    }
+                }
+                answers
+            },
+            |answers, count| all.push(answers, count),
+        );
+        all
+    }
+
+    /// [`insert_hash`](Self::insert_hash), with an error where the memory for a new layer cannot be
+    /// allocated.
     ///
     /// # Errors
-    /// The memory for a new layer cannot be allocated; then the key is not inserted.
+    /// The memory for a new layer cannot be allocated; then the key is not inserted, and its offer
+    /// not counted.
     pub fn try_insert_hash(&self, hash: KeyHash) -> Result<bool, BuildError> {
-        self.offered.add(1);
         loop {
             let count = self.layers();
             if self.is_in(count, hash) {
+                self.offered.add(1);
                 return Ok(false);
             }
-            if let Some(new) = self.layer(count - 1).and_then(|open| open.insert(hash)) {
+            if let Some(new) = self.layer(count - 1).and_then(|open| open.insert(hash, || self.offered.add(1))) {
                 return Ok(new);
             }
             self.open(count)?;
@@ -159,12 +283,17 @@ impl AtomicScalableFilter {
     }
 
     /// The filter, with all keys that were inserted. It is marked as merged, because several calls
-    /// may have reported one key as new. Linear in the bits.
+    /// may have reported one key as new. Linear in the bits. One layer after the other is copied
+    /// and released, so that it takes the memory of one more layer meanwhile.
     ///
     /// # Errors
-    /// The memory for a second filter cannot be allocated.
+    /// The memory for a layer cannot be allocated.
     pub fn into_filter(self) -> Result<ScalableFilter, BuildError> {
-        self.snapshot()
+        let AtomicScalableFilter { hasher, growth, label, layers, offered, changed, .. } = self;
+        let there = layers.into_vec().into_iter().filter_map(OnceLock::into_inner);
+        // Each ends with its copy.
+        let copies = there.map(|layer| layer.copied()).collect::<Result<_, _>>()?;
+        Ok(assembled((hasher, growth, label), copies, offered.get(), changed))
     }
 
     /// A copy of the filter as it is now, while threads go on inserting: it has every key whose
@@ -174,22 +303,27 @@ impl AtomicScalableFilter {
     /// The memory cannot be allocated.
     pub fn snapshot(&self) -> Result<ScalableFilter, BuildError> {
         let AtomicScalableFilter { hasher, growth, label, offered, changed, .. } = self;
-        let (mut parts, mut words) = (Vec::new(), Vec::new());
-        for layer in (0..self.layers()).filter_map(|number| self.layer(number)) {
-            let mut part = layer.part.clone();
-            let bits = layer.bits.to_aligned_after(KEPT_WORDS).ok_or(BuildError::Memory { bytes: part.layer.bits() / 8 })?;
-            part.ones = bits.iter().map(|word| u64::from(word.count_ones())).sum();
-            part.inserted = part.inserted.max(part.ones.div_ceil(part.layer.probes().into()));
-            words.push(bits);
-            parts.push(part);
-        }
+        let there = (0..self.layers()).filter_map(|number| self.layer(number));
+        let copies = there.map(SharedLayer::copied).collect::<Result<_, _>>()?;
         // After the bits: an insertion counts itself before it sets any, and the count is to be an
-        // upper bound. Two layers may have one key, of two threads or of a merge, so the sum over
-        // them would be no lower bound.
-        let changed = parts.iter().map(|part| part.inserted).fold(*changed, u64::max);
-        let counts = Counts { offered: offered.get().max(changed), changed, origin: Origin::Merged };
-        Ok(ScalableFilter { hasher: *hasher, growth: *growth, label: label.clone(), parts, words, counts })
+        // upper bound.
+        Ok(assembled((*hasher, *growth, label.clone()), copies, offered.get(), *changed))
     }
+}
+
+/// The filter of these layers, after this many offers of at least `changed` keys.
+fn assembled(
+    (hasher, growth, label): (PortableHasher, Growth, Label),
+    layers: Vec<(Part<Owned>, AlignedWords)>,
+    offered: u64,
+    changed: u64,
+) -> ScalableFilter {
+    let (parts, words): (Vec<_>, Vec<_>) = layers.into_iter().unzip();
+    // Two layers may have one key, of two threads or of a merge, so the sum over them would be no
+    // lower bound.
+    let changed = parts.iter().map(|part| part.inserted).fold(changed, u64::max);
+    let counts = Counts { offered: offered.max(changed), changed, origin: Origin::Merged };
+    ScalableFilter { hasher, growth, label, parts, words, counts }
 }
 
 impl SharedLayer {
@@ -197,11 +331,21 @@ impl SharedLayer {
         self.bits.contains(&self.part.head.scheme, self.part.hash(hash))
     }
 
+    /// The layer as it is now, with its words.
+    fn copied(&self) -> Result<(Part<Owned>, AlignedWords), BuildError> {
+        let mut part = self.part.clone();
+        let words = self.bits.to_aligned_after(KEPT_WORDS).ok_or(BuildError::Memory { bytes: part.layer.bits() / 8 })?;
+        part.ones = count_ones(&words);
+        part.inserted = part.inserted.max(part.ones.div_ceil(part.layer.probes().into()));
+        Ok((part, words))
+    }
+
     /// Sets the bits of a key and returns whether any of them was 0; `None`, and nothing is set, if
-    /// there is no room for all of them.
-    fn insert(&self, hash: KeyHash) -> Option<bool> {
+    /// there is no room for all of them. If there is, `counted` is called before any bit is set.
+    fn insert(&self, hash: KeyHash, counted: impl FnOnce()) -> Option<bool> {
         let (probes, limit) = (u64::from(self.part.layer.probes()), self.part.layer.limit());
         self.taken.fetch_update(Relaxed, Relaxed, |taken| Some(taken + probes).filter(|taken| *taken <= limit)).ok()?;
+        counted();
         let newly_set = u64::from(self.bits.insert(&self.part.head.scheme, self.part.hash(hash)));
         self.taken.fetch_sub(probes - newly_set.min(probes), Relaxed);
         Some(newly_set > 0)

@@ -11,8 +11,7 @@ use crate::bulk::{Answers, BATCH};
 use crate::error::BuildError;
 use crate::hash::{KeyHash, PortableHasher, hash_key};
 use crate::key::Key;
-use crate::scheme::Standard;
-use crate::scheme::Storage;
+use crate::scheme::{Standard, Storage};
 use alloc::alloc::{Layout, handle_alloc_error};
 use alloc::vec::Vec;
 

@@ -3,11 +3,12 @@
 use super::{Part, ScalableFilter};
 use crate::arch::AlignedWords;
 use crate::backing::{Backing, KEPT_WORDS, Layers};
+use crate::bits::{count_ones, count_pairs};
 use crate::bloom::{Counts, Origin};
 use crate::error::{BuildError, MergeError};
 use crate::format::Label;
 use crate::hash::check_alike;
-use crate::word::{Lies, Word};
+use crate::word::Lies;
 use alloc::vec::Vec;
 
 impl ScalableFilter {
@@ -57,10 +58,7 @@ impl ScalableFilter {
     fn add_layer<V: Backing>(&mut self, other: &ScalableFilter<V>, theirs: usize) -> Result<(), MergeError> {
         let Some(part) = other.parts.get(theirs) else { return Ok(()) };
         let twin = |(_, ours): &(usize, &Part<_>)| (ours.number, ours.layer) == (part.number, part.layer);
-        let with = |at: usize| {
-            let either = self.bits_of(at).iter().zip(other.bits_of(theirs)).map(|(ours, theirs)| ours.get() | theirs.get());
-            either.map(|word| u64::from(word.count_ones())).sum::<u64>()
-        };
+        let with = |at: usize| count_pairs(self.bits_of(at), other.bits_of(theirs), |ours, theirs| ours | theirs);
         let twins = self.parts.iter().enumerate().filter(twin);
         let room = twins.map(|(at, _)| (at, with(at))).find(|(_, ones)| *ones <= part.layer.limit());
         match room.and_then(|(at, ones)| Some((self.parts.get_mut(at)?, self.words.get_mut(at)?, ones))) {
@@ -74,7 +72,7 @@ impl ScalableFilter {
                 let memory = MergeError::Memory { bytes: 8 * found.len() as u64 };
                 let mut words = AlignedWords::zeroed(found.len()).ok_or(memory)?;
                 words.iter_mut().zip(found).for_each(|(copy, word)| *copy = word.get());
-                let ones = ones_of(other.bits_of(theirs));
+                let ones = count_ones(other.bits_of(theirs));
                 let Part { head, layer, number, salt, inserted, .. } = part;
                 self.parts.push(Part { head: head.clone(), layer: *layer, number: *number, salt: *salt, inserted: *inserted, ones });
                 self.words.push(words);
@@ -103,7 +101,7 @@ impl<K: Backing> ScalableFilter<K> {
     /// depends on that. The set bits of a view may not have been counted.
     fn check_limits(&self) -> Result<(), MergeError> {
         for (number, part) in self.parts.iter().enumerate() {
-            let (ones, limit) = (ones_of(self.bits_of(number)), part.layer.limit());
+            let (ones, limit) = (count_ones(self.bits_of(number)), part.layer.limit());
             if ones > limit {
                 return Err(MergeError::Limit { ones, limit });
             }
@@ -119,8 +117,4 @@ impl<K: Backing> ScalableFilter<K> {
         let empty = ScalableFilter::with_growth(self.growth, self.hasher)?;
         Ok(ScalableFilter { label: self.label.clone(), ..empty })
     }
-}
-
-fn ones_of<W: Word>(words: &[W]) -> u64 {
-    words.iter().map(|word| u64::from(word.get().count_ones())).sum()
 }

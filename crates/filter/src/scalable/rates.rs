@@ -3,11 +3,11 @@
 use super::ScalableFilter;
 use super::part::{Part, next_number};
 use crate::backing::{Backing, Counted};
+use crate::bits::count_pairs;
 use crate::bloom::bracket;
 use crate::hash::{KeyHasher, PortableHasher};
-use crate::word::Lies as _;
 use alloc::vec::Vec;
-use truebloom_math::law::{Layer, hash_floor};
+use truebloom_math::law::{Layer, Layered, hash_floor};
 use truebloom_math::{Error, Fpr, Growth, Law, Method, items_from_ones};
 
 /// The largest number of layers with one number for which all pairs are examined.
@@ -61,9 +61,7 @@ impl<K: Counted> ScalableFilter<K> {
     /// merge that kept layers of both filters it is only bounded. The upper end includes the chance
     /// of equal hashes, at most `offered / 2^128`.
     pub fn fpr(&self) -> Fpr {
-        let mut rate = self.layered().fpr_at_fill(&self.layer_ones()).ok().flatten().unwrap_or(Fpr::ONE);
-        rate.add_above(hash_floor(self.offered(), PortableHasher::HASH_BITS));
-        at_most(rate)
+        rate_at(&self.layered(), &self.layer_ones(), self.offered())
     }
 
     /// Whether the fill determines the rate: unless a merge kept layers of both filters.
@@ -125,10 +123,16 @@ impl<K: Counted> ScalableFilter<K> {
         if !alike(&ours, &theirs) {
             return 1.0;
         }
-        let both = self.bits_of(one).iter().zip(self.bits_of(other)).map(|(one, other)| one.get() & other.get());
-        let ones = both.map(|word| u64::from(word.count_ones())).sum();
+        let ones = count_pairs(self.bits_of(one), self.bits_of(other), |one, other| one & other);
         ours.fpr_at_fill(ones).map_or(1.0, |rate| rate.upper)
     }
+}
+
+/// The rate of layers with this many set bits each, after this many offers.
+pub(super) fn rate_at(layers: &Layered, ones: &[u64], offered: u64) -> Fpr {
+    let mut rate = layers.fpr_at_fill(ones).ok().flatten().unwrap_or(Fpr::ONE);
+    rate.add_above(hash_floor(offered, PortableHasher::HASH_BITS));
+    at_most(rate)
 }
 
 /// The bound as a rate: its value is its upper end, as for every filter.

@@ -4,10 +4,10 @@ use super::ScalableFilter;
 use super::part::Part;
 use crate::arch::AlignedWords;
 use crate::backing::{Backing, Checked, Counted, InBytes, InLayers, KEPT_WORDS, Owned, View};
+use crate::bits::count_ones;
 use crate::bloom::Counts;
 use crate::error::{Expected, FormatError};
-use crate::format::Label;
-use crate::format::{Fields, HEADER_BYTES, MERGED, Stored, Viewed, Written, at, check_field, check_payload};
+use crate::format::{Fields, HEADER_BYTES, Label, MERGED, Stored, Viewed, Written, at, check_field, check_payload};
 use crate::hash::{KeyHasher as _, PortableHasher};
 use crate::ids::FileKind;
 use crate::scheme::SchemeId;
@@ -124,7 +124,7 @@ impl Header {
 
     /// The layer of a record, after counting its set bits and checking them against the record.
     fn counted<K: Counted, W: Word>(&self, found: &Recorded, is_last: bool, words: &[W]) -> Result<Part<K>, FormatError> {
-        let ones = words.iter().skip(KEPT_WORDS).map(|word| u64::from(word.get().count_ones())).sum();
+        let ones = count_ones(words.get(KEPT_WORDS..).unwrap_or_default());
         let (least, most) = if self.counts.is_merged() {
             (0, found.layer.limit())
         } else {

@@ -104,6 +104,20 @@ fn kept_seeds_are_bounded_until_something_is_forgotten() {
     assert!(mean > 0.5 && apart.abs() < 5.0, "{mean} {apart}");
 }
 
+/// Only what was reported as seen can be a wrong drop: 0 of a filter that was offered nothing.
+#[test]
+fn no_more_are_bounded_than_were_reported_as_seen() {
+    let mut filter = filter::<Standard>(40, 3, Policy::one_phase(20), 1);
+    let at_most = |filter: &truebloom::RecyclingFilter| filter.wrong_drops(0.999).expect("in range").expect("renewed seeds").at_most;
+    let (mut seen, mut capped) = (0, 0);
+    for key in 0..200u64 {
+        assert!(at_most(&filter) <= seen, "{key}");
+        capped += u32::from(at_most(&filter) == seen);
+        seen += u64::from(!filter.check_and_insert(&key).is_new());
+    }
+    assert!(capped > 0 && at_most(&filter) < seen + 50);
+}
+
 #[test]
 fn a_confidence_that_is_none_is_an_error() {
     let filter = filter::<Standard>(40, 3, Policy::one_phase(20), 1);

@@ -58,8 +58,11 @@ impl Blocked {
     /// blocks.
     pub fn new(bits: u64, block_bits: u64, in_block: InBlock, probes: u32) -> Result<Blocked> {
         check_bits(bits)?;
-        if block_bits == 0 || !bits.is_multiple_of(block_bits) {
-            return out_of_range("block_bits", block_bits, format!("a divisor of bits ({bits}), so that blocks are whole"));
+        if block_bits == 0 {
+            return out_of_range("block_bits", block_bits, "at least 1");
+        }
+        if !bits.is_multiple_of(block_bits) {
+            return out_of_range("bits", bits, format!("a multiple of {block_bits}, so that blocks are whole"));
         }
         match in_block {
             InBlock::Independent => Variant::Standard.check(block_bits, probes)?,

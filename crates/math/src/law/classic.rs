@@ -16,6 +16,7 @@ pub struct Classic {
 }
 
 impl Classic {
+    /// The law of filters of this size.
     ///
     /// # Errors
     /// Bits or probes are out of range, or probes exceed bits.

@@ -22,6 +22,7 @@ pub struct Partitioned {
 }
 
 impl Partitioned {
+    /// The law of filters of this size.
     ///
     /// # Errors
     /// Bits or probes are out of range, or probes exceed bits.

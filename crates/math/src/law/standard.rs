@@ -21,6 +21,7 @@ pub struct Standard {
 }
 
 impl Standard {
+    /// The law of filters of this size.
     ///
     /// # Errors
     /// Bits or probes are out of range; probes may exceed bits.

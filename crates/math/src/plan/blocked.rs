@@ -12,8 +12,8 @@ use crate::{Error, Fpr, Law, MAX_BITS, Method, Rate, Result, SchemeId};
 use alloc::vec::Vec;
 use alloc::{format, vec};
 
-/// The largest number of probes that plans give to a blocked filter. At a rate of 1e-6, sixteen are
-/// best; at rates where more would be best, a standard filter takes half the bits.
+/// The most probes of a recycling filter of blocks. At a rate of 1e-6 sixteen are best; where more
+/// would be, a standard filter takes half the bits.
 pub const MAX_BLOCKED_PROBES: u32 = 32;
 
 /// Plans in whole blocks. For the mean, one block less or one item more would miss the rate with
@@ -51,7 +51,7 @@ fn whole_blocks(target: &Target, bits: u64) -> Result<u64> {
 
 /// The numbers of probes to choose from.
 fn choice(target: &Target) -> core::ops::RangeInclusive<u32> {
-    target.probes.map_or(1..=MAX_BLOCKED_PROBES, |probes| probes..=probes)
+    target.probes.map_or(1..=BLOCK_PROBES, |probes| probes..=probes)
 }
 
 /// A lower bound on the logarithm of the expected rate, in `f64` with a relative error of the rate
@@ -65,6 +65,10 @@ fn choice(target: &Target) -> core::ops::RangeInclusive<u32> {
 fn ln_rate(blocks: f64, items: f64, probes: u32, second: bool) -> f64 {
     let (k, bits) = (f64::from(probes), BLOCK_BITS as f64);
     let lambda = items / blocks;
+    if blocks == 1.0 && !second && items <= 500.0 {
+        // The load is certain.
+        return k * libm::log(-libm::expm1(k * items * libm::log1p(-1.0 / bits)));
+    }
     if lambda > 500.0 || blocks < 2.0 {
         return f64::NEG_INFINITY;
     }
@@ -222,7 +226,7 @@ fn fewest_for_the_mean(target: &Target, items: u64, rate: &Rate) -> Result<Optio
     // From the bits of the textbook: a little fewer probes than it says, as fuller blocks want
     // fewer.
     let textbook = items as f64 * -rate.ln() / (core::f64::consts::LN_2 * core::f64::consts::LN_2 * BLOCK_BITS as f64);
-    let likely = ((-rate.ln() / core::f64::consts::LN_2) as u32).clamp(1, MAX_BLOCKED_PROBES);
+    let likely = ((-rate.ln() / core::f64::consts::LN_2) as u32).clamp(1, BLOCK_PROBES);
     let tried = target.probes.map_or(likely.saturating_sub(4).max(1)..=likely, |probes| probes..=probes);
     let guessed = tried.map(|probes| (about_blocks(items, probes, rate.ln(), textbook), probes));
     let Some((guess, mut probes)) = guessed.min_by(|a, b| a.0.total_cmp(&b.0)) else { return Ok(None) };
@@ -293,7 +297,27 @@ impl Sure<'_> {
         self.keeps(blocks, items, rate)
     }
 
-    /// Whether the average meets the rate.
+    /// The same rate with a tilt that is looked for once more, near the one known, or with that one
+    /// if it serves better.
+    fn kept_again(&mut self, blocks: u64, items: u64) -> f64 {
+        let (known, kept) = (self.tilt.clone(), self.kept(blocks, items));
+        self.tilt_at(blocks, items);
+        let again = self.kept(blocks, items);
+        if again < kept {
+            return again;
+        }
+        self.tilt = known;
+        kept
+    }
+
+    /// What is kept at a size, looked for once more where it is nearly enough.
+    fn kept_nearly(&mut self, blocks: u64, items: u64, rate: &Rate) -> f64 {
+        let kept = self.kept(blocks, items);
+        let is_near = kept > rate.to_f64() && kept < NEARLY * rate.to_f64();
+        if is_near { self.kept_again(blocks, items) } else { kept }
+    }
+
+    /// The average alone.
     fn meets(&self, blocks: u64, items: u64, rate: &Rate) -> Result<bool> {
         law(blocks, self.probes)?.meets(items, rate, self.target.hash_bits)
     }
@@ -334,15 +358,15 @@ impl Sure<'_> {
         guess
     }
 
-    /// The smallest number of blocks found, searching upwards from that of the mean. Above a
-    /// million blocks, improvements below a hundred-thousandth are not pursued.
-    fn fewest(&mut self, items: u64, rate: &Rate, mean: u64) -> Option<u64> {
+    /// The fewest blocks found, from those of the mean upwards and first near a start. Beyond a
+    /// million a hundred-thousandth more is not looked into.
+    fn fewest(&mut self, items: u64, rate: &Rate, start: u64, mean: u64) -> Option<u64> {
         let range = (mean as f64, MAX_BLOCKS as f64);
-        let guess = self.about_size(rate, mean as f64, range, 1.0, |blocks| (blocks as u64, items));
+        let guess = self.about_size(rate, start as f64, range, 1.0, |blocks| (blocks as u64, items));
         let mut blocks = self.fewest_from((libm::ceil(guess) as u64).clamp(mean, MAX_BLOCKS), items, rate, mean)?;
         // A tilt that was found elsewhere may hide fewer.
         for _ in 0..MOST_TILTS {
-            if !self.tilt.as_ref().is_some_and(|tilt| tilt.is_steep(items)) {
+            if !self.tilt.as_ref().is_some_and(|tilt| tilt.is_steep()) {
                 break;
             }
             let known = (self.tilt.take(), self.load);
@@ -405,9 +429,25 @@ impl Sure<'_> {
         blocks
     }
 
-    /// The largest number of items found, up to that of the mean.
-    fn most(&mut self, blocks: u64, rate: &Rate, mean: u64) -> u64 {
-        let guess = self.about_size(rate, mean as f64, (1.0, mean as f64), -1.0, |items| (blocks, items as u64));
+    /// Fewer blocks, while tilts that do not come from where the search came from show that they
+    /// keep the rate.
+    fn fewest_afresh(self, mut blocks: u64, items: u64, rate: &Rate, mean: u64) -> Result<(u64, Self)> {
+        let mut known = self;
+        while blocks - grain(blocks) >= mean {
+            let less = blocks - grain(blocks);
+            let Some(mut fresh) = Sure::new(known.target, known.confidence, known.probes, less, items) else { break };
+            fresh.kept_nearly(less, items, rate);
+            if !fresh.holds(less, items, rate)? {
+                break;
+            }
+            (blocks, known) = (less, fresh);
+        }
+        Ok((blocks, known))
+    }
+
+    /// The most items found, up to those of the mean and first near a start.
+    fn most(&mut self, blocks: u64, rate: &Rate, start: u64, mean: u64) -> u64 {
+        let guess = self.about_size(rate, start as f64, (1.0, mean as f64), -1.0, |items| (blocks, items as u64));
         let grain = (guess / 2e5) as u64;
         let (mut items, mut step, mut failed) = ((guess as u64).min(mean), grain.max(1), mean + 1);
         while items > 0 && !self.keeps(blocks, items, rate) {
@@ -448,21 +488,13 @@ fn allowed(confidence: f64) -> f64 {
     (1.0 - confidence) * (1.0 - 1e-15)
 }
 
-/// The numbers of probes to try for a guarantee: the best on average, and for small filters also
-/// its neighbours, which may need one block less.
-fn near(target: &Target, probes: u32, items: u64) -> Vec<u32> {
-    match target.probes {
-        Some(probes) => vec![probes],
-        None if items < FEW_ITEMS => (probes.saturating_sub(1).max(1)..=(probes + 1).min(MAX_BLOCKED_PROBES)).collect(),
-        None => vec![probes],
-    }
-}
-
-/// A size whose relative difference exceeds this gets its own tilt.
+/// A size that differs by more, relatively, has a tilt of its own.
 const FAR: f64 = 0.03;
 
-/// If the logarithm of the load differs by more than this, the search does not start from the known
-/// tilt.
+/// A tilt of another size, or found in long steps, may give away less than this factor of a rate.
+const NEARLY: f64 = 1.1;
+
+/// From a tilt of a load that differs by more, in logarithms, none is looked for.
 const MUCH: f64 = 0.7;
 
 /// If full blocks dominate, a search is repeated this many times with a tilt for the size that it
@@ -472,8 +504,136 @@ const MOST_TILTS: u32 = 2;
 /// With up to this many blocks, a tilt is sought for each size.
 const FEW_BLOCKS: u64 = 1_000;
 
-/// Below this number of items, a plan may take ten milliseconds.
-const FEW_ITEMS: u64 = 10_000;
+/// In a direction the search for probes ends where what is kept has risen so often in a row: as a
+/// function of them it falls and then rises.
+const RISES: u32 = 3;
+
+/// A rate on average that is above what is kept by more than this factor is one of probes that keep
+/// no less.
+const ABOVE: f64 = 20.0;
+
+/// Tries numbers of probes from a likely one downwards and upwards. `kept` gives the rate that is
+/// kept with one of them at the size that is to be improved, and whether it did improve it.
+fn walk(target: &Target, likely: u32, mut kept: impl FnMut(u32) -> Result<(f64, bool)>) -> Result<()> {
+    let (first, _) = kept(likely)?;
+    let choice = choice(target);
+    let mut side = |probes: &mut dyn Iterator<Item = u32>| -> Result<()> {
+        let (mut last, mut rises) = (first, 0);
+        for probes in probes {
+            let (found, is_better) = kept(probes)?;
+            rises = if is_better || found < last { 0 } else { rises + 1 };
+            if rises == RISES {
+                break;
+            }
+            last = found;
+        }
+        Ok(())
+    };
+    side(&mut (*choice.start()..likely).rev())?;
+    side(&mut (likely + 1..=*choice.end()))
+}
+
+/// Sizes that differ by less are not told apart.
+fn grain(size: u64) -> u64 {
+    (size / 200_000).max(1)
+}
+
+/// The fewest blocks that are found to keep a rate. Each number of probes that the average does not
+/// exclude is asked first for fewer blocks than are known, with a tilt of its own.
+fn fewest_sure<'a>(target: &'a Target, confidence: f64, items: u64, rate: &Rate, mean: (u64, u32)) -> Result<Option<(u64, Sure<'a>)>> {
+    let mut best: Option<(u64, Sure)> = None;
+    walk(target, mean.1, |probes| {
+        let start = best.as_ref().map_or(mean.0, |(blocks, _)| blocks - grain(*blocks));
+        if start < mean.0 || best.is_some() && ln_rate(start as f64, items as f64, probes, false) > rate.ln_above() + 1e-8 {
+            return Ok((f64::INFINITY, false));
+        }
+        let Some(mut sure) = Sure::new(target, confidence, probes, start, items) else { return Ok((f64::INFINITY, false)) };
+        let kept = sure.kept_nearly(start, items, rate);
+        if best.is_some() && !sure.keeps(start, items, rate) {
+            return Ok((kept, false));
+        }
+        let Some(mut blocks) = sure.fewest(items, rate, start, mean.0) else { return Ok((kept, false)) };
+        // At the mean's own probes the average is kept from the mean's blocks on.
+        if probes != mean.1 && !sure.meets(blocks, items, rate)? {
+            let alone = target.clone().probes(probes);
+            let Some((least, _)) = fewest_for_the_mean(&alone, items, rate)? else { return Ok((kept, false)) };
+            blocks = blocks.max(least);
+            if !sure.keeps_anywhere(blocks, items, rate) {
+                return Ok((kept, false));
+            }
+        }
+        let is_better = best.as_ref().is_none_or(|(least, _)| blocks < *least);
+        if is_better {
+            best = Some((blocks, sure));
+        }
+        Ok((kept, is_better))
+    })?;
+    Ok(match best {
+        Some((blocks, sure)) => Some(sure.fewest_afresh(blocks, items, rate, mean.0)?),
+        None => None,
+    })
+}
+
+/// The most items that are found to keep a rate, in the same way.
+fn most_sure<'a>(target: &'a Target, confidence: f64, rate: &Rate, blocks: u64, mean: (u64, u32)) -> Result<Option<(u64, Sure<'a>)>> {
+    let mut best: Option<(u64, Sure)> = None;
+    walk(target, mean.1, |probes| {
+        let start = best.as_ref().map_or(mean.0, |(items, _)| items + grain(*items));
+        if start > mean.0 || best.is_some() && ln_rate(blocks as f64, start as f64, probes, false) > rate.ln_above() + 1e-8 {
+            return Ok((f64::INFINITY, false));
+        }
+        let Some(mut sure) = Sure::new(target, confidence, probes, blocks, start) else { return Ok((f64::INFINITY, false)) };
+        let kept = sure.kept_nearly(blocks, start, rate);
+        if best.is_some() && !sure.keeps(blocks, start, rate) {
+            return Ok((kept, false));
+        }
+        let mut items = sure.most(blocks, rate, start, mean.0);
+        // At the mean's own probes the average is kept up to the mean's items.
+        if items > 0 && probes != mean.1 && !sure.meets(blocks, items, rate)? {
+            let most = most_for_the_mean(&target.clone().probes(probes), rate, blocks)?;
+            items = items.min(most.map_or(0, |(items, _)| items));
+            if items > 0 && !sure.keeps(blocks, items, rate) {
+                return Ok((kept, false));
+            }
+        }
+        let is_better = items > best.as_ref().map_or(0, |(most, _)| *most);
+        if is_better {
+            best = Some((items, sure));
+        }
+        Ok((kept, is_better))
+    })?;
+    Ok(best)
+}
+
+/// The lowest rate that is found to be kept at a size, and the average with it where one is asked
+/// for.
+fn least_sure<'a>(
+    target: &'a Target,
+    confidence: f64,
+    (blocks, items): (u64, u64),
+    rate: Option<&Rate>,
+    likely: u32,
+) -> Result<Option<(f64, Sure<'a>)>> {
+    let mut best: Option<(f64, Sure)> = None;
+    walk(target, likely, |probes| {
+        let most = best.as_ref().map_or(1.0, |(least, _)| ABOVE * least);
+        if ln_rate(blocks as f64, items as f64, probes, false) > libm::log(most) {
+            return Ok((f64::INFINITY, false));
+        }
+        let Some(mut sure) = Sure::new(target, confidence, probes, blocks, items) else { return Ok((f64::INFINITY, false)) };
+        let mut kept = sure.kept(blocks, items);
+        let known = best.as_ref().map_or(1.0, |(least, _)| *least);
+        if kept < NEARLY * known {
+            kept = sure.kept_again(blocks, items);
+        }
+        let is_better = kept < known && rate.map_or(Ok(true), |rate| sure.holds(blocks, items, rate))?;
+        if is_better {
+            best = Some((kept, sure));
+        }
+        Ok((kept, is_better))
+    })?;
+    Ok(best)
+}
 
 /// The plan, with the guarantee of the search if there was one.
 fn finish(target: &Target, blocks: u64, probes: u32, items: u64, searched: Option<Sure>) -> Result<Plan> {
@@ -494,20 +654,10 @@ fn fewest_bits(target: &Target, items: u64, rate: Rate) -> Result<Plan> {
     let Some((mean, mut probes)) = fewest_for_the_mean(target, items, &rate)? else { return over_cap(target, items, rate, None, cap) };
     let (mut blocks, mut searched) = (mean, None);
     if let Some(confidence) = target.asked_confidence() {
-        let mut found: Option<(u64, Sure)> = None;
-        for tried in near(target, probes, items) {
-            let Some(mut sure) = Sure::new(target, confidence, tried, mean, items) else { continue };
-            if let Some(blocks) = sure.fewest(items, &rate, mean)
-                && found.as_ref().is_none_or(|(least, _)| blocks < *least)
-                // At the mean's own probes the average is kept from the mean's blocks on.
-                && (tried == probes || sure.meets(blocks, items, &rate)?)
-            {
-                found = Some((blocks, sure));
-            }
-        }
-        let Some(found) = found else { return over_cap(target, items, rate, None, cap) };
-        (blocks, probes) = (found.0, found.1.probes);
-        searched = Some(found.1);
+        let Some((least, sure)) = fewest_sure(target, confidence, items, &rate, (mean, probes))? else {
+            return over_cap(target, items, rate, None, cap);
+        };
+        (blocks, probes, searched) = (least, sure.probes, Some(sure));
     } else {
         let (lowest, _) = best(target, blocks, items)?;
         probes = if law(blocks, lowest)?.meets(items, &rate, target.hash_bits)? { lowest } else { probes };
@@ -518,10 +668,11 @@ fn fewest_bits(target: &Target, items: u64, rate: Rate) -> Result<Plan> {
     finish(target, blocks, probes, items, searched)
 }
 
-fn most_items(target: &Target, rate: Rate, blocks: u64) -> Result<Plan> {
+/// The most items for the mean, and their probes.
+fn most_for_the_mean(target: &Target, rate: &Rate, blocks: u64) -> Result<Option<(u64, u32)>> {
     let table = &mut RateTable::new();
-    let fails = |items: u64, probes: u32| Ok(!law(blocks, probes)?.meets(items, &rate, target.hash_bits)?);
-    let Some(mut probes) = better(target, table, blocks, 1, &rate)? else { return out_of_reach(target, rate, blocks, 1, true) };
+    let fails = |items: u64, probes: u32| Ok(!law(blocks, probes)?.meets(items, rate, target.hash_bits)?);
+    let Some(mut probes) = better(target, table, blocks, 1, rate)? else { return Ok(None) };
     let mut items = 1;
     loop {
         let mut limit = items + items / 4 + 1;
@@ -529,48 +680,40 @@ fn most_items(target: &Target, rate: Rate, blocks: u64) -> Result<Plan> {
             limit *= 2;
         }
         items = crate::search::boundary(items as f64 + 1.0, items + 1, limit.min(MAX_ITEMS), |items| Ok(!fails(items, probes)?))? - 1;
-        let Some(other) = better(target, table, blocks, items + 1, &rate)? else { break };
+        let Some(other) = better(target, table, blocks, items + 1, rate)? else { return Ok(Some((items, probes))) };
         (items, probes) = (items + 1, other);
     }
+}
+
+fn most_items(target: &Target, rate: Rate, blocks: u64) -> Result<Plan> {
+    let Some((mut items, mut probes)) = most_for_the_mean(target, &rate, blocks)? else {
+        return out_of_reach(target, rate, blocks, 1, true);
+    };
     let mut searched: Option<Sure> = None;
     if let Some(confidence) = target.asked_confidence() {
-        let (mean, likely) = (items, probes);
-        items = 0;
-        for tried in near(target, likely, mean) {
-            let Some(mut sure) = Sure::new(target, confidence, tried, blocks, mean) else { continue };
-            let most = sure.most(blocks, &rate, mean);
-            // At the mean's own probes the average is kept up to the mean's items.
-            if most > items && (tried == likely || sure.meets(blocks, most, &rate)?) {
-                (items, probes) = (most, tried);
-                searched = Some(sure);
-            }
-        }
-        if items == 0 {
+        let Some((most, sure)) = most_sure(target, confidence, &rate, blocks, (items, probes))? else {
             return out_of_reach(target, rate, blocks, 1, false);
-        }
+        };
+        (items, probes, searched) = (most, sure.probes, Some(sure));
     }
     finish(target, blocks, probes, items, searched)
 }
 
 fn given_size(target: &Target, items: u64, rate: Option<Rate>, blocks: u64) -> Result<Plan> {
     let (mut probes, _) = best(target, blocks, items)?;
-    let mut searched: Option<Sure> = None;
     if let Some(rate) = rate {
         target.check_hash_floor(items, rate)?;
         if !law(blocks, probes)?.meets(items, &rate, target.hash_bits)? {
             return out_of_reach(target, rate, blocks, items, true);
         }
-        if let Some(confidence) = target.asked_confidence() {
-            let mut lowest = f64::INFINITY;
-            for tried in near(target, probes, items) {
-                let Some(sure) = Sure::new(target, confidence, tried, blocks, items) else { continue };
-                let kept = sure.kept(blocks, items);
-                if kept < lowest && sure.holds(blocks, items, &rate)? {
-                    (lowest, searched) = (kept, Some(sure));
-                }
-            }
-            let Some(found) = &searched else { return out_of_reach(target, rate, blocks, items, false) };
-            probes = found.probes;
+    }
+    let mut searched: Option<Sure> = None;
+    if let Some(confidence) = target.asked_confidence() {
+        match (least_sure(target, confidence, (blocks, items), rate.as_ref(), probes)?, rate) {
+            (Some((_, sure)), _) => (probes, searched) = (sure.probes, Some(sure)),
+            (None, Some(rate)) => return out_of_reach(target, rate, blocks, items, false),
+            // Blocks so full that nothing is known.
+            (None, None) => {}
         }
     }
     finish(target, blocks, probes, items, searched)
@@ -581,13 +724,11 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, blocks: u64) -> R
 fn reachable(target: &Target, blocks: u64, items: u64) -> Result<(u32, f64)> {
     let (probes, mut fpr) = best(target, blocks, items)?;
     fpr.add_above(hash_floor(items, target.hash_bits));
-    Ok(match target.asked_confidence() {
-        Some(confidence) => {
-            let sure = Sure::new(target, confidence, probes, blocks, items);
-            (probes, sure.map_or(1.0, |sure| sure.kept(blocks, items)).max(fpr.upper))
-        }
-        None => (probes, fpr.upper),
-    })
+    let Some(confidence) = target.asked_confidence() else { return Ok((probes, fpr.upper)) };
+    let Some((kept, sure)) = least_sure(target, confidence, (blocks, items), None, probes)? else { return Ok((probes, 1.0)) };
+    let mut fpr = law(blocks, sure.probes)?.fpr(items)?;
+    fpr.add_above(hash_floor(items, target.hash_bits));
+    Ok((sure.probes, kept.max(fpr.upper)))
 }
 
 fn over_cap<T>(target: &Target, items: u64, asked: Rate, needed: Option<u64>, cap: u64) -> Result<T> {

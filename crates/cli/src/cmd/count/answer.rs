@@ -1,8 +1,7 @@
 //! The list of the most frequent keys, as text and as a JSON object.
 
 use crate::failure::{Failure, warn};
-use crate::report::key_fields;
-use crate::report::{count, plural};
+use crate::report::{count, key_fields, plural};
 use serde_json::{Value, json};
 use std::io::Write;
 use truebloom::KeyHasher;

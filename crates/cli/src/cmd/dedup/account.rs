@@ -138,18 +138,24 @@ impl Account {
         let lost = filter.wrong_drops(CONFIDENCE)?;
         report.field("wrong_drops", lost.map_or(Value::Null, wrong_drops_value));
         let noun = self.noun;
-        let wrong = match (args.repeated, args.second) {
-            (false, false) => format!("first {noun}s are expected to be missing"),
-            (true, _) => format!("of the repeats are expected to be first {noun}s"),
-            (_, true) => format!("{noun}s are expected to be wrong: printed at their first occurrence, or never"),
+        let (wrong, none) = match (args.repeated, args.second) {
+            (false, false) => (format!("first {noun}s are expected to be missing"), format!("no first {noun} is missing")),
+            (true, _) => (format!("of the repeats are expected to be first {noun}s"), format!("no repeat is a first {noun}")),
+            (_, true) => (
+                format!("{noun}s are expected to be wrong: printed at their first occurrence, or never"),
+                format!("no {noun} is wrong: printed at its first occurrence, or never"),
+            ),
         };
+        // Only what was reported as seen can be wrong.
+        let reported = filter.stats().offered.saturating_sub(filter.stats().new) as f64;
         let since = if self.before.offered > 0 { ", since the state was made" } else { "" };
         let wrong = match lost {
+            Some(WrongDrops { at_most: 0, .. }) => none + since,
             Some(lost) => format!(
                 "{}{} {wrong}, at most {} with {}% confidence{since}",
                 // A line of which both look-ups were wrong is one line.
                 if args.second && lost.expected >= 1e-6 { "at most " } else { "" },
-                expected(lost.expected),
+                expected(lost.expected.min(reported)),
                 count(lost.at_most),
                 100.0 * CONFIDENCE
             ),

@@ -36,7 +36,7 @@ pub(super) struct Sizing {
     items: Option<u64>,
 
     /// Rate at which first occurrences may be wrongly dropped, or, with --second, at which lines
-    /// may be wrong: 0.1%, 1e-6 (the default). It is an average over the long run; with --remember
+    /// may be wrong: 0.1%; 1e-6 by default. It is an average over the long run; with --remember
     /// it holds for every line, whatever came before
     #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = args::rate, allow_hyphen_values = true)]
     rate: Option<Rate>,
@@ -45,8 +45,8 @@ pub(super) struct Sizing {
     #[arg(long, value_name = "BYTES", value_parser = args::memory, conflicts_with = "items", allow_hyphen_values = true)]
     memory: Option<u64>,
 
-    /// Remember every line while this many other lines come (10M), or for this time (1h): two
-    /// phases take turns, and the older one is forgotten
+    /// Remember every line while this many other lines come (10M), or for this time (1h), counted
+    /// from its last occurrence: two phases take turns, and the older one is forgotten
     #[arg(long, value_name = "SPAN", value_parser = remember)]
     remember: Option<Remember>,
 
@@ -82,9 +82,19 @@ impl Sizing {
         self.items.is_none() && self.memory.is_none() && self.remember.is_none()
     }
 
-    /// Whether only a rate is given.
-    pub(super) fn is_rate_alone(&self) -> bool {
-        self.is_unsized() && self.rate.is_some() && self.layout.is_none()
+    /// Whether a size is asked for, in lines or in bytes: a time to remember is none.
+    pub(super) fn asks_size(&self) -> bool {
+        self.items.is_some() || self.memory.is_some() || matches!(self.remember, Some(Remember::Items(_)))
+    }
+
+    /// Whether it is asked how long to remember.
+    pub(super) fn asks_phases(&self) -> bool {
+        self.remember.is_some()
+    }
+
+    /// Whether a rate is asked for.
+    pub(super) fn asks_rate(&self) -> bool {
+        self.rate.is_some()
     }
 
     /// A design that certainly holds this many lines, which were counted before. It is at least as

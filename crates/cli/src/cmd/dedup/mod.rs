@@ -29,7 +29,7 @@ use truebloom::{BuildError, FormatError, Seed};
 const EXAMPLES: &str = "\
 Examples:
   truebloom dedup urls.txt                             every line once
-  tail -F log | truebloom dedup --remember 1h          runs forever; a line can come again after an hour or two
+  tail -F log | truebloom dedup --remember 1h          runs forever; a line is printed again if it was away for an hour or two
   truebloom dedup -d -n 10M -p 0.1% urls.txt new.txt   lines that occurred before
   truebloom dedup -n 100M -p 1e-6 --report urls.gz
   truebloom dedup -n 100M -p 0.1% --layout blocked urls.txt   faster if the memory exceeds the caches; it needs more
@@ -39,7 +39,7 @@ Examples:
 
 The lines of files are counted first, and the memory is made large enough for all of them, at least 64 MiB. For input from a pipe, the memory is that of -n or --memory, by default 64 MiB. \
 When it is full, everything is forgotten, with a message (--strict stops before that; with --remember, only the older lines are forgotten). \
-A line that was forgotten is printed again. The rate -p bounds how often a first occurrence is wrongly dropped: on average over the long run, or, with --remember, for every line. That is proven for \
+A line that was forgotten is printed again. --remember counts from a line's last occurrence: a line that keeps coming is printed once, and not again every hour. The rate -p bounds how often a first occurrence is wrongly dropped: on average over the long run, or, with --remember, for every line. That is proven for \
 input that was chosen without knowing the seed; --report says how many lines this stream has lost.
 
 A state stores how its keys were read (-f, --column and the like), so that later runs need not repeat these options; --lines reads whole lines nevertheless.
@@ -270,7 +270,13 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
                 .ok_or_else(|| Failure::at(path, "is a filter of another kind than `dedup` makes; give another file"))?;
             let asked = if sizing.is_empty() { None } else { Some(sizing.choose(filter.layout(), entries)?) };
             check_same(path, &filter, &there, asked.as_ref().unwrap_or(&there), args)?;
-            (filter, asked.unwrap_or(there))
+            let chosen = match asked {
+                Some(asked) if sizing.asks_size() => asked,
+                // The size is that of the state.
+                Some(asked) => Chosen { rate: asked.rate.filter(|_| sizing.asks_rate()), ..there },
+                None => there,
+            };
+            (filter, chosen)
         }
         None => {
             let chosen = sizing.choose(Layout::Standard, entries)?;

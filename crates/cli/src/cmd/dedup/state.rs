@@ -119,8 +119,9 @@ fn check_rate(path: &Path, there: &Chosen, asked: &Chosen) -> Result<(), Failure
 
 /// Refuses a state that was made with other parameters than those given.
 pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &Chosen, args: &Args) -> Result<(), Failure> {
-    if args.sizing.is_rate_alone() {
-        return check_rate(path, there, asked);
+    let (sized, phased) = (args.sizing.asks_size(), args.sizing.asks_phases());
+    if args.sizing.asks_rate() && !sized {
+        check_rate(path, there, asked)?;
     }
     let layout = args.sizing.layout().unwrap_or(asked.design.layout());
     let hasher = filter.hasher().hasher_id();
@@ -129,23 +130,25 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     let age = |age: Option<Duration>| age.map_or("none".to_owned(), time_text);
     // The recycle threshold is shown as the rate that follows from it.
     let worst = |chosen: &Chosen| chosen.design.long_run().map(|run| rate(run.worst.value, 4));
+    // Of a size that nobody asked for, nothing is compared.
     let parameters = [
-        ("layout", (there.design.layout().name().to_owned(), layout.name().to_owned())),
-        ("phases", both(&|chosen| chosen.design.phases().to_string())),
-        ("memory", both(&|chosen| bytes(chosen.bytes()))),
-        ("probes", both(&|chosen| chosen.design.probes().to_string())),
-        ("rate when fullest", (worst(there)?, worst(asked)?)),
-        ("age", both(&|chosen| age(chosen.age))),
-        ("hasher", (hasher.to_string(), asked_hasher.to_string())),
-        ("seed", (filter.seed().to_string(), args.seed.unwrap_or(filter.seed()).to_string())),
+        ("layout", sized || phased || args.sizing.layout().is_some(), (there.design.layout().name().to_owned(), layout.name().to_owned())),
+        ("phases", sized || phased, both(&|chosen| chosen.design.phases().to_string())),
+        ("memory", sized, both(&|chosen| bytes(chosen.bytes()))),
+        ("probes", sized, both(&|chosen| chosen.design.probes().to_string())),
+        ("rate when fullest", sized, (worst(there)?, worst(asked)?)),
+        ("age", sized || phased, both(&|chosen| age(chosen.age))),
+        ("hasher", true, (hasher.to_string(), asked_hasher.to_string())),
+        ("seed", true, (filter.seed().to_string(), args.seed.unwrap_or(filter.seed()).to_string())),
     ];
     let differences: Vec<String> = parameters
         .into_iter()
-        .filter(|(_, (there, asked))| there != asked)
-        .map(|(name, (there, asked))| format!("{name} {there}, asked {asked}"))
+        .filter(|(_, is_asked, (there, asked))| *is_asked && there != asked)
+        .map(|(name, _, (there, asked))| format!("{name} {there}, asked {asked}"))
         .collect();
-    let same_limits = (there.design.bits(), there.design.sigma(), there.design.limit().map(f64::to_bits))
-        == (asked.design.bits(), asked.design.sigma(), asked.design.limit().map(f64::to_bits));
+    let same_limits = !sized
+        || (there.design.bits(), there.design.sigma(), there.design.limit().map(f64::to_bits))
+            == (asked.design.bits(), asked.design.sigma(), asked.design.limit().map(f64::to_bits));
     if differences.is_empty() && same_limits {
         return Ok(());
     }

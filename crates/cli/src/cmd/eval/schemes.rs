@@ -2,9 +2,8 @@
 
 use super::query::{Query, explain};
 use serde_json::Value;
-use truebloom_math::Law;
-use truebloom_math::SchemeId;
 use truebloom_math::law::{Double, Offsets, PartitionDouble, Step};
+use truebloom_math::{Law, SchemeId};
 
 /// The law that a query's `scheme` or `offsets` name, with its `bits` (or `slice_bits`) and
 /// `probes`.

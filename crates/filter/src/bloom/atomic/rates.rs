@@ -2,11 +2,12 @@
 
 use super::AtomicFilterOf;
 use crate::bits::count_ones;
-use crate::bloom::rates::{above_hash_floor, estimated_items, or_bounded};
+use crate::bloom::rates::{above_hash_floor, estimated_items, expected_at, or_bounded};
 use crate::hash::KeyHasher;
 use crate::scheme::Scheme;
 use crate::sync::{Ordering::Acquire, fence};
-use truebloom_math::Fpr;
+use alloc::boxed::Box;
+use truebloom_math::{Error, Fpr, Law};
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// The present number of set bits, in time linear in the bits.
@@ -40,6 +41,36 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         // Read after the bits: an insertion counts itself before it sets any bit, and the count
         // must be an upper bound.
         above_hash_floor::<H>(or_bounded(rate, || self.fill(), self.probes()), self.offered())
+    }
+
+    /// The expected rate once the filter holds its capacity:
+    /// [`FilterOf::expected_fpr`](crate::FilterOf::expected_fpr).
+    ///
+    /// ```
+    /// use truebloom::AtomicBloomFilter;
+    /// let shared = AtomicBloomFilter::new(1_000, 0.01)?;
+    /// assert!(shared.expected_fpr()?.is_some_and(|expected| expected.upper <= 0.01));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The exact rate takes too much work, with hundreds of probes.
+    pub fn expected_fpr(&self) -> Result<Option<Fpr>, Error> {
+        self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
+    }
+
+    /// The expected rate with this many distinct items, as far as it is proven:
+    /// [`FilterOf::expected_fpr_at`](crate::FilterOf::expected_fpr_at).
+    ///
+    /// # Errors
+    /// The exact rate takes too much work, with hundreds of probes.
+    pub fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
+        expected_at::<S, H>(self.scheme(), items)
+    }
+
+    /// The law that the filter obeys: [`FilterOf::law`](crate::FilterOf::law).
+    pub fn law(&self) -> Box<dyn Law> {
+        self.scheme().law()
     }
 
     /// The number of distinct items that would give the present number of set bits on average:

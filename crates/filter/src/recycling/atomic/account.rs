@@ -1,0 +1,86 @@
+//! What a recycling filter that threads share says of itself.
+
+use super::AtomicRecyclingFilter;
+use super::phase::Shared;
+use crate::hash::{KeyHasher, Seed};
+use crate::recycling::halves::pass_rate;
+use crate::recycling::{Policy, Stats};
+use crate::scheme::FillScheme;
+use crate::sync::Ordering::Relaxed;
+use core::fmt;
+
+impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
+    /// The number of bits per phase, m.
+    pub fn bits(&self) -> u64 {
+        self.scheme.bits()
+    }
+
+    /// The number of probes per key, k.
+    pub fn probes(&self) -> u32 {
+        self.scheme.probes()
+    }
+
+    /// When the filter forgets, and what it keeps then.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The hasher, with its seed.
+    pub fn hasher(&self) -> &H {
+        &self.hasher
+    }
+
+    /// The seed of the hasher, from which those of the phases are derived.
+    pub fn seed(&self) -> Seed {
+        self.hasher.seed()
+    }
+
+    /// The number of recycles so far.
+    pub fn cycles(&self) -> u64 {
+        self.state().counts.cycles
+    }
+
+    /// The number of set bits in the active phase.
+    pub fn ones(&self) -> u64 {
+        self.state().active.ones.load(Relaxed)
+    }
+
+    /// The number of set bits in the frozen phase; 0 if there is none.
+    pub fn frozen_ones(&self) -> u64 {
+        let state = self.state();
+        state.frozen.as_ref().map_or(0, |frozen| frozen.ones.load(Relaxed))
+    }
+
+    /// The counts so far. [`offered`](Stats::offered) counts only items that set a bit: counting
+    /// repeats would make all threads wait for one number.
+    pub fn stats(&self) -> Stats {
+        let state = self.state();
+        state.active.counted(state.counts).stats()
+    }
+
+    /// The present rate: the probability that a key is reported as seen although it was never
+    /// offered and was chosen without knowing the seed. Constant time, except with two phases of
+    /// [one seed](super::Seeds::Kept), where it is linear in the bits.
+    pub fn fpr(&self) -> f64 {
+        let state = self.state();
+        let (active, frozen) = (&state.active, state.frozen.as_ref());
+        let ones = |phase: &Shared| phase.ones.load(Relaxed);
+        let frozen_rate = frozen.map(|frozen| self.scheme.rate_at(ones(frozen)));
+        let both = || frozen.map_or(0, |frozen| active.bits.count_common(&frozen.bits));
+        pass_rate(&self.scheme, self.policy.seeds, ones(active), frozen_rate, both)
+    }
+}
+
+impl<H: KeyHasher, S: FillScheme> fmt::Debug for AtomicRecyclingFilter<H, S> {
+    /// Shows the parameters and counts, not the bits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AtomicRecyclingFilter")
+            .field("bits", &self.bits())
+            .field("probes", &self.probes())
+            .field("scheme", &self.scheme.id().name())
+            .field("hasher", &self.hasher.id())
+            .field("policy", &self.policy)
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
+    }
+}

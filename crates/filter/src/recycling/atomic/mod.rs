@@ -1,0 +1,216 @@
+//! A recycling filter that threads share, one aspect per file.
+
+mod account;
+mod convert;
+#[cfg(all(truebloom_loom, test))]
+mod models;
+mod phase;
+#[cfg(all(test, not(truebloom_loom)))]
+mod tests;
+
+use super::account::Counts;
+use super::recycle::Clock;
+use super::{Phases, Policy, Seen, Trigger, salt};
+#[cfg(doc)]
+use super::{RecyclingFilter, Stats};
+use crate::error::BuildError;
+use crate::format::Label;
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, Salt, hash_key};
+use crate::key::Key;
+use crate::scheme::{FillScheme, Standard};
+use crate::sync::{Ordering::Relaxed, RwLock, RwLockReadGuard};
+use phase::Shared;
+use std::sync::PoisonError;
+
+/// A [`RecyclingFilter`] to which many threads offer items at the same time; they wait for each
+/// other only during a recycle.
+///
+/// # What holds
+/// * There are no false negatives: after [`check_and_insert`](Self::check_and_insert) of an item
+///   has returned, every later call recognises the item, until a recycle forgets it.
+/// * When several threads offer the same new item at the same time, *at least one* gets
+///   [`Seen::New`], unless the item passes by chance; more than one may, because each may set some
+///   of its bits. If exactly one must get it, put a lock around a [`RecyclingFilter`].
+/// * When the fill exceeds sigma, the filter recycles once, however many threads notice it. Other
+///   threads may continue to insert until the first of them has the lock, so sigma is exceeded by
+///   up to k bits for every other thread: the worst rate is that of `sigma + k (threads - 1)` bits.
+///   An item whose offer notices the overflow belongs to the phase that it overfilled.
+/// * There is no bound on [wrong drops](RecyclingFilter::wrong_drops), because the fill that an
+///   item meets depends on the order in which the threads run.
+///
+/// ```
+/// use truebloom::recycling::{AtomicRecyclingFilter, Policy};
+/// let seen = AtomicRecyclingFilter::new(100_000, 6, Policy::two_phases(50_000))?;
+/// std::thread::scope(|threads| {
+///     for part in 0..4u64 {
+///         let seen = &seen;
+///         threads.spawn(move || (0..1_000).for_each(|i| { seen.check_and_insert(&(part * 500 + i)); }));
+///     }
+/// });
+/// assert!((0..2_500u64).all(|key| seen.contains(&key)));
+/// # Ok::<(), truebloom::BuildError>(())
+/// ```
+///
+/// # Saving it
+/// [`snapshot`](Self::snapshot) is a [`RecyclingFilter`] of this moment, which can be saved while
+/// the threads go on. After it is opened again, [`TryFrom`] makes a shared filter of it.
+///
+/// ```
+/// use truebloom::recycling::{AtomicRecyclingFilter, Policy, RecyclingFilter};
+/// let seen = AtomicRecyclingFilter::new(1_000, 4, Policy::two_phases(500))?;
+/// seen.check_and_insert("a");
+/// let bytes = seen.snapshot()?.to_bytes()?;
+/// // After a restart:
+/// let seen = AtomicRecyclingFilter::try_from(<RecyclingFilter>::from_bytes(&bytes)?)?;
+/// assert!(seen.contains("a"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct AtomicRecyclingFilter<H: KeyHasher = PortableHasher, S: FillScheme = Standard> {
+    hasher: H,
+    scheme: S,
+    policy: Policy,
+    label: Label,
+    /// Insertions lock it for reading, a recycle locks it for writing.
+    phases: RwLock<State>,
+}
+
+struct State {
+    active: Shared,
+    frozen: Option<Shared>,
+    /// The counts up to the beginning of this cycle, without the items it began with.
+    counts: Counts,
+    clock: Clock,
+}
+
+impl AtomicRecyclingFilter {
+    /// As for [`RecyclingFilter::new`].
+    ///
+    /// # Errors
+    /// The policy has an age (call [`recycle`](Self::recycle) by your own clock), or excludes the
+    /// triggers, whose bits could not be distinguished from those of other threads.
+    #[cfg(feature = "random")]
+    pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<AtomicRecyclingFilter, BuildError> {
+        AtomicRecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
+    }
+}
+
+impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
+    /// [`new`](AtomicRecyclingFilter::new) with a given hasher. The scheme is part of the type,
+    /// which has to be written:
+    ///
+    /// ```
+    /// use truebloom::PortableHasher;
+    /// use truebloom::recycling::{AtomicRecyclingFilter, Policy};
+    /// let hasher = PortableHasher::random()?;
+    /// let seen: AtomicRecyclingFilter = AtomicRecyclingFilter::with_hasher(1_000, 5, Policy::two_phases(500), hasher)?;
+    /// # Ok::<(), truebloom::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new), except that no random numbers are needed.
+    pub fn with_hasher(bits: u64, probes: u32, policy: Policy, hasher: H) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
+        let scheme = S::new(bits, probes)?;
+        policy.check(bits, probes)?;
+        check_shared(&policy)?;
+        let frozen = match policy.phases {
+            Phases::Two(_) => Some(Shared::new(bits, Salt::NONE)?),
+            _ => None,
+        };
+        let active = Shared::new(bits, salt(&hasher, policy.seeds, 0))?;
+        let counts = Counts { overfill: Some(0), ..Counts::default() };
+        let state = State { active, frozen, counts, clock: Clock::default() };
+        Ok(AtomicRecyclingFilter { hasher, scheme, policy, label: Label::default(), phases: RwLock::new(state) })
+    }
+
+    fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.phases.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Checks whether an item is new, that is, not among the remembered ones, and remembers it. If
+    /// it fills the active phase, the filter recycles.
+    pub fn check_and_insert<K: Key + ?Sized>(&self, key: &K) -> Seen {
+        self.check_and_insert_hash(self.hash(key))
+    }
+
+    /// [`check_and_insert`](Self::check_and_insert) of a key that is already hashed.
+    pub fn check_and_insert_hash(&self, hash: KeyHash) -> Seen {
+        // The lock ends with this block: a thread that holds it for reading must not wait for it.
+        let (seen, overfilled) = {
+            let state = self.state();
+            let (newly_set, ones, items) = state.active.insert(&self.scheme, hash);
+            if newly_set == 0 {
+                return Seen::Active;
+            }
+            let in_frozen = state.frozen.as_ref().is_some_and(|frozen| frozen.contains(&self.scheme, hash));
+            state.active.refreshed.fetch_add(in_frozen.into(), Relaxed);
+            let is_full = self.is_full(ones, state.counts.items + items);
+            (if in_frozen { Seen::Frozen } else { Seen::New }, is_full.then_some(state.counts.cycles))
+        };
+        if let Some(cycle) = overfilled {
+            self.recycle_once(cycle, Some(hash));
+        }
+        seen
+    }
+
+    /// Whether the remembered items contain the key.
+    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains_hash(self.hash(key))
+    }
+
+    /// [`contains`](Self::contains) of a key that is already hashed.
+    pub fn contains_hash(&self, hash: KeyHash) -> bool {
+        let state = self.state();
+        let known = |phase: &Shared| phase.contains(&self.scheme, hash);
+        known(&state.active) || state.frozen.as_ref().is_some_and(known)
+    }
+
+    /// The key's hash.
+    pub fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
+        hash_key(&self.hasher, key)
+    }
+
+    /// Recycles now. Waits until insertions in progress have finished.
+    pub fn recycle(&self) {
+        let cycle = self.cycles();
+        self.recycle_once(cycle, None);
+    }
+
+    /// Whether a phase is full with this many set bits and items.
+    fn is_full(&self, ones: u64, items: u64) -> bool {
+        ones > self.policy.sigma || self.policy.insertions.is_some_and(|most| items >= most)
+    }
+
+    /// Ends this cycle, unless another thread already has: a second recycle would forget a phase
+    /// that must be remembered.
+    fn recycle_once(&self, cycle: u64, trigger: Option<KeyHash>) {
+        let mut state = self.phases.write().unwrap_or_else(PoisonError::into_inner);
+        if state.counts.cycles != cycle {
+            return;
+        }
+        let State { active, frozen, counts, clock } = &mut *state;
+        *counts = active.counted(*counts);
+        counts.end_overfilled(active.ones.load(Relaxed), &self.policy, self.scheme.probes());
+        counts.next_cycle();
+        clock.start = clock.now;
+        if let Some(frozen) = frozen {
+            core::mem::swap(active, frozen);
+        }
+        active.clear(salt(&self.hasher, self.policy.seeds, counts.cycles));
+        if let Some(trigger) = trigger.filter(|_| self.policy.retaining) {
+            active.insert(&self.scheme, trigger);
+            // It is among the items of this cycle, and was counted in the one before.
+            active.items.store(0, Relaxed);
+            counts.items = 1;
+        }
+    }
+}
+
+/// Refuses policies that threads cannot share.
+fn check_shared(policy: &Policy) -> Result<(), BuildError> {
+    let what = match (policy.age, policy.phases) {
+        (Some(_), _) => "an age",
+        (None, Phases::Two(Trigger::Excluded)) => "excluded triggers",
+        _ => return Ok(()),
+    };
+    Err(BuildError::NotShared { what })
+}

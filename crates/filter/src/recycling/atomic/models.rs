@@ -1,0 +1,91 @@
+//! Every interleaving of two threads, by `RUSTFLAGS='--cfg truebloom_loom' cargo test --release -p
+//! truebloom --lib atomic`.
+
+use super::AtomicRecyclingFilter;
+use crate::hash::{KeyHash, PortableHasher, Seed};
+use crate::recycling::{Policy, RecyclingFilter, Seeds, Seen};
+use crate::scheme::{Scheme, Standard};
+use loom::sync::Arc;
+use loom::thread;
+
+/// 128 bits in two words, two probes per key and a fixed seed: key 0 of the test has a bit in
+/// each word.
+fn filter(policy: Policy) -> Arc<AtomicRecyclingFilter> {
+    let policy = Policy { seeds: Seeds::Kept, ..policy };
+    Arc::new(AtomicRecyclingFilter::with_hasher(128, 2, policy, PortableHasher::xxh3(Seed::from(1))).expect("small"))
+}
+
+/// Hashes whose keys share no bit; the first has its two bits in different words.
+fn hashes() -> [KeyHash; 3] {
+    let scheme = Standard::new(128, 2).expect("small");
+    let positions = |hash: &KeyHash| scheme.positions(*hash).collect::<Vec<_>>();
+    let all = || (0..10_000).map(|number| PortableHasher::xxh3(Seed::from(1)).hash_number(number));
+    let first = all().find(|hash| positions(hash)[0] < 64 && positions(hash)[1] >= 64).expect("one of many");
+    let apart = |one: &KeyHash, other: &KeyHash| positions(one).iter().all(|p| !positions(other).contains(p));
+    let distinct = |hash: &KeyHash| positions(hash)[0] != positions(hash)[1];
+    let second = all().find(|hash| distinct(hash) && apart(hash, &first)).expect("one of many");
+    let third = all().find(|hash| distinct(hash) && apart(hash, &first) && apart(hash, &second)).expect("one of many");
+    [first, second, third]
+}
+
+/// Both threads offer a key in parallel; returns the two answers.
+fn offer_both(filter: &Arc<AtomicRecyclingFilter>, one: KeyHash, other: KeyHash) -> [Seen; 2] {
+    let there = Arc::clone(filter);
+    let thread = thread::spawn(move || {
+        let seen = there.check_and_insert_hash(other);
+        (seen, there.contains_hash(other))
+    });
+    let here = filter.check_and_insert_hash(one);
+    let (told, known) = thread.join().expect("no panic");
+    assert!(known, "a false negative for the thread itself");
+    [here, told]
+}
+
+#[test]
+fn at_least_one_is_told_new_and_the_set_bits_are_counted_once() {
+    let [key, ..] = hashes();
+    loom::model(move || {
+        let filter = filter(Policy::one_phase(100));
+        let told = offer_both(&filter, key, key);
+        assert!(told.contains(&Seen::New) && filter.contains_hash(key));
+        assert_eq!((filter.ones(), filter.cycles()), (2, 0));
+    });
+}
+
+/// Both threads' items overfill the phase: there is one recycle, and with two phases it forgets
+/// nothing that was offered.
+#[test]
+fn an_overfilled_phase_is_recycled_once_and_stays_remembered() {
+    let [first, second, third] = hashes();
+    loom::model(move || {
+        let filter = filter(Policy::two_phases(3));
+        filter.check_and_insert_hash(first);
+        let told = offer_both(&filter, second, third);
+        assert_eq!(told, [Seen::New, Seen::New]);
+        assert_eq!(filter.cycles(), 1);
+        assert!([first, second, third].into_iter().all(|key| filter.contains_hash(key)));
+    });
+}
+
+/// A snapshot taken while another thread fills and recycles the phase has everything that was
+/// offered before, and is a state that a file can have.
+#[test]
+fn a_snapshot_has_what_was_offered_before_and_can_be_saved() {
+    let [first, second, third] = hashes();
+    for policy in [Policy::two_phases(3), Policy::one_phase(100)] {
+        loom::model(move || {
+            let filter = filter(policy);
+            filter.check_and_insert_hash(first);
+            let there = Arc::clone(&filter);
+            let thread = thread::spawn(move || [second, third].map(|hash| there.check_and_insert_hash(hash)));
+            let snapshot = filter.snapshot().expect("small");
+            assert!(snapshot.contains_hash(first));
+            let bytes = snapshot.to_bytes().expect("small");
+            assert!(RecyclingFilter::from_bytes(&bytes).is_ok_and(|read| read == snapshot));
+            thread.join().expect("no panic");
+            let last = filter.snapshot().expect("small");
+            assert!([first, second, third].into_iter().all(|hash| last.contains_hash(hash)));
+            assert_eq!(last.stats(), filter.stats());
+        });
+    }
+}

@@ -1,0 +1,152 @@
+//! The filter that threads share, beside the one that is not.
+
+use super::AtomicRecyclingFilter;
+use crate::error::BuildError;
+use crate::hash::{PortableHasher, Seed};
+use crate::recycling::{Phases, Policy, RecyclingFilter, Seeds, Stats, Trigger};
+use crate::scheme::Classic;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// With one thread, it behaves like the filter that is not shared, key by key.
+#[test]
+fn alone_it_is_the_plain_filter() {
+    for policy in [
+        Policy::one_phase(40),
+        Policy { retaining: true, ..Policy::one_phase(40) },
+        Policy::two_phases(40),
+        Policy { insertions: Some(5), retaining: true, ..Policy::two_phases(60) },
+    ] {
+        let hasher = PortableHasher::xxh3(Seed::from(3));
+        let shared: AtomicRecyclingFilter<_, Classic> = AtomicRecyclingFilter::with_hasher(100, 4, policy, hasher).expect("small");
+        let mut plain: RecyclingFilter<_, Classic> = RecyclingFilter::with_hasher(100, 4, policy, hasher).expect("small");
+        for key in (0..2_000u64).map(|i| i * i % 700) {
+            assert_eq!(shared.contains(&key), plain.contains(&key));
+            assert_eq!(shared.check_and_insert(&key), plain.check_and_insert(&key));
+            assert_eq!((shared.ones(), shared.frozen_ones(), shared.fpr()), (plain.ones(), plain.frozen_ones(), plain.fpr()));
+            let stats = Stats { offered: plain.counts.new + plain.counts.refreshed, ..plain.stats() };
+            assert_eq!(shared.stats(), stats);
+            let snapshot = shared.snapshot().expect("small");
+            assert!(snapshot.memory == plain.memory && snapshot.stats() == stats && snapshot.worst_fpr() == plain.worst_fpr());
+        }
+        shared.recycle();
+        assert_eq!(shared.cycles(), plain.stats().cycles + 1);
+    }
+}
+
+fn policies() -> [Policy; 4] {
+    [
+        Policy::one_phase(40),
+        Policy { retaining: true, ..Policy::one_phase(40) },
+        Policy { seeds: Seeds::Kept, ..Policy::two_phases(40) },
+        Policy { insertions: Some(5), retaining: true, ..Policy::two_phases(60) },
+    ]
+}
+
+/// Saved to a file and shared again in the middle of any cycle, the filter continues as if
+/// nothing had happened, and reports nothing that depends on the history of its items.
+#[test]
+fn a_snapshot_that_is_saved_and_shared_again_goes_on() {
+    for policy in policies() {
+        let hasher = PortableHasher::xxh3(Seed::from(4));
+        let mut first: AtomicRecyclingFilter = AtomicRecyclingFilter::with_hasher(100, 4, policy, hasher).expect("small");
+        let mut plain: RecyclingFilter = RecyclingFilter::with_hasher(100, 4, policy, hasher).expect("small");
+        for key in 0..300u64 {
+            assert_eq!(first.check_and_insert(&key), plain.check_and_insert(&key));
+            let snapshot = first.snapshot().expect("small");
+            let read: RecyclingFilter = RecyclingFilter::from_bytes(&snapshot.to_bytes().expect("small")).expect("a state of a filter");
+            assert!(read == snapshot && read.wrong_drops(0.9).is_ok_and(|drops| drops.is_none()) && read.average_fpr().is_none());
+            first = AtomicRecyclingFilter::try_from(read).expect("what threads can share");
+            assert!(first.stats() == snapshot.stats());
+        }
+        assert!(first.into_filter().memory == plain.memory);
+        // One that a single thread has filled before.
+        let shared = AtomicRecyclingFilter::try_from(plain.clone()).expect("what threads can share");
+        assert!(shared.stats() == plain.stats() && shared.fpr() == plain.fpr());
+        assert!(shared.into_filter().wrong_drops(0.9).is_ok_and(|drops| drops.is_none()));
+    }
+}
+
+/// Snapshots of small filters that recycle all the time while threads offer items: everything
+/// that was known to be offered is in them, and each is a state that a file can have, including
+/// overfilled phases.
+#[test]
+fn snapshots_while_threads_offer_have_what_was_offered_before() {
+    for policy in policies() {
+        let hasher = PortableHasher::xxh3(Seed::from(4));
+        let shared: AtomicRecyclingFilter = AtomicRecyclingFilter::with_hasher(100, 4, policy, hasher).expect("small");
+        // A key that was offered, and the cycle before it was: a phase more is remembered where
+        // there are two.
+        let acknowledged = AtomicU64::new(0);
+        let remembered = if policy.phases == Phases::One { 0 } else { 1 };
+        let done = AtomicBool::new(false);
+        std::thread::scope(|threads| {
+            let (shared, acknowledged, done) = (&shared, &acknowledged, &done);
+            let offers = |part: u64| {
+                move || {
+                    for key in (part << 24..).take_while(|_| !done.load(Ordering::Relaxed)) {
+                        let cycle = shared.cycles();
+                        shared.check_and_insert(&key);
+                        acknowledged.store(cycle << 32 | key, Ordering::Release);
+                    }
+                }
+            };
+            (1..4).for_each(|part| _ = threads.spawn(offers(part)));
+            // Whatever happens here, the threads end.
+            let _ends = Raised(done);
+            let mut checked = 0;
+            while checked < 100 {
+                let known = acknowledged.load(Ordering::Acquire);
+                let snapshot = shared.snapshot().expect("small");
+                if known > 0 && snapshot.stats().cycles <= (known >> 32) + remembered {
+                    assert!(snapshot.contains(&(known & 0xffff_ffff)));
+                    checked += 1;
+                }
+                let read: RecyclingFilter = RecyclingFilter::from_bytes(&snapshot.to_bytes().expect("small")).expect("a state of a filter");
+                assert!(read == snapshot && read.fpr() <= read.worst_fpr());
+            }
+        });
+    }
+}
+
+/// Sets the flag when it is dropped.
+struct Raised<'a>(&'a AtomicBool);
+
+impl Drop for Raised<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn threads_never_lose_an_item_within_the_guaranteed_memory() {
+    let policy = Policy { insertions: Some(400), ..Policy::two_phases(90_000) };
+    let seen = AtomicRecyclingFilter::new(100_000, 5, policy).expect("small");
+    std::thread::scope(|threads| {
+        for part in 0..4u64 {
+            let seen = &seen;
+            threads.spawn(move || {
+                for i in 0..20_000 {
+                    let key = part << 32 | i;
+                    let cycle = seen.cycles();
+                    seen.check_and_insert(&key);
+                    // Remembered unless two recycles came between.
+                    let known = seen.contains(&key);
+                    assert!(known || seen.cycles() >= cycle + 2, "lost");
+                }
+            });
+        }
+    });
+    let cycles = seen.cycles();
+    // 80,000 items, of which some pass by chance and some exceed the limit while the lock is
+    // taken.
+    assert!((150..=200).contains(&cycles), "{cycles}");
+}
+
+#[test]
+fn what_cannot_be_shared_is_refused() {
+    let age = Policy { age: Some(core::time::Duration::from_secs(1)), ..Policy::one_phase(10) };
+    let excluded = Policy { phases: Phases::Two(Trigger::Excluded), ..Policy::one_phase(10) };
+    for policy in [age, excluded] {
+        assert!(matches!(AtomicRecyclingFilter::new(100, 3, policy), Err(BuildError::NotShared { .. })));
+    }
+}

@@ -1,0 +1,132 @@
+//! Where the words of marks stand: beside their line, not over another's words, and not over a
+//! curve while there is room elsewhere.
+
+use crate::axis::Coordinate;
+use crate::draw::{clipped, inside, pieces};
+use crate::legend::text_width;
+use crate::{Chart, Mark, Shape};
+
+/// The size of the words, in pixels.
+pub(crate) const SIZE: f64 = 11.5;
+/// The height of a line of words.
+const HEIGHT: i32 = 14;
+/// From one line of words to the next, at upright marks.
+const ROW: i32 = HEIGHT + 1;
+
+/// A box between the axes, in pixels from their upper left corner.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Place {
+    left: i32,
+    top: i32,
+    width: i32,
+}
+
+impl Place {
+    fn meets(&self, other: &Place) -> bool {
+        self.left < other.left + other.width && other.left < self.left + self.width && (self.top - other.top).abs() < HEIGHT
+    }
+
+    /// Whether a straight piece of a curve lies in it.
+    fn is_crossed(&self, piece: &[[f64; 2]; 2]) -> bool {
+        let share = |[x, y]: [f64; 2]| [(x - f64::from(self.left)) / f64::from(self.width), (y - f64::from(self.top)) / f64::from(HEIGHT)];
+        inside(share(piece[0]), share(piece[1])).is_some()
+    }
+}
+
+/// The marks with words, and the upper left corner of each one's words, in pixels from that of the
+/// area between the axes, which is so many pixels wide and high.
+pub(crate) fn placed<'a>(chart: &'a Chart, axes: [&Coordinate; 2], size: (i32, i32)) -> Vec<(&'a Mark, (i32, i32))> {
+    let [x, y] = axes;
+    let at = |mark: &Mark| if mark.upright { x.share(mark.at) } else { 1.0 - y.share(mark.at) };
+    let shown = |upright: bool| {
+        let axis = if upright { x } else { y };
+        chart.marks.iter().filter(move |mark| mark.upright == upright && !mark.words.is_empty() && axis.holds(mark.at))
+    };
+    let mut level: Vec<&Mark> = shown(false).collect();
+    level.sort_by(|one, other| at(one).total_cmp(&at(other)));
+    let (curves, lines) = (curves(chart, axes, size), lines(chart, axes, size));
+    let mut taken: Vec<Place> = Vec::new();
+    let mut found = Vec::new();
+    for mark in shown(true).chain(level) {
+        let width = text_width(&mark.words, SIZE);
+        let line = (at(mark) * f64::from(if mark.upright { size.0 } else { size.1 })).round() as i32;
+        let places = if mark.upright { beside(line, width, size) } else { along(line, width, size) };
+        // The worst first: words over words, over a curve, over another mark's line, far from their
+        // own.
+        let cost = |(far, place): &(usize, &Place)| {
+            let crossed = |lines: &[[[f64; 2]; 2]]| lines.iter().any(|line| place.is_crossed(line));
+            (taken.iter().any(|other| place.meets(other)), crossed(&curves), crossed(&lines), *far)
+        };
+        let Some((_, best)) = places.iter().enumerate().min_by_key(cost) else { continue };
+        taken.push(*best);
+        found.push((mark, (best.left, best.top)));
+    }
+    found
+}
+
+/// At an upright line: from the top down, on the side that has room, then on the other.
+fn beside(line: i32, width: i32, (wide, high): (i32, i32)) -> Vec<Place> {
+    let (left, right) = (line - 5 - width, line + 5);
+    let sides = if 10 * line > 7 * wide { [left, right] } else { [right, left] };
+    let rows = 0..((high - 4) / ROW).max(1);
+    let beside = rows.flat_map(|row| sides.map(|left| Place { left, top: 4 + ROW * row, width }));
+    // Room on neither side: over the line, at the right edge.
+    let all = beside.chain([Place { left: (wide - width).max(0), top: 4, width }]).collect();
+    within(all, wide, high)
+}
+
+/// At a level line, at its right end, then further left: above it, else below, else a line of words
+/// further away.
+fn along(line: i32, width: i32, (wide, high): (i32, i32)) -> Vec<Place> {
+    let right = wide - 4 - width;
+    let columns = [right, right * 3 / 4, right / 2, right / 4, 4];
+    let rows = [line - HEIGHT - 2, line + 3, line - 2 * HEIGHT - 2, line + HEIGHT + 3, line - 3 * HEIGHT - 2, line + 2 * HEIGHT + 3];
+    let all = columns.iter().flat_map(|&left| rows.map(|top| Place { left, top, width })).collect();
+    within(all, wide, high)
+}
+
+/// Those between the axes; the first one where none is, as of words wider than the chart.
+fn within(all: Vec<Place>, wide: i32, high: i32) -> Vec<Place> {
+    let fits = |place: &Place| place.left >= 0 && place.left + place.width <= wide && place.top >= 0 && place.top + HEIGHT <= high;
+    let inside: Vec<Place> = all.iter().copied().filter(fits).collect();
+    if inside.is_empty() { all.into_iter().take(1).collect() } else { inside }
+}
+
+/// The straight pieces of all curves and edges of bands, points as squares' diagonals.
+fn curves(chart: &Chart, [x, y]: [&Coordinate; 2], (wide, high): (i32, i32)) -> Vec<[[f64; 2]; 2]> {
+    let pixel = |at: (f64, f64)| [x.share(at.0) * f64::from(wide), (1.0 - y.share(at.1)) * f64::from(high)];
+    let mut all = Vec::new();
+    for series in &chart.series {
+        for piece in pieces(chart, series) {
+            match series.shape {
+                Shape::Line | Shape::Dashed => {
+                    let paths = clipped(piece, [x, y]);
+                    all.extend(paths.iter().flat_map(|path| path.windows(2)).map(|pair| [pixel(pair[0]), pixel(pair[1])]));
+                }
+                Shape::Points => all.extend(piece.iter().filter(|point| x.holds(point.0) && y.holds(point.1)).map(|point| {
+                    let [column, row] = pixel((point.0, point.1));
+                    [[column - 4.0, row - 4.0], [column + 4.0, row + 4.0]]
+                })),
+                Shape::Band => {
+                    let at = |x_value, y_value| pixel((x.clamped(x_value), y.clamped(y_value)));
+                    for pair in piece.windows(2) {
+                        let (from, to) = (pair[0], pair[1]);
+                        all.extend([[at(from.0, from.1), at(to.0, to.1)], [at(from.0, from.2), at(to.0, to.2)]]);
+                    }
+                }
+                Shape::Bars => {}
+            }
+        }
+    }
+    all
+}
+
+/// The lines of the marks.
+fn lines(chart: &Chart, [x, y]: [&Coordinate; 2], (wide, high): (i32, i32)) -> Vec<[[f64; 2]; 2]> {
+    let (wide, high) = (f64::from(wide), f64::from(high));
+    let line = |mark: &Mark| {
+        let (column, row) = (x.share(mark.at) * wide, (1.0 - y.share(mark.at)) * high);
+        if mark.upright { [[column, 0.0], [column, high]] } else { [[0.0, row], [wide, row]] }
+    };
+    chart.marks.iter().map(line).collect()
+}
