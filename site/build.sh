@@ -42,9 +42,15 @@ awk -v work="$work" '
         is_code = file ~ /\.(js|css)$/
         while ((getline line < file) > 0) {
             if (line ~ /^@include /) { put(line ~ / wasm$/ ? work "/wasm" : "site/page/" substr(line, 10)); continue }
-            if (is_code) sub(/^ +/, "", line)
-            if (is_code && (line == "" || line ~ /^\/\/ / || line ~ /^\/\*\*.*\*\/$/)) continue
+            sub(/^ +/, "", line)
+            if (is_code && (line == "" || line ~ /^\/\/ / || line ~ /^\/\*.*\*\/$/)) continue
             if (is_code && line ~ /^\/\*\*/) { while (line !~ /\*\//) getline line < file; continue }
+            # Types are for those who check them.
+            if (is_code) gsub(/\/\*\*[^*]*\*\/ ?/, "", line)
+            if (file ~ /\.css$/) {
+                gsub(/: /, ":", line); gsub(/; /, ";", line); gsub(/, /, ",", line)
+                gsub(/ ?\{ ?/, "{", line); gsub(/;? ?\}/, "}", line)
+            }
             print line
         }
     }

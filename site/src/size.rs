@@ -73,8 +73,10 @@ fn too_small(target: &Target) -> Option<String> {
     }
     if let Some(lowest) = lowest {
         let rate = kept(&lowest).upper;
-        text += &format!("; for all {} the lowest rate is {}", count(items), at_most(rate, None));
-        text += &Some(one_in(rate)).filter(|many| !many.is_empty()).map_or(String::new(), |many| format!(" ({many})"));
+        // A filter that takes half of all items for known is no remedy.
+        if rate < 0.5 {
+            text += &format!("; with all {} it reaches a rate of {} ({})", count(items), at_most(rate, None), one_in(rate));
+        }
     }
     Some(text + "; change one of the three, or clear one")
 }
@@ -318,9 +320,10 @@ mod tests {
     #[test]
     fn a_size_that_is_too_small_has_a_remedy() {
         let text = answer("n=15M\np=0.1%\nm=20 MiB");
-        for part in ["\"field\":\"m\"", "take 25.71 MiB", "20 MiB holds 11,66", "the lowest rate is 0.46", "(1 in 215)"] {
+        for part in ["\"field\":\"m\"", "take 25.71 MiB", "20 MiB holds 11,66", "it reaches a rate of 0.46", "(1 in 215)"] {
             assert!(text.contains(part), "{part}: {text}");
         }
+        assert!(!answer("n=1000\np=1e-6\nm=100").contains("it reaches"));
         // Each remedy does.
         for fields in ["n=15M\np=0.1%\nm=25.72 MiB", "n=11666720\np=0.1%\nm=20 MiB", "n=15M\np=0.46492%\nm=20 MiB"] {
             assert!(answer(fields).contains("\"big\""), "{fields}");
