@@ -35,10 +35,10 @@ onmessage = ({ data }) => {
   else postMessage(ask(data.question));
 };`;
 
-/** The bytes of the module: base64 of LZMA. @returns {Uint8Array<ArrayBuffer>} */
+/** The bytes of the module. @returns {Uint8Array<ArrayBuffer>} */
 function unpacked() {
   const text = /** @type {HTMLElement} */ (document.getElementById('wasm')).textContent ?? '';
-  return unpack(Uint8Array.from(atob(text.replace(/\s/g, '')), (letter) => letter.charCodeAt(0)));
+  return unpack(bytesOf(text));
 }
 
 /** One worker with the questions that wait for it. */

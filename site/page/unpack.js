@@ -1,7 +1,21 @@
 // The library is packed as LZMA (`xz --format=lzma`), a fifth smaller than by the gzip that browsers unpack themselves: its window is larger than 32 KiB. After the public specification of the format.
 
+/** The bytes that five letters each stand for, four of them: Z85 (ZeroMQ's RFC 32) with `,` and `~` for `<` and `&`. @param {string} text @returns {Uint8Array<ArrayBuffer>} */
+function bytesOf(text) {
+  const letters = text.trim();
+  const values = new Uint8Array(128);
+  [...'0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?~,>()[]{}@%$#'].forEach((letter, value) => (values[letter.charCodeAt(0)] = value));
+  const bytes = new DataView(new ArrayBuffer((letters.length / 5) * 4));
+  for (let at = 0; at < letters.length; at += 5) {
+    let number = 0;
+    for (let i = 0; i < 5; i += 1) number = number * 85 + values[letters.charCodeAt(at + i)];
+    bytes.setUint32((at / 5) * 4, number);
+  }
+  return new Uint8Array(bytes.buffer);
+}
+
 /**
- * @param {Uint8Array} data a whole .lzma file with an end marker
+ * @param {Uint8Array} data a whole .lzma file with an end marker; what follows it is not read
  * @returns {Uint8Array<ArrayBuffer>}
  */
 function unpack(data) {

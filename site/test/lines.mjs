@@ -5,9 +5,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 
 const [page, folder, root, command] = process.argv.slice(2);
 const sources = readFileSync(new URL('../page/unpack.js', import.meta.url), 'utf8') + readFileSync(new URL('../page/engine.js', import.meta.url), 'utf8');
-const { unpack, engine } = new Function(`${sources}; return { unpack, engine };`)();
-const packed = readFileSync(page, 'utf8').match(/id="wasm">\s*([A-Za-z0-9+/=]+)\s*</)[1];
-const ask = engine(unpack(Uint8Array.from(Buffer.from(packed, 'base64'))));
+const { bytesOf, unpack, engine } = new Function(`${sources}; return { bytesOf, unpack, engine };`)();
+const packed = readFileSync(page, 'utf8').match(/id="wasm">\s*([^\s<&]+)\s*<\/script>/)[1];
+const ask = engine(unpack(bytesOf(packed)));
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(`${folder}/src`, { recursive: true });
 writeFileSync(`${folder}/items.txt`, 'one\ntwo\nthree\n');

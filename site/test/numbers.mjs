@@ -6,9 +6,9 @@ import { readFileSync } from 'node:fs';
 const [page, module, native, command] = process.argv.slice(2);
 const html = readFileSync(page, 'utf8');
 const sources = readFileSync(new URL('../page/unpack.js', import.meta.url), 'utf8') + readFileSync(new URL('../page/engine.js', import.meta.url), 'utf8');
-const { unpack, engine } = new Function(`${sources}; return { unpack, engine };`)();
-const packed = html.match(/id="wasm">\s*([A-Za-z0-9+/=]+)\s*</)[1];
-const bytes = unpack(Uint8Array.from(Buffer.from(packed, 'base64')));
+const { bytesOf, unpack, engine } = new Function(`${sources}; return { bytesOf, unpack, engine };`)();
+const packed = html.match(/id="wasm">\s*([^\s<&]+)\s*<\/script>/)[1];
+const bytes = unpack(bytesOf(packed));
 let wrong = 0;
 const fail = (text) => {
     wrong += 1;
