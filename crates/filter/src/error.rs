@@ -338,7 +338,7 @@ impl fmt::Display for MergeError {
             MergeError::NotSums { how } => {
                 write!(
                     f,
-                    "after {how} a counter is no longer the sum of its keys' counts, so there is no inner product; count without {how}"
+                    "the inner product needs counters that are sums of their keys' counts, which they are not after {how}; count again without {how}"
                 )
             }
             MergeError::Scheme { ours, theirs } => {

@@ -97,7 +97,7 @@ mod tests {
     }
 
     /// Brettel's simulation in its usual short form shows colours as people see them who lack one
-    /// kind of cone. The first four curves, more than which few charts have, stay distinguishable.
+    /// kind of cone. The first four curves stay distinguishable; few charts have more.
     #[test]
     fn curves_differ_for_those_who_see_fewer_colours() {
         let seen: [[[f64; 3]; 3]; 3] = [

@@ -339,7 +339,8 @@ fn add_textbook(report: &mut Report, plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// `0.088%`, or a multiple if it is at least twofold.
+/// Formats an excess over a rate: `0.088%`, or from 100% on how many times the rate it is, `2.1
+/// times`.
 fn percent(excess: f64) -> String {
     if excess >= 1.0 { format!("{} times", rate(excess + 1.0, 3)) } else { format!("{}%", rate(excess * 100.0, 2)) }
 }

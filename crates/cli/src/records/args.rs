@@ -175,8 +175,8 @@ impl RecordArgs {
         }
     }
 
-    /// A key that is given on the command line as a whole; if keys are hexadecimal, the bytes that
-    /// its digits represent.
+    /// A whole key that is given as an argument; if keys are hexadecimal, the bytes that its digits
+    /// represent.
     pub(crate) fn key_of_argument<'a>(&self, text: &'a [u8]) -> Result<Cow<'a, [u8]>, Failure> {
         if !self.hex {
             return Ok(Cow::Borrowed(text));

@@ -1,5 +1,5 @@
-//! Whole numbers with counted errors, and what is built on them: brackets, rates, and the searches
-//! that use them for decisions.
+//! Arithmetic on whole numbers that counts its rounding errors, and what is built on it: brackets,
+//! rates, and the searches that decide by them.
 
 pub(crate) mod bisect;
 pub(crate) mod combine;

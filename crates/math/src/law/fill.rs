@@ -73,7 +73,7 @@ impl Fill {
         self.bennett(self.mean - ones as f64)
     }
 
-    /// Bennett's bound, for a distance beyond the rounding of the mean.
+    /// Bennett's bound at this distance from the mean, less the rounding error of the mean.
     fn bennett(&self, distance: f64) -> f64 {
         bennett(self.variance, distance - 4.0 * f64::EPSILON * self.mean)
     }

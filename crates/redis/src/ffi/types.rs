@@ -58,7 +58,7 @@ pub(super) fn is_ours(kind: *mut Type) -> bool {
 /// Makes the types known.
 ///
 /// # Safety
-/// `ctx` must be that of loading the module.
+/// `ctx` must be the context that the server passed to the module's load function.
 pub(super) unsafe fn register(ctx: *mut Ctx) -> Result<(), &'static CStr> {
     let mut methods = TypeMethods {
         version: TYPE_METHODS_VERSION,

@@ -1,7 +1,8 @@
 //! Exact rates: inclusion and exclusion over the sets of a query's positions that remain empty.
 //!
-//! `W(T)` of all pairs hit a set T, which remains empty with probability `(1 - W/pairs)^n`. Subsets
-//! are counted by W, which has few values: few pairs hit several positions, and
+//! Let `W(T)` be the number of pairs of hashes that hit at least one position of the set T. After n
+//! items, T is still empty with probability `(1 - W/pairs)^n`. Subsets are counted by W, which has
+//! few values: few pairs hit several positions, and
 //! `W(T) = |T| w - sum_S mu(S) (|S and T| - 1)^+`, where `mu(S)` pairs hit exactly S. One sum over
 //! subsets gives the sum on the right for all T at once.
 
