@@ -60,7 +60,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 
     /// The present rate: the probability that a key is reported as seen although it was never
     /// offered and was chosen without knowing the seed. Constant time, except with two phases of
-    /// [one seed](super::Seeds::Kept), where it is linear in the bits.
+    /// [one seed](crate::recycling::Seeds::Kept), where it is linear in the bits.
     pub fn fpr(&self) -> f64 {
         let state = self.state();
         let (active, frozen) = (&state.active, state.frozen.as_ref());

@@ -2,7 +2,7 @@
 //! truebloom --lib atomic`.
 
 use super::AtomicRecyclingFilter;
-use crate::hash::{KeyHash, PortableHasher, Seed};
+use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed};
 use crate::recycling::{Policy, RecyclingFilter, Seeds, Seen};
 use crate::scheme::{Scheme, Standard};
 use loom::sync::Arc;
