@@ -123,8 +123,8 @@ pub trait Law: sealed::Sealed + Send + Sync {
     }
 
     /// The terms that are added to the rate of independent positions at this size. Every scheme has
-    /// the floor of equal hashes, which does not depend on the bits; correlated positions add a term
-    /// that falls with more bits.
+    /// the floor of equal hashes, which does not depend on the bits; correlated positions add a
+    /// term that falls with more bits.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }]
     }

@@ -55,8 +55,8 @@ impl Double {
         self.shape_of(|| self.several())
     }
 
-    /// Like [`Self::shape`], but it takes about a millisecond even with offsets. With offsets and many
-    /// probes the result is approximate, from [`Self::several_at_sight`].
+    /// Like [`Self::shape`], but it takes about a millisecond even with offsets. With offsets and
+    /// many probes the result is approximate, from [`Self::several_at_sight`].
     pub(crate) fn rough_shape(&self) -> Result<Shape> {
         self.shape_of(
             || if self.offsets == Offsets::Linear || self.probes <= FEW_PROBES { self.several() } else { self.several_at_sight() },
