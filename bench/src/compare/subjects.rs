@@ -168,33 +168,27 @@ ours!(
     |_| None
 );
 
-struct Fast<S: BuildHasher>(fastbloom::BloomFilter<S>);
+/// A filter of fastbloom; both kinds have the same methods.
+macro_rules! fast {
+    ($name:ident, $filter:ident) => {
+        struct $name<S: BuildHasher>(fastbloom::$filter<S>);
 
-impl<S: BuildHasher> Subject for Fast<S> {
-    fn bits(&self) -> u64 {
-        self.0.num_bits() as u64
-    }
-    fn insert(&mut self, keys: &Chunk) {
-        for_each!(keys, key => { self.0.insert(key); });
-    }
-    fn hits(&self, keys: &Chunk) -> u64 {
-        count!(keys, key => self.0.contains(key))
-    }
+        impl<S: BuildHasher> Subject for $name<S> {
+            fn bits(&self) -> u64 {
+                self.0.num_bits() as u64
+            }
+            fn insert(&mut self, keys: &Chunk) {
+                for_each!(keys, key => { self.0.insert(key); });
+            }
+            fn hits(&self, keys: &Chunk) -> u64 {
+                count!(keys, key => self.0.contains(key))
+            }
+        }
+    };
 }
 
-struct FastAtomic<S: BuildHasher>(fastbloom::AtomicBloomFilter<S>);
-
-impl<S: BuildHasher> Subject for FastAtomic<S> {
-    fn bits(&self) -> u64 {
-        self.0.num_bits() as u64
-    }
-    fn insert(&mut self, keys: &Chunk) {
-        for_each!(keys, key => { self.0.insert(key); });
-    }
-    fn hits(&self, keys: &Chunk) -> u64 {
-        count!(keys, key => self.0.contains(key))
-    }
-}
+fast!(Fast, BloomFilter);
+fast!(FastAtomic, AtomicBloomFilter);
 
 /// The type of its keys is part of its type, so there are two, of which one is used.
 struct Jedisct(bloomfilter::Bloom<u64>, bloomfilter::Bloom<[u8]>);
