@@ -161,7 +161,7 @@ pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 /// All probes of a key lie in one block of 512 bits, so that a query needs one access to memory and
 /// one comparison of a whole cache line. This costs bits, because some blocks get more keys than
 /// others: for 100,000 keys the same rate takes 3.7% more bits at 1%, 8.8% at 0.1%, 16% at 1e-4 and
-/// 44% at 1e-6; for ten million keys 3.4%, 8.2%, 15% and 35%. The plan accounts for that exactly:
+/// 42% at 1e-6; for ten million keys 3.4%, 8.2%, 15% and 35%. The plan accounts for that exactly:
 /// the guarantee is the same as the standard filter's. No running count of the set bits is kept,
 /// because it would slow down every insertion; so [`ones`](FilterOf::ones),
 /// [`fill`](FilterOf::fill) and [`fpr`](FilterOf::fpr) are linear in the bits.
