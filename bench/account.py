@@ -3,7 +3,8 @@
 
     bench/account.py rows  [ROUNDS] PROGRAM...   user and system seconds of each verb, by getrusage: the
                                                  least and the median of alternating rounds (5 unless given)
-    bench/account.py parts PROGRAM...            the share of each part of it, by `perf`'s samples of the clock
+    bench/account.py parts PROGRAM...            the CPU seconds and the share of each of its parts, by `perf`'s
+                                                 samples of the clock; build with CARGO_PROFILE_RELEASE_DEBUG=1
 
 The inputs are those of bench/command.sh, made below target/ if they are not there: 488 MB of lines,
 half of them repeats; the first half of them as CSV, as CSV with quotes, and as JSON. What a program
@@ -31,16 +32,18 @@ ROWS = [
     "create --force -n 5M -p 1% made.tbl lines.txt",
     "count -k 10 lines.txt",
 ]
-# Functions by what they are for; the first that fits.
+# What a function is for, by the first that fits; inlined ones are asked from the inside out, and
+# those of others, such as `memchr`, count for their callers where these are known.
 PARTS = [
-    ("reading", r"copy_to_iter|filemap|reader\b|vfs_read|folio|page_cache"),
-    ("handing over, waiting", r"finish_task_switch|spin_unlock|futex|mpsc|schedule"),
-    ("splitting", r"memchr|Split|split|csv|quotes|line::|Csv|push_found"),
-    ("JSON", r"json|serde"),
-    ("hashing", r"xxh|Answers::hash|Fuse|hash_|check::run::\{\{closure"),
-    ("filter", r"truebloom::(bits|arch|recycling|bloom|any_filter|bulk)|any_filter|sift::Sift<W>::batch|dedup::run|AnyFilter"),
-    ("sketch", r"count::stream|count_min"),
-    ("writing", r"write|memmove|Selection|found::Batch|print|memcmp"),
+    ("reading", r"^reader:.*\[kernel|records::source"),
+    ("handing over", r"futex|mpmc|mpsc|schedule|finish_task_switch|spin_unlock|records::feed"),
+    ("CSV, JSON", r"records::(json|csv|line|quotes|near)|csv_core|serde"),
+    ("hashing", r"xxh3|KeyHasher|answers::hashed|hash::portable"),
+    ("look-up", r"^[^:]*: (?:.*<)?truebloom(?:_math)?::(?!hash|key|count_min)"),
+    ("sketch", r"count_min"),
+    ("writing", r"write_selected|output::|\[kernel.*|Batch::write|BufWriter|selected::"),
+    ("splitting", r"records::|memchr"),
+    ("copying", r"memmove|memcpy"),
 ]
 
 
@@ -102,24 +105,62 @@ def rows(programs, rounds):
 
 def parts(programs):
     names = [name for name, _ in PARTS] + ["else"]
-    print("| | | " + " | ".join(names) + " |")
-    print("|-|-|" + "-|" * len(names))
+    print("| | | CPU s | " + " | ".join(names) + " |")
+    print("|-|-|-|" + "-|" * len(names))
     for row in [row for row in ROWS if "|" not in row]:
         for program in programs:
-            shares = share(program, row)
-            print(f"| `{row}` | {Path(program).name} | " + " | ".join(f"{100 * shares.get(name, 0):.0f}%" for name in names) + " |", flush=True)
+            shares, spent = share(program, row)
+            cells = [f"{spent * shares[name]:.2f} ({100 * shares[name]:.0f}%)" if name in shares else "" for name in names]
+            print(f"| `{row}` | {Path(program).name} | {spent:.2f} | " + " | ".join(cells) + " |", flush=True)
 
 
 def share(program, row):
+    """The share of each part among the samples, and the CPU seconds of the run."""
     record = ["perf", "record", "-q", "-e", "cpu-clock", "-F", "4000", "-o", "samples", program, *row.split()]
     subprocess.run(record, cwd=WORK, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    script = ["perf", "script", "-i", "samples", "-F", "comm,sym"]
+    script = ["perf", "script", "-i", "samples", "--show-mmap-events", "-F", "comm,ip,sym,dso"]
     told = subprocess.run(script, cwd=WORK, capture_output=True, text=True, check=True).stdout.splitlines()
+    base, samples = 0, []
+    for text in told:
+        mapped = re.search(r"\[(0x[0-9a-f]+)\(0x[0-9a-f]+\) @ (0x[0-9a-f]+|0) .*r-xp (.*)", text)
+        if mapped and mapped[3] == program:
+            base = int(mapped[1], 16) - int(mapped[2], 16)
+        sample = re.match(r"\s*(.*?)\s+([0-9a-f]+) (.*)", text)
+        if sample and "PERF_RECORD" not in text:
+            samples.append((sample[1], int(sample[2], 16), sample[3]))
+    frames = inlined(program, {at - base for _, at, symbol in samples if program in symbol})
     counts = {}
-    for sample in told:
-        name = next((name for name, functions in PARTS if re.search(functions, sample)), "else")
+    for thread, at, symbol in samples:
+        thread = "reader" if thread == "reader" else "main"
+        name = next(filter(None, (part(f"{thread}: {frame}") for frame in [*frames.get(at - base, []), symbol])), "else")
         counts[name] = counts.get(name, 0) + 1
-    return {name: count / len(told) for name, count in counts.items()}
+    return {name: count / len(samples) for name, count in counts.items()}, len(samples) / 4000
+
+
+def part(frame):
+    return next((name for name, functions in PARTS if re.search(functions, frame)), None)
+
+
+def inlined(program, places):
+    """The functions at each place of a program that was built with CARGO_PROFILE_RELEASE_DEBUG=1, from the inside
+    out; of other programs nothing is known but their symbols."""
+    headers = subprocess.run(["readelf", "-lW", program], capture_output=True, text=True, check=True).stdout
+    loads = [[int(field, 16) for field in text.split()[1:6]] for text in headers.splitlines() if text.split()[:1] == ["LOAD"]]
+    addresses = {}
+    for place in places:
+        start, address, _, size, _ = next(load for load in loads if load[0] <= place < load[0] + load[3])
+        addresses[f"{place - start + address:#x}"] = place
+    asked = ["addr2line", "-aifC", "-e", program, *addresses]
+    frames, names = {}, None
+    for text in subprocess.run(asked, capture_output=True, text=True, check=True).stdout.splitlines():
+        if text.startswith("0x"):
+            names = frames.setdefault(addresses[f"{int(text, 16):#x}"], [])
+            is_name = True
+        else:
+            if is_name:
+                names.append(text)
+            is_name = not is_name
+    return frames
 
 
 def main():

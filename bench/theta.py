@@ -67,7 +67,7 @@ def by_theta(sets, seed, lg_entries):
 def main():
     truebloom = str(Path(sys.argv[1] if len(sys.argv) > 1 else "target/release/truebloom").resolve())
     repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 20
-    print("| visitors a day | bytes a day | number of | true | theta sketches, error | Bloom filters, error | times as exact |\n|---|---|---|---|---|---|---|")
+    print("| visitors per day | bytes per day | number of | true | theta sketches, error | Bloom filters, error | times as exact |\n|---|---|---|---|---|---|---|")
     for every, only, repeats in [(2_000, 4_000, repeats), (20_000, 40_000, repeats), (200_000, 400_000, max(repeats // 4, 1))]:
         sets, entries = days(every, only), 1 << LG_ENTRIES
         true = {"one day": every + only, "any day": every + DAYS * only, "every day": every, "this day only": only}

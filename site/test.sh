@@ -28,6 +28,8 @@ cp site/test/package.json site/test/package-lock.json "$work/node/"
 echo '--- the page'
 site/build.sh
 # The ordinary compiler for what runs here.
+cargo fmt --manifest-path site/Cargo.toml -- --check
+CARGO_TARGET_DIR=$root/target/native cargo clippy --quiet --manifest-path site/Cargo.toml --all-targets -- -D warnings
 CARGO_TARGET_DIR=$root/target/native cargo test --quiet --manifest-path site/Cargo.toml --lib --example native
 CARGO_TARGET_DIR=$root/target/native cargo build --quiet --manifest-path site/Cargo.toml --example native
 

@@ -117,6 +117,8 @@ def test_errors_carry_their_numbers():
         BloomFilter(10, 0.1, seed="xyz")
     with pytest.raises(PlanError, match="layout"):
         BloomFilter(10, 0.1, layout="round")
+    # The names that the command and the crate have for the two.
+    assert plan(1000, 0.01, layout="standard") == plan(1000, 0.01) and plan(1000, 0.01, layout="blocked") == plan(1000, 0.01, layout="lines")
     with pytest.raises(PlanError, match="exclude each other"):
         BloomFilter(10, 0.1, mean=True, confidence=0.9)
 
@@ -306,7 +308,7 @@ def test_labels():
 def test_what_it_says_of_itself():
     f = BloomFilter(1000, 0.01, seed=1)
     f.update(["<script>"])
-    assert repr(f) == f"<BloomFilter for 1,000 keys at 0.01: {f.bits:,} bits, 7 probes, 1 keys offered>"
+    assert repr(f) == f"<BloomFilter for 1,000 keys at 0.01: {f.bits:,} bits, 7 probes, 1 key offered>"
     f.label = "<b>"
     html = f._repr_html_()
     assert "&lt;b&gt;" in html and "<b>&lt;" not in html and "rate now" in html and html.startswith("<table")

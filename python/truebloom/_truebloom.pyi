@@ -24,7 +24,7 @@ _Keys: TypeAlias = Iterable[_Key] | _Arrow
 _Probability: TypeAlias = float | str | Decimal | Fraction
 _Seed: TypeAlias = int | str
 _Path: TypeAlias = str | os.PathLike[str]
-_Layout: TypeAlias = Literal["spread", "lines", "blocked", "auto"]
+_Layout: TypeAlias = Literal["spread", "standard", "lines", "blocked", "auto"]
 _Scheme: TypeAlias = Literal[
     "standard", "classic", "partitioned", "double", "double-nonzero", "square", "cube", "enhanced", "partition-double", "blocked"
 ]

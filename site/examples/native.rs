@@ -1,4 +1,5 @@
-//! Answers questions natively: one a line on standard input, with `\n` for the end of a line in it; one answer a line.
+//! Answers questions natively: one a line on standard input, with `\n` for the end of a line in it;
+//! one answer a line.
 
 use std::io::{self, BufRead, Write};
 

@@ -21,8 +21,8 @@ function drawCard(card) {
   return make('div', { class: `card ${card.tone}` }, make('h3', {}, card.name), make('p', { class: 'value' }, card.value), make('p', {}, card.text));
 }
 
-/** A sentence below; nothing where there is none. @param {string} [text] */
-const noted = (text) => (text ? [make('p', { class: 'note' }, text)] : []);
+/** A sentence below; nothing where there is none. @param {string} [text] @param {...Node} more */
+const noted = (text, ...more) => (text ? [make('p', { class: 'note' }, text, ...more)] : []);
 
 /** @param {{ name: string, code: string, note: string }} line */
 function drawLine(line) {
@@ -53,14 +53,15 @@ function drawTable(table) {
  * @param {string} title
  * @param {string} svg
  * @param {() => void} save
+ * @param {string} [note]
  */
-function drawChart(title, svg, save) {
+function drawChart(title, svg, save, note) {
   const plot = make('div', { class: 'plot' });
   plot.attachShadow({ mode: 'open' }).innerHTML = `<style>svg{display:block;max-width:100%;height:auto}</style>${svg}`;
   const shown = plot.shadowRoot?.querySelector('svg');
   shown?.setAttribute('aria-label', title);
   const tools = make('div', { class: 'tools' }, make('button', { type: 'button', click: save }, 'Save as SVG'));
-  return make('figure', { class: 'panel' }, make('h3', {}, title), plot, tools);
+  return make('figure', { class: 'panel' }, make('h3', {}, title), plot, ...noted(note), tools);
 }
 
 /** What is wider than its place can be scrolled with the keyboard. @param {ParentNode} root */

@@ -23,7 +23,19 @@ class Tab {
     /** @type {Record<string, HTMLInputElement | HTMLSelectElement>} */
     this.fields = {};
     for (const field of all('.field', root)) this.prepare(field);
-    for (const button of all('[data-fields]', root)) button.addEventListener('click', () => this.fill(button.dataset.fields ?? ''));
+    for (const button of all('[data-fields]', root)) {
+      button.addEventListener('click', () => {
+        // Back leads to what was typed before.
+        history.pushState(null, '', location.href);
+        this.fill(button.dataset.fields ?? '');
+      });
+    }
+    const form = find('form', root);
+    this.echo = make('p', { class: 'echo', 'aria-hidden': 'true' });
+    form.append(this.echo);
+    // A form higher than the window moves until its foot is seen.
+    new ResizeObserver(() => (form.style.top = `${Math.min(16, window.innerHeight - form.offsetHeight - 16)}px`)).observe(form);
+    for (const button of all('[data-from]', root)) button.addEventListener('click', () => this.take(tabs[button.dataset.from ?? '']));
     find('form', root).addEventListener('submit', (event) => event.preventDefault());
     find('.first', root).append(make('div', { class: 'panel head' }, make('p', { class: 'state', role: 'status' }, 'Computing\u2026')));
     this.keep();
@@ -42,8 +54,30 @@ class Tab {
       input.dataset.usual = input.placeholder;
       input.maxLength = 200;
     }
-    input.addEventListener('input', () => this.update());
+    input.addEventListener('input', () => {
+      this.typed(field, input);
+      this.update();
+    });
     this.fields[field.dataset.name ?? ''] = input;
+  }
+
+  /** Of fields of which only one is used, the one that nobody has typed gives way. @param {HTMLElement} field @param {HTMLInputElement | HTMLSelectElement} input */
+  typed(field, input) {
+    input.dataset.typed = '';
+    if (!('one' in field.dataset)) return;
+    for (const other of all('[data-one] input:not([data-typed])', this.root)) /** @type {HTMLInputElement} */ (other).value = '';
+  }
+
+  /** Empties fields. @param {string} names */
+  clear(names) {
+    for (const name of names.split(' ')) this.fields[name].value = '';
+    this.update();
+  }
+
+  /** Buttons for other questions. @param {{ text: string, clear: string }[]} [choices] */
+  choices(choices) {
+    const button = (/** @type {{ text: string, clear: string }} */ { text, clear }) => make('button', { type: 'button', click: () => this.clear(clear) }, text);
+    return choices?.length ? [make('span', { class: 'choices' }, ...choices.map(button))] : [];
   }
 
   /** Sets the fields of a query and empties the others. @param {string} query */
@@ -52,9 +86,19 @@ class Tab {
     for (const [name, input] of Object.entries(this.fields)) {
       if (input instanceof HTMLSelectElement && !values.has(name)) input.selectedIndex = 0;
       else input.value = values.get(name) ?? '';
+      input.dataset.typed = '';
     }
     for (const details of all('details', this.root)) {
       if (all('.field', details).some((field) => values.get(field.dataset.name ?? ''))) details.setAttribute('open', '');
+    }
+    this.update();
+  }
+
+  /** Items and rate of another tab: what is in its fields, or was computed. @param {Tab} other */
+  take(other) {
+    for (const name of ['n', 'p']) {
+      const input = /** @type {HTMLInputElement} */ (other.fields[name]);
+      this.fields[name].value = input.value || input.placeholder;
     }
     this.update();
   }
@@ -95,7 +139,7 @@ class Tab {
   state(text, stale) {
     find('.state', this.answer).textContent = text;
     this.answer.classList.toggle('stale', stale);
-
+    if (stale) this.echo.textContent = '';
     this.answer.removeAttribute('data-done');
   }
 
@@ -117,6 +161,7 @@ class Tab {
       const before = find('.big', this.answer) ? ' Below is the last answer.' : '';
       const reason = [...errors.values()].join(' ') || (answer.hint ?? answer.refused ?? answer.problem);
       this.state(`${reason}${before}`, true);
+      find('.state', this.answer).append(...this.choices(answer.choices));
       speak(reason, 900);
       this.answer.setAttribute('data-done', '');
       return false;
@@ -127,15 +172,16 @@ class Tab {
     }
     this.draw(answer);
     this.state('', false);
+    this.echo.textContent = answer.big;
     speak(answer.summary ?? '', 900);
     return true;
   }
 
   /** @param {any} answer */
   draw(answer) {
-    const head = make('div', { class: 'panel head' }, make('p', { class: 'state', role: 'status' }), make('p', { class: 'big' }, answer.big), make('p', { class: 'small' }, answer.small), make('p', { class: 'summary' }, answer.summary), ...noted(answer.note));
+    const head = make('div', { class: 'panel head' }, make('p', { class: 'state', role: 'status' }), make('p', { class: 'big' }, answer.big), make('p', { class: 'small' }, answer.small), make('p', { class: 'summary' }, answer.summary), ...noted(answer.note, ...this.choices(answer.choices)));
     const parts = [head, make('div', { class: `cards of${answer.cards.length}` }, ...answer.cards.map(drawCard))];
-    if (answer.lines?.length) parts.push(make('div', { class: 'panel' }, make('h3', {}, 'Lines to copy'), make('div', { class: 'lines' }, ...answer.lines.map(drawLine)), ...noted(answer.lines_note)));
+    if (answer.lines?.length) parts.push(make('div', { class: 'panel' }, make('h3', {}, 'Lines to copy'), make('div', { class: 'lines' }, ...answer.lines.map(drawLine)), ...noted(answer.lines_note), ...noted(this.about.sources)));
     if (answer.chart?.svg) parts.push(drawChart('What it really gives', answer.chart.svg, () => this.save(this.name, { file: 1 }, 'chart', 'audit')));
     parts.push(...(answer.tables ?? []).map(drawTable));
     find('.first', this.answer).replaceChildren(...parts);
@@ -226,7 +272,7 @@ async function audit(tab, version, answer) {
   const rows = new Map();
   const show = () => {
     const found = tab.about.libraries.map((/** @type {any} */ library) => rows.get(library.name)).filter(Boolean);
-    const table = drawTable({ title: 'All libraries at this size', heads: ['Library', 'Size', 'Probes', 'Rate', 'Verdict'], numbers: [false, true, true, true, false], rows: found.map((/** @type {any} */ row) => row.row), tones: found.map((/** @type {any} */ row) => row.tone) });
+    const table = drawTable({ title: 'All libraries at this size', note: 'If independent: the rate of as many independent bits. Known by: the law, or the 99% interval of a simulation.', heads: ['Library', 'Bits', 'Probes', 'If independent', 'Rate', 'Known by', 'Verdict'], numbers: [false, true, true, true, true, false, false], rows: found.map((/** @type {any} */ row) => row.row), tones: found.map((/** @type {any} */ row) => row.tone) });
     place.replaceChildren(...(chart ? [chart, table] : [table]));
     tab.parts['audit/row'] = { facts: Object.fromEntries([...rows].map(([name, row]) => [name, row.facts ?? {}])) };
     letScroll(place);
@@ -241,9 +287,9 @@ async function audit(tab, version, answer) {
     tab.parts.audit = { ...found, asked: { queries: found.facts.simulation?.queries ?? 0 } };
     tab.show(found);
   };
-  await deeper();
   // By laws, then by a quick simulation, then by a longer one.
   for (const round of [0, 1, 2]) {
+    if (round === 1) await deeper();
     for (const { name } of tab.about.libraries) {
       const before = rows.get(name);
       if (!current() || (round && !before?.more)) continue;
@@ -254,12 +300,12 @@ async function audit(tab, version, answer) {
       show();
     }
   }
-  const numbers = Object.fromEntries([...rows].filter(([, row]) => row.given).map(([name, row]) => [`given.${name}`, row.given.join(' ')]));
+  const numbers = Object.fromEntries([...rows].filter(([, row]) => row.given).map(([name, row]) => [`given.${name}`, row.given]));
   tab.parts['audit/chart'] = { asked: numbers };
   const drawn = await tab.lanes.slow.ask('audit/chart', { ...asked, ...numbers, width: tab.width() });
   if (!current() || !drawn) return;
   if (drawn.svg) {
-    chart = drawChart('All libraries at this size', drawn.svg, () => tab.save('audit/chart', {}, '', 'libraries'));
+    chart = drawChart('All libraries at this size', drawn.svg, () => tab.save('audit/chart', {}, '', 'libraries'), drawn.note);
     show();
   }
   await deeper();
@@ -287,10 +333,14 @@ function remember(tab) {
   clearTimeout(remembering);
   remembering = window.setTimeout(() => {
     if (tab.root.hidden) return;
-    try {
-      history.replaceState(null, '', `#${tab.name}?${tab.query()}`);
-    } catch {
-      // Some browsers let no page from a disk do this; then the address stays as it was.
+    const address = `#${tab.name}?${tab.query()}`;
+    // Without what a link had after a `?`; some browsers let no page from a disk do this, or nothing at all.
+    for (const found of [location.pathname + address, address]) {
+      try {
+        return history.replaceState(null, '', found);
+      } catch {
+        continue;
+      }
     }
   }, 250);
 }
@@ -305,6 +355,8 @@ function asked() {
   // There a number from 1 on means one in so many.
   const rate = found.get('p') ?? '';
   if (/^[\d.,_]+([eE]\+?\d+)?$/.test(rate) && Number(rate.replace(/[,_]/g, '')) >= 1) found.set('p', `1 in ${rate}`);
+  // A link with its size asks what that gives; its rate is that calculator's own answer.
+  if (found.get('n') && found.get('m')) found.delete('p');
   return ['size', found.toString()];
 }
 
@@ -354,4 +406,5 @@ find('[data-skip]').addEventListener('click', (event) => {
   event.preventDefault();
   find('#main').focus();
 });
+addEventListener('beforeprint', () => (find('#printed').textContent = location.href));
 begin();

@@ -2,8 +2,8 @@
 
 use crate::json::{Json, object};
 use crate::question::{Question, sentence};
-use crate::words::{Table, card, one_in, share, share_as};
-use crate::{drawn, drawn_at, size};
+use crate::words::{Table, card, one_in, seen_above, share, share_as};
+use crate::{drawn, drawn_at, lines, size};
 use truebloom_audit::Size;
 use truebloom_math::{Error, Rate};
 use truebloom_report::charts::{Given, libraries};
@@ -13,6 +13,8 @@ use truebloom_report::show::{count, plural};
 
 /// Queries of one simulation at most: the page asks again with more.
 const MOST_QUERIES: u64 = 100_000_000;
+/// From here on, simulations take minutes.
+const MANY: u64 = 1_000_000;
 
 struct Asked {
     items: u64,
@@ -63,7 +65,8 @@ fn size_of(profile: &truebloom_audit::Profile, asked: &Asked) -> Result<Size, Er
     }
 }
 
-/// Queries that are still to be simulated, where no law answers: a quick million, and then as many as tell the rate to some percent.
+/// Queries that are still to be simulated, where no law answers: a quick million, and then as many
+/// as tell the rate to some percent.
 fn wanted(found: &Finding) -> Option<u64> {
     let wanted = found.queries()?;
     match found.simulation.as_ref().map(|simulation| simulation.queries) {
@@ -82,6 +85,10 @@ fn has_rate(found: &Finding) -> bool {
 fn shown(found: &Finding, beside: Option<Rate>, digits: usize) -> String {
     let share = |value: f64, digits| beside.map_or_else(|| share(value, digits), |rate| share_as(rate.to_f64(), value, digits));
     match (has_rate(found), &found.simulation) {
+        // What is missed by little is seen in the digits.
+        (true, None) if beside.is_some_and(|rate| found.rate().0 > rate.to_f64()) => {
+            seen_above(found.rate().0, beside.map_or(0.0, |rate| rate.to_f64()))
+        }
         (true, _) => share(found.rate().0, digits),
         (false, Some(_)) => format!("below {}", share(found.rate().2, 2)),
         (false, None) => "\u{2026}".to_owned(),
@@ -95,10 +102,12 @@ fn verdict(found: &Finding, rate: Option<Rate>) -> String {
     if is_open { "simulating".to_owned() } else { verdict }
 }
 
-fn tone(verdict: &str) -> &'static str {
+/// What is missed by less than people notice is no alarm.
+fn tone(found: &Finding, rate: Option<Rate>, verdict: &str) -> &'static str {
+    let noticed = rate.is_some_and(|rate| found.rate().0 >= (1.0 + size::NOTICED) * rate.to_f64());
     match verdict {
         "kept" => "good",
-        text if text.starts_with("missed") => "bad",
+        text if text.starts_with("missed") && noticed => "bad",
         _ => "",
     }
 }
@@ -118,11 +127,10 @@ fn known_by(found: &Finding) -> String {
     match (&found.law, &found.simulation) {
         (Some(law), _) => format!("by a law: {}", law.method),
         (None, Some(simulation)) => format!(
-            "simulated: {} in {} queries; 99% interval {} to {}",
+            "simulated: {} in {} queries, {}",
             plural(simulation.hits, "hit"),
             count(simulation.queries),
-            share(found.rate().1, 3),
-            share(found.rate().2, 3)
+            found.interval(simulation, |rate| share(rate, 3))
         ),
         (None, None) => "no law fits, so it is simulated".to_owned(),
     }
@@ -143,7 +151,7 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
             "Its rate",
             shown.clone(),
             format!("{}{}.", if many.is_empty() { String::new() } else { format!("That is {many}. ") }, capital(&known_by(&found))),
-            tone(&verdict),
+            tone(&found, asked.rate, &verdict),
         ),
         card("With independent positions", share(found.ideal.value, 4), "What its bits and probes could give. Exact.", ""),
     ];
@@ -160,12 +168,20 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
         };
         cards.push(card("Filters that keep the rate", value, text, ""));
     }
+    // The page asks for more by itself, as far as it goes.
+    let more = asked.rate.and_then(|rate| found.more_queries(rate)).filter(|_| wanted(&found).is_none());
     let profile = found.profile;
     let name = profile.title.split(',').next().unwrap_or_default();
     let mut table = Table::new("Why", &["", ""]);
+    let hash = format!(
+        "{} bits, so that equal hashes alone give a rate of {}",
+        profile.arithmetic.hash_bits(found.size),
+        self::share(found.floor, 2)
+    );
     for (name, text) in [
         ("Size", profile.sizing),
         ("Positions", profile.scheme),
+        ("Hash", &hash),
         ("In short", profile.remark),
         ("Version", profile.version),
         ("Read in", profile.source),
@@ -174,12 +190,22 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
     }
     object! {
         "summary": match asked.rate {
+            _ if value.is_nan() => format!(
+                "No law fits, so the page builds filters of {} and asks them. {}",
+                plural(asked.items, "item"),
+                if asked.items > MANY { "With so many items this takes minutes." } else { "" }
+            ),
+            Some(rate) if more.is_some() => format!(
+                "Asked for {} with {}, {} gave {} in a simulation that is too short to tell.",
+                self::share(rate.to_f64(), 6), plural(asked.items, "item"), name, shown
+            ),
             Some(rate) => format!("Asked for {} with {}, {} gives {}.", self::share(rate.to_f64(), 6), plural(asked.items, "item"), name, shown),
             None => format!("With {}, {} gives {}.", plural(asked.items, "item"), name, shown),
         },
         "big": if asked.rate.is_some() { capital(&verdict) } else { shown.clone() },
-        "small": format!("{} takes {} and {} for {}", profile.title, plural(found.size.bits, "bit"), plural(found.size.probes.into(), "probe"), plural(asked.items, "item")),
+        "small": format!("{} takes {} and {} for {}", name, plural(found.size.bits, "bit"), plural(found.size.probes.into(), "probe"), plural(asked.items, "item")),
         "cards": cards,
+        "lines": lines::of_audit(profile.name, asked.items, asked.rate, asked.size, more.as_deref()),
         "tables": vec![Json::from(table)],
         "chart": drawn(Ok(found.chart(asked.rate)), question),
         "more": wanted(&found),
@@ -192,13 +218,20 @@ pub(crate) fn row(question: &mut Question<'_>) -> Json {
     let name = question.text("lib");
     match finding(question) {
         Ok((found, asked)) => {
-            let (value, lower, upper) = found.rate();
             let verdict = verdict(&found, asked.rate);
+            let write = |rate: f64| asked.rate.map_or_else(|| share(rate, 3), |beside| share_as(beside.to_f64(), rate, 3));
             object! {
-                "row": vec![name.to_owned(), plural(found.size.bits, "bit"), found.size.probes.to_string(), shown(&found, asked.rate, 3), capital(&verdict)],
-                "tone": tone(&verdict),
-                // What no query has shown has no place in a chart.
-                "given": has_rate(&found).then(|| vec![found.ideal.value, value, lower, upper]),
+                "row": vec![
+                    name.to_owned(),
+                    count(found.size.bits),
+                    found.size.probes.to_string(),
+                    write(found.ideal.value),
+                    shown(&found, asked.rate, 3),
+                    if found.rate().0.is_nan() { String::new() } else { found.known_by(write) },
+                    capital(&verdict),
+                ],
+                "tone": tone(&found, asked.rate, &verdict),
+                "given": in_chart(&found),
                 "more": wanted(&found),
                 "facts": facts(&found),
             }
@@ -206,34 +239,77 @@ pub(crate) fn row(question: &mut Question<'_>) -> Json {
         Err(answer) => match answer {
             Json::Object(fields) if fields.iter().any(|(field, _)| *field == "refused") => {
                 let text = fields.into_iter().find_map(|(_, value)| if let Json::Text(text) = value { Some(text) } else { None });
-                object! { "row": vec![name.to_owned(), String::new(), String::new(), "refused".to_owned(), text.unwrap_or_default()], "tone": "" }
+                let [none, refused] = ["", REFUSED].map(str::to_owned);
+                let row = [name.to_owned(), none.clone(), none.clone(), none.clone(), refused.clone(), none, text.unwrap_or_default()];
+                object! { "row": row.to_vec(), "tone": "", "given": refused }
             }
             other => other,
         },
     }
 }
 
-/// All libraries in one chart: the fields `given.NAME` have the numbers that the rows had.
+/// In place of the numbers of a library that has no filter of this size.
+const REFUSED: &str = "refused";
+/// In place of numbers that no query has shown.
+const NO_HIT: &str = "no hit";
+
+/// What the chart of all libraries needs of one, as text, with the name last.
+fn in_chart(found: &Finding) -> String {
+    if !has_rate(found) {
+        return NO_HIT.to_owned();
+    }
+    let Given { library, ideal, rate: (value, lower, upper) } = found.given();
+    format!("{ideal} {value} {lower} {upper} {library}")
+}
+
+/// The text of [`in_chart`].
+fn out_of_row(text: &str) -> Option<Given> {
+    let mut parts = text.splitn(5, ' ');
+    let mut number = || parts.next()?.parse::<f64>().ok();
+    let (ideal, rate) = (number()?, (number()?, number()?, number()?));
+    Some(Given { library: parts.next()?.to_owned(), ideal, rate })
+}
+
+/// All libraries in one chart, from what their rows have as `given`, in the fields `given.NAME`.
 pub(crate) fn chart(question: &mut Question<'_>) -> Json {
     let asked = match asked(question) {
         Ok(asked) => asked,
         Err(answer) => return answer,
     };
-    let given: Vec<Given> = truebloom_audit::PROFILES
-        .iter()
-        .filter_map(|profile| {
-            let numbers: Vec<f64> =
-                question.text(&format!("given.{}", profile.name)).split(' ').filter_map(|number| number.parse().ok()).collect();
-            let [ideal, value, lower, upper] = numbers[..] else { return None };
-            Some(Given { library: profile.name.to_owned(), ideal, rate: (value, lower, upper) })
-        })
-        .collect();
+    let rows: Vec<(&str, &str)> =
+        truebloom_audit::PROFILES.iter().map(|profile| (profile.name, question.text(&format!("given.{}", profile.name)))).collect();
+    let mut given: Vec<Given> = rows.iter().filter_map(|(_, text)| out_of_row(text)).collect();
+    let mut missing = Vec::new();
+    if !question.has("file") {
+        missing.extend(without_interval(&mut given));
+    }
     if given.is_empty() {
         return object! { "hint": "No library has an answer yet." };
     }
+    let those = |what: &str| rows.iter().filter(|(_, text)| *text == what).map(|(name, _)| *name).collect::<Vec<_>>();
+    let (refused, no_hit) = (those(REFUSED), those(NO_HIT));
     // A line each.
     let height = 170 + 22 * given.len() as u32;
-    drawn_at(Ok(libraries(&given, &[], asked.items, asked.rate.map(|rate| rate.to_f64()))), question, height)
+    let drawn = drawn_at(Ok(libraries(&given, &refused, asked.items, asked.rate.map(|rate| rate.to_f64()))), question, height);
+    for (names, why) in [(refused, "this question is refused"), (no_hit, "no query of its simulation was a hit")] {
+        if !names.is_empty() {
+            missing.push(format!("Not drawn: {}, as {why}.", names.join(", ")));
+        }
+    }
+    drawn.with("note", missing.join(" "))
+}
+
+/// Which have no interval, below the chart: beside their names, this would leave a narrow chart no
+/// room.
+fn without_interval(given: &mut [Given]) -> Option<String> {
+    let mut names = Vec::new();
+    for given in given.iter_mut().filter(|given| given.rate.1.is_nan()) {
+        if let Some((name, _)) = given.library.split_once(' ') {
+            given.library = name.to_owned();
+        }
+        names.push(given.library.clone());
+    }
+    (!names.is_empty()).then(|| format!("Without an interval, as its hits are too few: {}.", names.join(", ")))
 }
 
 /// With a capital letter at its beginning, unless a formula stands there.
@@ -249,4 +325,45 @@ fn capital(text: &str) -> String {
 
 fn is_word(text: &str) -> bool {
     text.bytes().all(|letter| letter.is_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+
+    /// The chart of all libraries says which it does not show, and why.
+    #[test]
+    fn what_is_not_drawn_is_named() {
+        let row = |library: &str| crate::answer(&format!("audit/row\nlib={library}\nn=1000\np=1e-6"));
+        let given = |library: &str| {
+            let answer = row(library);
+            let (_, after) = answer.split_once("\"given\":\"").unwrap_or_else(|| panic!("{answer}"));
+            format!("given.{library}={}", after.split('"').next().unwrap_or_default())
+        };
+        assert_eq!(given("cassandra"), "given.cassandra=refused");
+        assert_eq!(given("guava"), "given.guava=no hit", "no query was made");
+        let rows = ["cassandra", "guava", "rbloom"].map(given).join("\n");
+        let chart = crate::answer(&format!("audit/chart\nn=1000\np=1e-6\n{rows}"));
+        let missing = "Not drawn: cassandra, as this question is refused. Not drawn: guava, as no query of its simulation was a hit.";
+        assert!(chart.contains(missing) && chart.contains(">\\nrbloom\\n") && !chart.contains(">\\nguava"), "{chart}");
+        let file = crate::answer(&format!("audit/chart\nn=1000\np=1e-6\nfile=1\n{rows}"));
+        assert!(file.contains("not drawn, as refused: cassandra"), "{file}");
+    }
+
+    /// An interval that says nothing is no bar across the chart, and the line to copy asks for
+    /// more.
+    #[test]
+    fn few_hits_are_no_interval() {
+        let asked = "lib=dcso\nn=1000\np=1e-6\nqueries=20M";
+        let row = crate::answer("audit/row\nlib=dcso\nn=1000\np=1e-6\nqueries=1M");
+        assert!(row.contains("NaN NaN dcso (too short)") && row.contains("simulation, too short ("), "{row}");
+        let one = crate::answer(&format!("audit\n{asked}"));
+        assert!(one.contains("too short to say more than below 4.44%"), "{one}");
+        assert!(one.contains("truebloom audit dcso -n 1k -p 1e-6 --simulate 200M"), "{one}");
+        let rows = "given.dcso=1e-6 1.4e-6 NaN NaN dcso (too short)";
+        let chart = crate::answer(&format!("audit/chart\nn=1000\np=1e-6\n{rows}"));
+        assert!(chart.contains(">\\ndcso\\n") && chart.contains("as its hits are too few: dcso."), "{chart}");
+        assert!(crate::answer(&format!("audit/chart\nn=1000\np=1e-6\nfile=1\n{rows}")).contains("dcso (too short)"));
+        // What a longer simulation here may still tell is not sent elsewhere.
+        assert!(!crate::answer("audit\nlib=dcso\nn=1000\np=1e-6\nqueries=1M").contains("--simulate"));
+    }
 }

@@ -7,12 +7,26 @@ use std::fmt;
 pub(crate) enum Json {
     Null,
     Is(bool),
-    /// The shortest decimal that is this `f64`, so that equal texts are equal bits; null where there is none.
+    /// The shortest decimal that is this `f64`, so that equal texts are equal bits; null where
+    /// there is none.
     Number(f64),
     Whole(u64),
     Text(String),
     List(Vec<Json>),
     Object(Vec<(&'static str, Json)>),
+}
+
+impl Json {
+    /// An object with one more field.
+    pub(crate) fn with(self, name: &'static str, value: impl Into<Json>) -> Json {
+        match self {
+            Json::Object(mut fields) => {
+                fields.push((name, value.into()));
+                Json::Object(fields)
+            }
+            other => other,
+        }
+    }
 }
 
 impl fmt::Display for Json {

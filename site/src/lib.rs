@@ -1,7 +1,8 @@
 //! The planner page's answers: the library's numbers with the command's words around them, as JSON.
 //!
-//! A question is text (see `question.rs`), and so is its answer. Both pass through buffers whose places WebAssembly exports, so that no glue is generated: [`reserve`] makes room for a question, the page
-//! writes it there, [`ask`] answers it, and [`answer_at`] says where the answer lies.
+//! A question is text (see `question.rs`), and so is its answer. Both pass through buffers whose
+//! places WebAssembly exports, so that no glue is generated: [`reserve`] makes room for a question,
+//! the page writes it there, [`ask`] answers it, and [`answer_at`] says where the answer lies.
 
 mod audit;
 mod counts;
@@ -54,6 +55,7 @@ fn about() -> json::Json {
     let libraries = |profile: &truebloom_audit::Profile| object! { "name": profile.name, "title": profile.title };
     object! {
         "version": env!("CARGO_PKG_VERSION"),
+        "sources": lines::SOURCES,
         "schemes": schemes::NAMES.to_vec(),
         "libraries": truebloom_audit::PROFILES.iter().map(libraries).collect::<Vec<_>>(),
     }
@@ -83,7 +85,8 @@ static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 /// The longest question that is read: fields are short.
 const MOST: usize = 64 << 10;
 
-/// Makes room for a question of so many bytes of UTF-8 and says where it is to be written; null if it is too long.
+/// Makes room for a question of so many bytes of UTF-8 and says where it is to be written; null if
+/// it is too long.
 #[unsafe(no_mangle)]
 pub extern "C" fn reserve(length: usize) -> *mut u8 {
     match QUESTION.lock() {

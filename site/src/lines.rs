@@ -22,7 +22,8 @@ fn in_python(rate: Rate) -> String {
     in_rust(rate)
 }
 
-/// A program of these lines, in which `?` has its function, after `use` of these paths. `truebloom` is a checkout, as nothing is on a registry yet.
+/// A program of these lines, in which `?` has its function, after `use` of these paths. `truebloom`
+/// is a checkout, as nothing is on a registry yet.
 fn program(features: &str, uses: &str, lines: &str) -> String {
     let lines = lines.replace('\n', "\n    ");
     format!(
@@ -31,23 +32,26 @@ fn program(features: &str, uses: &str, lines: &str) -> String {
 }
 
 /// Beside lines for Rust.
-const IN_CARGO: &str = "The first line adds the crate from a checkout of truebloom.";
+const IN_CARGO: &str = "The first line adds the library from truebloom\u{2019}s sources.";
 /// Beside lines for the command.
-const INSTALLED: &str = "From a checkout: cargo install --path crates/cli.";
+const INSTALLED: &str = "To install it from the sources: cargo install --path crates/cli.";
 /// Beside lines for Redis.
-const MODULE: &str = "With truebloom\u{2019}s module for Redis and Valkey (crates/redis).";
+const MODULE: &str = "For a Redis or Valkey that has loaded truebloom\u{2019}s module (crates/redis in the sources).";
+/// Below all lines.
+pub(crate) const SOURCES: &str = "truebloom is the library that this page is made of, free under the MIT or Apache-2.0 licence. It is on no registry yet, so you need its sources.";
 
-/// A whole number for the command: `10M`.
+/// A whole number for the command: `10M`, `1.8M`.
 pub(crate) fn short(number: u64) -> String {
-    let units = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")];
-    let found = units.into_iter().find(|(unit, _)| number >= *unit && number % unit == 0);
-    found.map_or_else(|| number.to_string(), |(unit, name)| format!("{}{name}", number / unit))
+    // Each with the smallest part of it that is written.
+    let units = [(1_000_000_000, 10_000_000, "G"), (1_000_000, 10_000, "M"), (1_000, 1_000, "k")];
+    let found = units.into_iter().find(|(unit, least, _)| number >= *unit && number.is_multiple_of(*least));
+    found.map_or_else(|| number.to_string(), |(unit, _, name)| format!("{}{name}", number as f64 / unit as f64))
 }
 
 /// Bits for the command: `64MiB` where it is whole.
 fn size(bits: u64) -> String {
     let units = [(1u64 << 33, "GiB"), (1 << 23, "MiB"), (1 << 13, "KiB")];
-    let found = units.into_iter().find(|(unit, _)| bits >= *unit && bits % unit == 0);
+    let found = units.into_iter().find(|(unit, _)| bits >= *unit && bits.is_multiple_of(*unit));
     found.map_or_else(|| bits.to_string(), |(unit, name)| format!("{}{name}", bits / unit))
 }
 
@@ -119,29 +123,23 @@ pub(crate) fn of_plan(target: &Target, plan: &Plan) -> Json {
             IN_CARGO,
         ),
         line(
-            "Command",
+            "Shell",
             format!("truebloom create {} seen.tbl items.txt\ntruebloom check seen.tbl candidates.txt", asked.command.join(" ")),
             &format!("One item per line; the second command prints the lines that are, perhaps, in the filter. {INSTALLED}"),
         ),
         line(
             "Python",
             format!("import truebloom\n\n{python}\nseen.add(\"an item\")\n\"an item\" in seen"),
-            "From a checkout: python/test.sh quick makes the wheel to install.",
+            "In the sources, python/test.sh quick makes the wheel to install.",
         ),
     ];
     // The server plans by itself, of items and a rate, and always with this promise.
-    if target.bits.is_none() && target.probes.is_none() && target.promise == Promise::default() {
-        if let Some(rate) = plan.rate {
-            let code =
-                format!("BF.RESERVE seen {} {} NONSCALING\nBF.ADD seen \"an item\"\nBF.EXISTS seen \"an item\"", decimal(rate), plan.items);
-            lines.push(line(
-                "Redis",
-                code,
-                &format!(
-                    "{MODULE} Other modules understand the same line; the tab \u{201c}Audit a library\u{201d} says what rate they give."
-                ),
-            ));
-        }
+    let is_its_own = target.bits.is_none() && target.probes.is_none() && target.promise == Promise::default();
+    if let Some(rate) = plan.rate.filter(|_| is_its_own) {
+        let (rate, items) = (decimal(rate), plan.items);
+        let code = format!("BF.RESERVE seen {rate} {items} NONSCALING\nBF.ADD seen \"an item\"\nBF.EXISTS seen \"an item\"");
+        let note = format!("{MODULE} RedisBloom takes the same lines and gives another rate: see \u{201c}Audit a library\u{201d}.");
+        lines.push(line("Redis", code, &note));
     }
     Json::List(lines)
 }
@@ -170,7 +168,8 @@ pub(crate) struct Stream<'a> {
     pub(crate) rate: Rate,
     /// The options of `dedup` that ask for it, and how its answer differs.
     pub(crate) command: (String, &'static str),
-    /// The new items of a phase, and the average rate, that make the same of Python and Redis; without it their promise is another.
+    /// The new items of a phase, and the average rate, that make the same of Python and Redis;
+    /// without it their promise is another.
     pub(crate) same: Option<(u64, Rate)>,
     /// Items in so many seconds, if it is to remember for a time.
     pub(crate) every: Option<(u64, f64)>,
@@ -195,15 +194,14 @@ pub(crate) fn of_streams(stream: &Stream<'_>) -> Json {
     let mut lines = vec![
         line("Rust", program("", "truebloom::recycling::{Policy, RecyclingFilter}", &rust), &format!("{rust_note} {IN_CARGO}")),
         line(
-            "Command",
+            "Shell",
             format!("truebloom dedup {options} -p {rate} < lines.txt > first-lines.txt"),
             &format!("Prints each line when it comes for the first time, in fixed memory.{differs} {INSTALLED}"),
         ),
     ];
-    let held = match two {
-        true => " It holds two phases to an average rate: this one, at which the highest is the one that you ask for.",
-        false => "",
-    };
+    let held = stream.same.filter(|_| two).map_or(String::new(), |(_, average)| {
+        format!(" Its numbers are the new items that each of the two filters takes, and the average rate: at {average} on average, the rate is never above {rate}.")
+    });
     if let Some((items, average)) = stream.same {
         let phases = if two { ", phases=2" } else { "" };
         let code = format!(
@@ -246,7 +244,7 @@ pub(crate) fn of_counts(epsilon: Rate, delta: Rate) -> Json {
             IN_CARGO,
         ),
         line(
-            "Command",
+            "Shell",
             format!("truebloom count --epsilon {epsilon} --delta {delta} < lines.txt"),
             &format!("Prints the most frequent lines, each with bounds that are certain. {INSTALLED}"),
         ),
@@ -265,4 +263,23 @@ pub(crate) fn of_counts(epsilon: Rate, delta: Rate) -> Json {
             &format!("{MODULE} RedisBloom understands the same lines, and chooses its size by other formulas."),
         ),
     ])
+}
+
+/// The line for the command that audits a library.
+pub(crate) fn of_audit(library: &str, items: u64, rate: Option<Rate>, size_and_probes: Option<(u64, u32)>, more: Option<&str>) -> Json {
+    let mut code = format!("truebloom audit {library} -n {}", short(items));
+    if let Some((bits, probes)) = size_and_probes {
+        code += &format!(" -m {} -k {probes}", size(bits));
+    }
+    if let Some(rate) = rate {
+        code += &format!(" -p {rate}");
+    }
+    let longer = match more {
+        Some(queries) => {
+            code += &format!(" --simulate {queries}");
+            "It simulates longer than this page does. "
+        }
+        None => "",
+    };
+    Json::List(vec![line("Shell", code, &format!("{longer}{INSTALLED}"))])
 }

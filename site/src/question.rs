@@ -62,5 +62,5 @@ pub(crate) fn sentence(text: &str) -> String {
         .replace("give it with -n", "write it in the field for the items");
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}.", letters.as_str())
+    format!("{first}{}{}", letters.as_str(), if text.ends_with('?') { "" } else { "." })
 }

@@ -2,7 +2,7 @@
 
 use crate::json::{Json, object};
 use crate::question::{Question, sentence};
-use crate::words::{Table, at_most, card, more, one_in, seen_above, share, share_as, times};
+use crate::words::{Table, at_most, card, choice, more, one_in, seen_above, share, share_as, times};
 use crate::{drawn, lines};
 use truebloom_math::{Error, Fpr, MAX_PROBES, Plan, Promise, Target};
 use truebloom_report::beyond::{Overload, overload, static_filters};
@@ -41,10 +41,9 @@ pub(crate) fn plan(question: &mut Question<'_>) -> Result<(Target, Plan), Json> 
 /// An error of the planner, beside the field that can mend it.
 fn refused(question: &mut Question<'_>, target: &Target, error: &Error) -> Json {
     let field = match error {
-        Error::Underdetermined { .. } if target.items.or(target.bits).is_none() && target.rate.is_none() => {
+        Error::Underdetermined { .. } => {
             return object! { "hint": "Give two of the first three fields, and the page computes the third." };
         }
-        Error::Underdetermined { .. } => return object! { "hint": sentence(&error.to_string()) },
         Error::OutOfRange { name: "items", .. } => "n",
         Error::OutOfRange { name: "bits", .. } => "m",
         Error::OutOfRange { name: "probes", .. } => "k",
@@ -53,11 +52,12 @@ fn refused(question: &mut Question<'_>, target: &Target, error: &Error) -> Json 
         _ if target.probes.is_some() => "k",
         _ => return object! { "problem": sentence(&error.to_string()) },
     };
-    match too_small(target) {
-        Some(help) if field == "p" => question.wrong("m", help),
-        _ => question.wrong(field, error.to_string()),
-    }
-    question.refusal()
+    let Some(help) = too_small(target).filter(|_| field == "p") else {
+        question.wrong(field, error.to_string());
+        return question.refusal();
+    };
+    question.wrong("m", help);
+    question.refusal().with("choices", choices_of_three())
 }
 
 /// What would do, where items, rate and size are given and the size is too small.
@@ -81,13 +81,42 @@ fn too_small(target: &Target) -> Option<String> {
     Some(text + "; change one of the three, or clear one")
 }
 
+/// The questions that two of three fields ask.
+fn choices_of_three() -> Json {
+    Json::List(vec![choice("How many items fit?", "n"), choice("What rate do they get?", "p"), choice("What size do they need?", "m")])
+}
+
 /// A rate as it was asked for: `0.1%`, or `1 in 3` where no decimal says that.
 fn asked_for(rate: truebloom_math::Rate) -> String {
     share(rate.to_f64(), 6)
 }
 
+/// Whether a size was typed in bytes.
+fn is_in_bytes(size: &str) -> bool {
+    size.ends_with('B') || size.to_ascii_lowercase().contains("byte")
+}
+
+/// Many a reader of `64M` means bytes.
+fn read_as_bits(size: &str, plan: &Plan) -> Option<String> {
+    let is_plain = !size.is_empty() && !is_in_bytes(size) && !size.to_ascii_lowercase().contains("bit");
+    is_plain.then(|| {
+        let unit = if size.ends_with(|letter: char| letter.is_ascii_digit()) { " bytes" } else { "B" };
+        format!("The size {size} is read as bits, which are {}; for bytes write {}{unit}.", bytes(plan.bytes()), size.trim_end_matches('b'))
+    })
+}
+
+/// What the page was asked for.
+fn asked_number(target: &Target, plan: &Plan) -> String {
+    match (target.items, target.rate, target.bits) {
+        (None, _, Some(_)) => plural(plan.items, "item"),
+        (Some(_), _, Some(_)) => format!("at most {}", at_most(kept(plan).upper, plan.rate)),
+        _ => bytes(plan.bytes()),
+    }
+}
+
 pub(crate) fn answer(question: &mut Question<'_>) -> Json {
-    match plan(question).map(|(target, plan)| described(&target, &plan)) {
+    let size = question.text("m");
+    match plan(question).map(|(target, plan)| described(&target, &plan, size)) {
         Ok(Ok(answer)) => answer,
         Ok(Err(error)) => object! { "problem": sentence(&error.to_string()) },
         Err(refusal) => refusal,
@@ -106,7 +135,8 @@ fn kept(plan: &Plan) -> &Fpr {
     plan.guarantee.as_ref().map_or(&plan.fpr, |guarantee| &guarantee.fpr)
 }
 
-fn described(target: &Target, plan: &Plan) -> Result<Json, Error> {
+/// `typed` is the size as it was typed.
+fn described(target: &Target, plan: &Plan, typed: &str) -> Result<Json, Error> {
     let textbook = plan.textbook()?;
     let mean = match (&plan.guarantee, plan.rate) {
         (Some(_), Some(_)) => Some(Plan::new(&Target { promise: Promise::Mean, ..target.clone() })?),
@@ -126,6 +156,7 @@ fn described(target: &Target, plan: &Plan) -> Result<Json, Error> {
         let value = row.fpr.value;
         beyond.row([count(row.items), format!("{} times", row.factor), share_as(planned, value, 4), one_in(value), times(value / planned)]);
     }
+    beyond.note("If more may come, size the filter for them: twice the items take twice the bits.");
     let mut facts = vec![
         ("bits", Json::from(plan.bits)),
         ("items", plan.items.into()),
@@ -158,22 +189,27 @@ fn described(target: &Target, plan: &Plan) -> Result<Json, Error> {
     let often = Some(one_in(kept(plan).upper))
         .filter(|text| !text.is_empty())
         .map_or(format!("{} of the time", at_most(kept(plan).upper, plan.rate)), |text| text.replacen("1 in", "once in", 1) + " times");
+    // Nobody has to see 64 MB as 61.04 MiB.
+    let size = if is_in_bytes(typed) { typed.to_owned() } else { bytes(plan.bytes()) };
     let summary = format!(
-        "A Bloom filter of {} holds {}, and never misses one of them. Asked for an item that was never added, it wrongly says \u{201c}seen\u{201d} at most {often}.",
-        bytes(plan.bytes()),
+        "A Bloom filter of {size} holds {}, and never misses one of them. Asked for an item that was never added, it wrongly says \u{201c}seen\u{201d} at most {often}.",
         plural(plan.items, "item"),
     );
-    let note = match (target.items, target.rate, target.bits) {
-        (Some(_), Some(rate), Some(_)) => format!(
-            "All three fields are filled: the size is used whole, and the rate that you ask for, {}, is only checked. Clear the size for the smallest filter that keeps it.",
-            asked_for(rate)
+    let (three, choices) = match (target.items, target.rate, target.bits) {
+        (Some(_), Some(rate), Some(_)) => (
+            format!(
+                "All three fields are filled: the size is used whole, and the rate that you ask for, {}, is only checked.",
+                asked_for(rate)
+            ),
+            choices_of_three(),
         ),
-        _ => String::new(),
+        _ => (String::new(), Json::Null),
     };
     Ok(object! {
         "summary": summary,
-        "note": note,
-        "big": bytes(plan.bytes()),
+        "note": [read_as_bits(typed, plan).unwrap_or_default(), three].join(" ").trim(),
+        "choices": choices,
+        "big": asked_number(target, plan),
         "small": format!(
             "{}, which is {} for each item; an item sets {} of them ({})",
             plural(plan.bits, "bit"),
@@ -232,7 +268,7 @@ fn expected(plan: &Plan, mean: Option<&Plan>, target: &Target) -> Json {
 }
 
 /// From here on, an excess over the rate is one that people care about.
-const NOTICED: f64 = 0.01;
+pub(crate) const NOTICED: f64 = 0.01;
 
 fn usual(plan: &Plan, textbook: &truebloom_math::Textbook) -> Json {
     let value = textbook.fpr.value;
@@ -314,6 +350,18 @@ pub(crate) fn fpr(fpr: &Fpr) -> Json {
 mod tests {
     fn answer(fields: &str) -> String {
         crate::answer(&format!("size\n{fields}"))
+    }
+
+    /// `64M` is bits here and megabytes elsewhere.
+    #[test]
+    fn a_size_in_bits_is_said_to_be_one() {
+        for (size, said) in [("64M", "for bytes write 64MB."), ("64 Mb", "for bytes write 64 MB."), ("80000", "write 80000 bytes.")] {
+            let text = answer(&format!("n=1000\nm={size}"));
+            assert!(text.contains("is read as bits") && text.contains(said), "{text}");
+        }
+        for size in ["64MB", "64 MiB", "8000 bits", "64 megabytes", ""] {
+            assert!(!answer(&format!("n=1000\np=1%\nm={size}")).contains("is read as bits"), "{size}");
+        }
     }
 
     /// The reader of a size that is too small learns what would do.

@@ -22,7 +22,8 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
         Ok(found) => found,
         Err(error) => return object! { "problem": sentence(&error.to_string()) },
     };
-    // The law of the set bits where it is summed quickly, and else bounds that are proven at any size.
+    // The law of the set bits where it is summed quickly, and else bounds that are proven at any
+    // size.
     let is_small = plan.items.saturating_mul(plan.probes.into()).min(plan.bits) <= 60_000;
     let chart = if is_small { charts::spread(Variant::Standard, plan.bits, plan.items, plan.probes) } else { bounds(&plan) };
     let chart = drawn(chart, question);

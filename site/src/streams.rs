@@ -3,13 +3,13 @@
 use crate::json::{Json, object};
 use crate::lines;
 use crate::question::{Question, sentence};
-use crate::words::{Table, at_most, card, more, one_in, share};
+use crate::words::{Table, at_most, card, choice, more, one_in, share};
 use crate::{drawn, size::fpr};
 use truebloom_math::recycling::{Design, Mode, SizedDesign, blocked_capacity, blocked_min_bits, min_bits};
 use truebloom_math::{BLOCK_BITS, Error, Layout, Rate, Variant};
 use truebloom_plot::{Axis, Chart, Mark, Series};
 use truebloom_report::charts::RATE;
-use truebloom_report::designs::{Designs, MOST_REMEMBERED, Today};
+use truebloom_report::designs::{Designs, MOST_REMEMBERED, Today, held, held_in_words, items_in};
 use truebloom_report::read;
 use truebloom_report::show::{bytes, count, plural, rate as number, significant};
 
@@ -60,17 +60,22 @@ fn asked(question: &mut Question<'_>) -> Result<Asked, Json> {
             return Err(object! { "hint": "Fill in one of the first three fields: the memory, the new items, or how long to remember." });
         }
         _ => {
-            let given: Vec<&str> = [("memory", "the memory"), ("n", "the new items"), ("remember", "how long to remember")]
+            let given: Vec<(&str, &str)> = [("memory", "the memory"), ("n", "the new items"), ("remember", "how long to remember")]
                 .into_iter()
-                .filter_map(|(field, name)| question.has(field).then_some(name))
+                .filter(|(field, _)| question.has(field))
                 .collect();
             let which = match given[..] {
-                [one, other] => format!("Two of the first three fields are filled: {one} and {other}"),
+                [(_, one), (_, other)] => format!("Two of the first three fields are filled: {one} and {other}"),
                 _ => "All of the first three fields are filled".to_owned(),
             };
-            return Err(
-                object! { "hint": format!("{which}. Each of them determines the others, so none is used until you clear all but one.") },
-            );
+            let keep = |(field, name): (&str, &str)| {
+                let others = ["memory", "n", "remember"].into_iter().filter(|other| *other != field).collect::<Vec<_>>();
+                choice(format!("Keep only {name}"), &others.join(" "))
+            };
+            return Err(object! {
+                "hint": format!("{which}. Each of them determines the others, so none is used until you clear all but one."),
+                "choices": given.into_iter().map(keep).collect::<Vec<_>>(),
+            });
         }
     };
     let Some(rate) = rate else { return Err(object! { "hint": "Give the share of new items that may be taken for repeats." }) };
@@ -94,18 +99,20 @@ fn time_in_items(question: &mut Question<'_>, seconds: f64, arrival: Option<f64>
         }
         return None;
     };
-    remembered((seconds * arrival).ceil() as u64).map_err(|error| question.wrong("remember", error)).ok()
+    remembered(items_in(seconds, arrival)).map_err(|error| question.wrong("remember", error)).ok()
 }
 
 /// New items to remember.
 fn gap(text: &str) -> Result<u64, String> {
-    remembered(read::items(text).map_err(|error| format!("{error}; or a time, as 30s, 10min, 1h or 7d"))?)
+    let items = read::items(text)
+        .map_err(|_| format!("`{text}` is neither a time nor a number of new items; write it as 30s, 10min, 1h, 7d, or as 10M items"))?;
+    remembered(items)
 }
 
 fn remembered(items: u64) -> Result<u64, String> {
     match items {
         1..=MOST_REMEMBERED => Ok(items),
-        _ => Err(format!("{} to remember; give 1 to 10^15", plural(items, "item"))),
+        _ => Err(format!("{} cannot be remembered; choose a number from 1 to 10^15", plural(items, "item"))),
     }
 }
 
@@ -155,10 +162,17 @@ fn lasts(seconds: f64) -> String {
     format!("about {}", time(seconds))
 }
 
+const UNITS: [(f64, &str); 5] = [(604_800.0, "week"), (86_400.0, "day"), (3_600.0, "hour"), (60.0, "minute"), (1.0, "second")];
+
 fn time(seconds: f64) -> String {
-    let units = [(604_800.0, "weeks"), (86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes")];
-    let (unit, name) = units.into_iter().find(|(unit, _)| seconds >= 2.0 * unit).unwrap_or((1.0, "seconds"));
-    format!("{} {name}", significant(seconds / unit, 3))
+    let (unit, name) = UNITS.into_iter().find(|(unit, _)| seconds >= 2.0 * unit || seconds == *unit).unwrap_or((1.0, "second"));
+    format!("{} {name}{}", significant(seconds / unit, 3), if seconds == unit { "" } else { "s" })
+}
+
+/// `the last hour`, `the last 90 minutes`.
+fn last_time(seconds: f64) -> String {
+    let time = time(seconds);
+    format!("the last {}", time.strip_prefix("1 ").unwrap_or(&time))
 }
 
 fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
@@ -186,7 +200,7 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
         ("two phases, certain: larger, so that nothing at all is forgotten sooner", "certain", designs.certain.as_ref()),
     ];
     for (name, field, sized) in rows {
-        let Some(SizedDesign { design, run, .. }) = sized else { continue };
+        let Some(sized @ SizedDesign { design, run, .. }) = sized else { continue };
         // The law takes seconds for some thousand items; what is certain needs none.
         let law = if field == "certain" { None } else { design.forgetting().ok() };
         let forgotten = match (&law, field) {
@@ -194,7 +208,7 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
             (None, "certain") => Some(0.0),
             _ => None,
         };
-        let gain = designs.today.as_ref().map(|today| today.gain(run.items_per_cycle.value, design.total_bits()));
+        let gain = designs.today.as_ref().map(|today| today.gain(sized));
         let rates = match design.mode().filters() {
             1 => {
                 format!("{} on average, {} just before it is emptied", at_most(run.fpr.upper, Some(asked.rate)), share(run.worst.value, 3))
@@ -213,13 +227,13 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
             field,
             object! {
                 "bits": design.total_bits(), "probes": design.probes(), "sigma": design.sigma(), "items_per_cycle": run.items_per_cycle.value,
-                "fpr": fpr(&run.fpr), "worst": fpr(&run.worst), "forgotten": forgotten, "remembered_at_least": law.map(|law| law.remembered_at_least()),
+                "items_held": held(sized), "gain": gain, "fpr": fpr(&run.fpr), "worst": fpr(&run.worst), "forgotten": forgotten, "remembered_at_least": law.map(|law| law.remembered_at_least()),
             },
         ));
     }
     if let Some(gap) = gap {
         table.note(format!(
-            "Forgotten: the share of items that it no longer knows after {} more. Items per bit: how many new items a bit of memory takes, beside the fixed way.",
+            "Forgotten: the share of items that it no longer knows after {} more. Items per bit: how many items a bit of memory holds when a filter is emptied, beside the fixed way.",
             lasting(gap, asked.arrival)
         ));
     }
@@ -232,9 +246,7 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
     let sets = format!("an item sets {} bits", main.design.probes());
     let (big, small, summary) = match asked.goal {
         Goal::Remember(gap) => {
-            let last = asked
-                .seconds
-                .map_or_else(|| format!("the last {}", plural(gap, "new item")), |seconds| format!("the last {}", time(seconds)));
+            let last = remembered_last(asked, gap);
             let of = asked.seconds.map_or(String::new(), |_| format!(" ({})", plural(gap, "new item")));
             let forgotten = share(asked.forget.to_f64(), 4);
             let summary = format!(
@@ -262,7 +274,8 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
         "summary": summary,
         "big": big,
         "small": if two { format!("{small}, in one of two filters that take turns") } else { small },
-        "cards": cards(asked, main)?,
+        "note": held_in_words(held(main)).filter(|_| !two).map_or(String::new(), |text| sentence(&text)),
+        "cards": cards(asked, main, designs.certain.as_ref())?,
         "lines": lines::of_streams(&in_lines(asked, main)),
         "tables": vec![Json::from(table)],
         "facts": Json::Object(facts),
@@ -307,7 +320,8 @@ fn in_command(seconds: f64) -> String {
     whole.map_or_else(|| format!("{seconds}s"), |(unit, name)| format!("{}{name}", seconds / unit))
 }
 
-/// What makes two phases of the same promise where they are held to their average rate: the new items of a phase, and an average rate at which the highest is the one asked for.
+/// What makes two phases of the same promise where they are held to their average rate: the new
+/// items of a phase, and an average rate at which the highest is the one asked for.
 fn averaged(asked: &Asked, main: &SizedDesign) -> Option<(u64, Rate)> {
     let items = main.run.items_per_cycle.value.ceil();
     let mut average = main.run.fpr.upper;
@@ -324,7 +338,8 @@ fn averaged(asked: &Asked, main: &SizedDesign) -> Option<(u64, Rate)> {
     None
 }
 
-/// The design that the page leads with: what is to be remembered for a time takes least with two phases, as a rule.
+/// The design that the page leads with: what is to be remembered for a time takes least with two
+/// phases, as a rule.
 fn chosen<'a>(asked: &Asked, designs: &'a Designs) -> Option<&'a SizedDesign> {
     let (one, two) = (designs.one.as_ref(), designs.two.as_ref());
     match asked.goal {
@@ -338,7 +353,7 @@ fn kept(sized: &SizedDesign) -> f64 {
     if sized.design.mode().filters() == 2 { sized.run.worst.upper } else { sized.run.fpr.upper }
 }
 
-fn cards(asked: &Asked, main: &SizedDesign) -> Result<Vec<Json>, Error> {
+fn cards(asked: &Asked, main: &SizedDesign, certain: Option<&SizedDesign>) -> Result<Vec<Json>, Error> {
     let many = |rate: f64| Some(one_in(rate)).filter(|text| !text.is_empty()).map_or(String::new(), |text| format!("That is {text}. "));
     let two = main.design.mode().filters() == 2;
     let held = match two {
@@ -374,16 +389,23 @@ fn cards(asked: &Asked, main: &SizedDesign) -> Result<Vec<Json>, Error> {
         let text = format!("{}The rate when it is fullest.", many(main.run.worst.value));
         return Ok(vec![held, card("Just before it is emptied", share(main.run.worst.value, 4), text, ""), third]);
     };
+    let none =
+        certain.map_or(String::new(), |sized| format!(" To forget none of them takes {}.", bytes(sized.design.total_bits().div_ceil(8))));
     let text = format!(
-        "{}At most {} of the items are forgotten sooner; the last row below says what it takes to forget none.",
+        "{}At most {} of the items are forgotten sooner.{none}",
         asked.seconds.map_or(String::new(), |_| format!("In which {} come. ", plural(gap, "new item"))),
         share(asked.forget.to_f64(), 4)
     );
-    let last = asked.seconds.map_or_else(|| plural(gap, "new item"), time);
-    Ok(vec![card("Remembers", format!("the last {last}"), text, "good"), held, third])
+    Ok(vec![card("Remembers", remembered_last(asked, gap), text, "good"), held, third])
 }
 
-/// One phase in cache lines, beside the standard one. It takes longer to find, so it is asked for by itself.
+/// What is remembered, as a time where one was given.
+fn remembered_last(asked: &Asked, gap: u64) -> String {
+    asked.seconds.map_or_else(|| format!("the last {}", plural(gap, "new item")), last_time)
+}
+
+/// One phase in cache lines, beside the standard one. It takes longer to find, so it is asked for
+/// by itself.
 pub(crate) fn blocked(question: &mut Question<'_>) -> Json {
     let (asked, designs) = match found(question) {
         Ok(found) => found,
@@ -441,7 +463,8 @@ const CYCLES: u64 = 4;
 /// Points of a curve between two resets.
 const POINTS: u64 = 40;
 
-/// The expected rate by the items since the last reset, one reset after the other at their average distance.
+/// The expected rate by the items since the last reset, one reset after the other at their average
+/// distance.
 fn saw_tooth(asked: &Asked, sized: &SizedDesign) -> Result<Chart, Error> {
     let design = &sized.design;
     let (length, two) = (sized.run.items_per_cycle.value, design.mode().filters() == 2);
@@ -514,13 +537,15 @@ fn forgotten(design: &Design, gaps: impl Iterator<Item = f64>) -> Result<Vec<(f6
 mod tests {
     use super::*;
 
-    /// What Python and Redis make of their lines: the least bits for so many items at an average rate.
+    /// What Python and Redis make of their lines: the least bits for so many items at an average
+    /// rate.
     fn made(items: u64, rate: Rate, main: &SizedDesign) -> SizedDesign {
         let mode = if main.design.mode().filters() == 2 { Mode::two_phase() } else { Mode::default() };
         min_bits(items as f64, &rate, mode).expect("a quick answer").expect("a filter")
     }
 
-    /// Python and Redis have other arguments; what they make keeps the page's promise, in the page's memory.
+    /// Python and Redis have other arguments; what they make keeps the page's promise, in the
+    /// page's memory.
     #[test]
     fn lines_ask_for_what_is_answered() {
         for fields in [
@@ -553,10 +578,11 @@ mod tests {
         assert!(lacking.contains("`1 hour` is a time: write here how many") && lacking.contains("\"field\":\"arrival\""), "{lacking}");
         let wrong = errors("remember=1 hour\narrival=often");
         assert!(wrong.matches("\"field\"").count() == 1 && wrong.contains("`often`"), "{wrong}");
-        assert!(errors("remember=soon").contains("or a time, as 30s"));
+        assert!(errors("remember=soon").contains("neither a time nor"));
+        assert!(errors("remember=1h\narrival=500 a minute").contains("30,000 new items"));
         for fields in ["remember=1 hour\narrival=500 a second", "remember=60min\narrival=30k per minute", "remember=3600s\narrival=500"] {
             let answer = errors(fields);
-            assert!(answer.contains("to remember the last 60 minutes") && answer.contains("1,800,000 new items"), "{fields}: {answer}");
+            assert!(answer.contains("to remember the last hour") && answer.contains("1,800,000 new items"), "{fields}: {answer}");
         }
     }
 
@@ -567,6 +593,23 @@ mod tests {
         assert!(three.contains("All of the first three fields are filled"), "{three}");
         let two = crate::answer("streams\np=1%\nmemory=1MiB\nn=5");
         assert!(two.contains("filled: the memory and the new items. Each"), "{two}");
+    }
+
+    /// The item that ends a cycle is not held, and where that matters it is said.
+    #[test]
+    fn what_is_forgotten_is_not_held() {
+        let one = crate::answer("streams\nn=1\np=10%");
+        assert!(one.contains("\"items_held\":0.0,\"gain\":0.0") && one.contains("\"note\":\"It holds nothing"), "{one}");
+        let three = crate::answer("streams\nn=3\np=10%");
+        assert!(three.contains("1.64 times") && three.contains("It holds 2.153 of them on average"), "{three}");
+        assert!(crate::answer("streams\nn=100k\np=1%").contains("\"note\":\"\""));
+    }
+
+    #[test]
+    fn times_in_words() {
+        let text = [1.0, 60.0, 90.0, 3600.0, 5400.0, 86_400.0, 604_800.0, 1e6, 0.25].map(time).join(", ");
+        assert_eq!(text, "1 second, 1 minute, 90 seconds, 1 hour, 90 minutes, 1 day, 1 week, 11.6 days, 0.25 seconds");
+        assert_eq!((last_time(3600.0), last_time(1800.0)), ("the last hour".to_owned(), "the last 30 minutes".to_owned()));
     }
 
     /// A chart ends soon after something happens to the design that the page leads with.

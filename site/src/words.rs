@@ -12,7 +12,8 @@ pub(crate) fn share(value: f64, digits: usize) -> String {
     if value >= LEAST_PERCENT { format!("{}%", rate(100.0 * value, digits)) } else { rate(value, digits) }
 }
 
-/// As [`share`], but written as another rate is, which stands in the same column: percentages and powers of ten are hard to compare.
+/// As [`share`], but written as another rate is, which stands in the same column: percentages and
+/// powers of ten are hard to compare.
 pub(crate) fn share_as(other: f64, value: f64, digits: usize) -> String {
     if other < LEAST_PERCENT { rate(value, digits) } else { share(value, digits) }
 }
@@ -99,6 +100,11 @@ impl From<Table> for Json {
 /// A number with its name and a sentence on it. The tone is `good`, `bad` or empty.
 pub(crate) fn card(name: &str, value: impl Into<String>, text: impl Into<String>, tone: &str) -> Json {
     object! { "name": name, "value": value.into(), "text": text.into(), "tone": tone }
+}
+
+/// A button that asks another question, by clearing fields.
+pub(crate) fn choice(text: impl Into<String>, clear: &str) -> Json {
+    object! { "text": text.into(), "clear": clear }
 }
 
 /// A line to copy.

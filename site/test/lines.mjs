@@ -26,7 +26,7 @@ const hasPackage = spawnSync(python, ['-c', 'import truebloom'], { cwd: folder }
 let ran = 0;
 for (const question of [
     'size\nn=10 million\np=1 in 1000', 'size\nn=1000\np=1e-6', 'size\nn=100\np=1/3', 'size\np=1e-6\nm=1 MiB', 'size\nn=50k\nm=64KiB', 'size\nn=50k\nm=64KiB\nk=5', 'size\nn=1000\np=1%\npromise=mean', 'size\nn=1000\np=1%\nc=99.99%',
-    'streams\nmemory=1 MiB\np=0.1%', 'streams\nn=10k\np=1e-4', 'streams\nremember=10k\np=1/3', 'streams\nremember=10 minutes\narrival=50\np=0.1%', 'counts\ne=1e-4\nd=1%', 'counts\ne=1/3\nd=1/7',
+    'streams\nmemory=1 MiB\np=0.1%', 'streams\nn=10k\np=1e-4', 'streams\nremember=10k\np=1/3', 'streams\nremember=10 minutes\narrival=50\np=0.1%', 'counts\ne=1e-4\nd=1%', 'counts\ne=1/3\nd=1/7', 'audit\nlib=bip37\nn=5000\np=1%', 'audit\nlib=guava\nn=1000\np=1e-3\nm=64KiB\nk=3',
 ]) {
     const answer = JSON.parse(ask(question));
     const about = JSON.stringify(question);
@@ -38,7 +38,7 @@ for (const question of [
             const adds = code.match(/^\/\/ (cargo add --path \.\.\/truebloom\/crates\/filter( --features \w+)?)$/m);
             if (adds) added.add(adds[1]);
             else fail(`${about}: no line that adds the crate`);
-        } else if (name === 'Command') {
+        } else if (name === 'Shell') {
             rmSync(`${folder}/seen.tbl`, { force: true });
             const done = spawnSync('bash', ['-e', '-c', code.replace(/\btruebloom\b/g, `'${command}'`)], { cwd: folder, encoding: 'utf8' });
             if (done.status !== 0) fail(`${about}: ${code}\n${done.stderr}`);

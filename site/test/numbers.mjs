@@ -84,6 +84,24 @@ if (command) {
             if (theirs !== ours) fail(`plan ${options.join(' ')}, number ${at}: the command says ${theirs}, the page ${ours}`);
         });
     }
+    // Few items, too, where the one that ends a cycle counts.
+    for (const [field, value, p] of [['n', '1', '10%'], ['n', '3', '10%'], ['n', '100k', '1%'], ['memory', '64KiB', '0.1%'], ['remember', '200k', '1e-4'], ['remember', '7', '1%']]) {
+        const option = { n: '-n', memory: '--memory', remember: '--remember' }[field];
+        const options = ['plan', '--recycling', option, value, '-p', p];
+        const said = JSON.parse(execFileSync(command, [...options, '--json'], { encoding: 'utf8' }));
+        const { facts } = JSON.parse(ask(`streams\n${field}=${value}\np=${p}`));
+        const pairs = [[said.today.bits, facts.fixed.bits], [said.today.items_per_cycle, facts.fixed.items]];
+        for (const [theirs, ours] of [[said.one_phase, facts.one_phase], [said.two_phase, facts.two_phases], [said.certain, facts.certain]]) {
+            if (!theirs !== !ours) fail(`${options.join(' ')}: only one of the command and the page has a design`);
+            if (!theirs || !ours) continue;
+            for (const number of ['bits', 'probes', 'sigma', 'items_per_cycle', 'items_held', 'gain', 'forgotten']) pairs.push([theirs[number], ours[number]]);
+            pairs.push([theirs.fpr.upper, ours.fpr.upper], [theirs.worst.value, ours.worst.value]);
+        }
+        pairs.forEach(([theirs, ours], at) => {
+            compared += 1;
+            if (theirs !== ours) fail(`${options.join(' ')}, number ${at}: the command says ${theirs}, the page ${ours}`);
+        });
+    }
     console.log(`${compared} numbers are those of the command`);
 }
 process.exit(wrong ? 1 : 0);

@@ -3,7 +3,7 @@
 use crate::clock::{best, median, timed};
 use crate::keys::{Chunk, Kind, scramble};
 use crate::limit::Limit;
-use crate::subjects::{self, Subject};
+use crate::subjects::{self, Entry, Subject};
 use truebloom_math::{Plan, Target};
 
 /// Keys a chunk.
@@ -16,6 +16,10 @@ const CACHED: u64 = 16 << 20;
 
 /// Touching three random lines for every one that there is leaves 5% out.
 const WARMING: u64 = 3;
+
+/// Small filters are filled anew until this many keys have been inserted, because the few thousand
+/// keys of one filling are too few to time.
+const FILLED: u64 = 2_000_000;
 
 /// Strangers have numbers from here on.
 const STRANGERS: u64 = 1 << 40;
@@ -66,7 +70,7 @@ pub(crate) struct Table {
 }
 
 struct Measured {
-    name: &'static str,
+    entry: &'static Entry,
     subject: Box<dyn Subject>,
     insert: Vec<f64>,
     hit: Vec<f64>,
@@ -84,7 +88,7 @@ pub(crate) fn run(setting: &Setting, only: &[String]) -> Table {
         .iter()
         .filter(|entry| chosen(entry.name))
         .map(|entry| Measured {
-            name: entry.name,
+            entry,
             subject: (entry.make)(items, setting.rate),
             insert: Vec::new(),
             hit: Vec::new(),
@@ -93,6 +97,10 @@ pub(crate) fn run(setting: &Setting, only: &[String]) -> Table {
             lost: 0,
         })
         .collect();
+    for _ in 1..FILLED.div_ceil(items) {
+        fill(setting, items, &mut subjects);
+        subjects.iter_mut().for_each(|measured| measured.subject = (measured.entry.make)(items, setting.rate));
+    }
     fill(setting, items, &mut subjects);
     let (limit, limit_huge, strangers) = ask(setting, items, &mut subjects);
     let rows = subjects.into_iter().map(row).collect();
@@ -107,6 +115,7 @@ fn warming(setting: &Setting) -> u64 {
 /// Filters take turns of many keys, of which the second half counts, as the first one brings the
 /// filter into cache. And only the second half of all turns: before, pages are new.
 fn fill(setting: &Setting, items: u64, subjects: &mut [Measured]) {
+    let counts: Vec<usize> = subjects.iter().map(|measured| measured.insert.len()).collect();
     let turn = (2 * warming(setting)).clamp(CHUNK, items.div_ceil(8).max(CHUNK));
     for start in (0..items).step_by(turn as usize) {
         for measured in subjects.iter_mut() {
@@ -120,10 +129,10 @@ fn fill(setting: &Setting, items: u64, subjects: &mut [Measured]) {
             }
         }
     }
-    for measured in subjects {
+    for (measured, count) in subjects.iter_mut().zip(counts) {
         let (time, ()) = timed(|| measured.subject.finish());
         // What is built at the end is spread over all keys.
-        measured.insert.iter_mut().for_each(|each| *each += time / items as f64);
+        measured.insert[count..].iter_mut().for_each(|each| *each += time / items as f64);
     }
 }
 
@@ -167,7 +176,7 @@ fn warm(setting: &Setting, items: u64, round: u64, measured: &Measured) {
 
 fn row(measured: Measured) -> Row {
     Row {
-        name: measured.name,
+        name: measured.entry.name,
         bits: measured.subject.bits(),
         insert: Time::of(&measured.insert),
         hit: Time::of(&measured.hit),

@@ -135,7 +135,7 @@ fn fastbloom(items: u64) {
     let memory = 8 * full.as_slice().len() as u64 + size_of_val(&full) as u64;
     print(
         items,
-        "fastbloom",
+        "fastbloom (SipHash)",
         &Row { file: bytes.len() as u64 + KEPT_BYTES, memory, plan, build, open, hit: ask(0, items), miss: ask(1 << 40, KEYS) },
     );
 }

@@ -12,8 +12,8 @@ pub enum Arithmetic {
     ProgressionOf64Bits,
     /// The absolute value of the remainder of `h1 + i h2` as a signed number (Cassandra).
     SignedProgression,
-    /// First `h1` and `h2`; then `h1 + i h2` modulo 2^64, modulo 2^64 - 59, modulo the bits
-    /// (bloomfilter).
+    /// First `h1` and `h2` themselves, then `h1 + i h2` modulo 2^64, modulo 2^64 - 59, modulo the
+    /// bits (bloomfilter).
     ProgressionModuloPrime,
     /// Two starts and two steps, used alternately: `h[i mod 2] + i h[2 or 3]` modulo 2^64
     /// (bits-and-blooms).
@@ -33,12 +33,12 @@ pub enum Arithmetic {
     /// The high half of a word selects a block of 256 bits; the low half times an odd constant
     /// selects one bit in each of its 8 words (Parquet).
     SplitBlock,
-    /// Independent positions from 128 bits (truebloom, whose tests compare its positions with that
-    /// law).
+    /// Independent positions from 128 bits (truebloom, whose tests compare its positions with the
+    /// law of independent ones).
     Independent,
 }
 
-/// 2^64 - 59, the largest prime below 2^64.
+/// The number 2^64 - 59, the largest prime below 2^64.
 const PRIME: u64 = 0xffff_ffff_ffff_ffc5;
 
 /// The odd constants of the split-block filter, from BloomFilter.md of parquet-format.
@@ -61,9 +61,9 @@ impl Arithmetic {
     }
 
     /// The probability that a key has the same positions as one of `items` items because it has the
-    /// same hash: `1 - (1 - 2^-bits)^items`. More bits or probes do not lower it. The split-block
-    /// filter computes the positions within a block from 32 bits, so a key of the same block has
-    /// the same positions if these alone agree.
+    /// same hash: `1 - (1 - 2^-bits)^items`. This probability does not fall with more bits or
+    /// probes. The split-block filter computes the positions within a block from 32 bits, so a key
+    /// of the same block has the same positions if these alone agree.
     pub fn hash_floor(self, size: Size, items: u64) -> f64 {
         if items == 0 {
             return 0.0;
@@ -75,8 +75,8 @@ impl Arithmetic {
         -libm::expm1(items as f64 * libm::log1p(-equal))
     }
 
-    /// Calls `all` with the positions of a key, whose base words come from `word`, until it returns
-    /// false. Returns whether it never did.
+    /// Calls `all` with the positions of a key until it returns false; the base words of the key
+    /// come from `word`. Returns true if `all` never returned false.
     pub(super) fn every(self, size: Size, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool {
         let (bits, probes) = (size.bits, u64::from(size.probes));
         match self {

@@ -1,11 +1,11 @@
-//! The rates that other libraries really give: their arithmetic is restated here, with its law or a
-//! simulation.
+//! The rates that other libraries really give. Their arithmetic is restated here, with a law or a
+//! simulation of its rate.
 //!
 //! A [`Profile`] restates how one pinned version of a library computes bits, probes and positions,
-//! and cites the source. Everything else follows from it: the rate from a law if one applies, and a
-//! simulation of the arithmetic on ideal base hashes in all cases. Ideal base hashes are
-//! independent uniform words instead of the library's hash function. So only the arithmetic is
-//! audited: a library with a weak hash may be worse than reported here, but none is better.
+//! and cites the source. The profile determines all results: the rate by a law, if a law applies,
+//! and in all cases the rate of a simulation with ideal hashes. Ideal base hashes are independent
+//! uniform words that take the place of the library's hash function. So only the arithmetic is
+//! audited: a library with a weak hash may be worse than reported here, but never better.
 //!
 //! ```
 //! use truebloom_audit::{find, simulate};
@@ -33,7 +33,8 @@ pub use truebloom_math::simulation::Simulation;
 use truebloom_math::law::Standard;
 use truebloom_math::{Error, Result};
 
-/// One pinned version of a library: how it computes sizes and positions, with the source.
+/// One pinned version of a library: how it computes sizes and positions, with a citation of the
+/// source.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Profile {
@@ -49,9 +50,9 @@ pub struct Profile {
     pub sizing: &'static str,
     /// How positions are computed.
     pub scheme: &'static str,
-    /// Where the library keeps its rates, and where it does not.
+    /// At which sizes the library keeps its rates, and at which it does not.
     pub remark: &'static str,
-    /// The arithmetic of the positions.
+    /// The arithmetic that computes the positions.
     pub arithmetic: Arithmetic,
     pub(crate) sizes: fn(f64, f64) -> Result<Size>,
     /// The unit to which a requested number of bits is rounded up.
@@ -72,7 +73,7 @@ impl Profile {
     /// rounding.
     ///
     /// Errors: there are no items; the rate is not strictly between 0 and 1; the library itself
-    /// refuses them; there are more bits or probes than laws are computed for.
+    /// refuses these arguments; there are more bits or probes than laws are computed for.
     pub fn size(&self, items: u64, rate: f64) -> Result<Size> {
         if items == 0 {
             return out_of_range("items", items, "at least 1");
@@ -83,7 +84,8 @@ impl Profile {
         checked((self.sizes)(items as f64, rate)?)
     }
 
-    /// The size for given bits and probes: the bits are rounded up to what the library can store.
+    /// The size for given bits and probes; the bits are rounded up to a number that the library can
+    /// store.
     ///
     /// Errors: bits or probes are out of range, or impossible with the arithmetic.
     pub fn size_of(&self, bits: u64, probes: u32) -> Result<Size> {

@@ -6,15 +6,16 @@ use truebloom_math::occupancy::Occupancy;
 use truebloom_math::{Error, Fpr, Method, Rate, Result, Variant};
 
 /// The expected rate of a library's filter, computed from a law of its arithmetic; `None` if no law
-/// here applies and only a simulation gives an answer.
+/// applies and only a simulation gives an answer.
 ///
-/// * Slices by chunks of a digest: each position of a slice has one of two probabilities, so the
+/// * Slices by chunks of a digest: each position of a slice has one of two probabilities. So the
 ///   rate of a slice is a sum of two terms, and the slices are independent. Only the hash is
-///   idealised; the rate is evaluated in f64 with counted rounding ([`Method::Validated`]).
+///   idealised; the rate is evaluated in `f64` with counted rounding errors
+///   ([`Method::Validated`]).
 /// * Split blocks: the number of items in a block is binomial, which gives
 ///   `sum_i (-1)^i C(8, i) (1 - (1 - (31/32)^i) / blocks)^items`, summed with positive terms over
-///   the items per block. The 8 positions of a block come from 32 bits by multiplications and are
-///   assumed to be independent: this is an approximation, and marked as one.
+///   the items per block. The 8 positions in a block come from 32 bits by multiplications and are
+///   assumed to be independent. This is an approximation, and marked as one.
 /// * Independent positions: the exact law of the standard filter.
 /// * One word per probe, and generators that expand one word: `k` independent positions
 ///   ([`ideal`]). This is an approximation, and marked as one.
@@ -22,15 +23,15 @@ use truebloom_math::{Error, Fpr, Method, Rate, Result, Variant};
 ///   modulo the bits does *not* apply, because the wrap at 2^64 breaks progressions: at 28,800
 ///   bits, 20 probes and 1,000 items it would give six times the rate.
 /// * Powers of DCSO's multiplier have no law here. The multiplier is -1469 modulo 2^64, which is so
-///   small that, given one position, the next is one of some thousand; at 958 bits the rate is 8%
-///   higher than with independent positions, and from some 10,000 bits on there is no visible
+///   small that, given one position, the next is one of about a thousand. At 958 bits the rate is
+///   8% higher than with independent positions; from some 10,000 bits on there is no visible
 ///   difference.
 ///
 /// Every such rate includes the floor of the library's own hash ([`Arithmetic::hash_floor`]): a key
-/// with the hash of an item passes, and any other passes by the law. A law of the chunks that are
-/// used already includes it.
+/// with the hash of an item passes, and other keys pass according to the law. The law for chunks of
+/// a digest already includes it.
 ///
-/// Errors: those of the laws.
+/// The errors are those of the laws.
 pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
     if size.probes == 0 {
         return Ok(Some(Fpr::ONE));
@@ -53,16 +54,16 @@ pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
     })
 }
 
-/// The share of a library's filters whose own rate is at most `asked`: a lower bound on the
-/// probability over seeds or keys, from the law of the number of set bits for independent
+/// The share of a library's filters whose own rate is at most `asked`. The result is a lower bound
+/// on the probability over seeds or keys, from the law of the number of set bits for independent
 /// positions, plus the floor of equal hashes. If that law can be summed (within half a second), the
 /// bound is within 1e-9 of the share; otherwise it comes from bounds on the tails.
 ///
-/// The average does not say this: if the average is the rate asked for, about half of the filters
-/// exceed it. `None` if positions are not independent, because then the set bits do not determine a
-/// filter's rate.
+/// The average does not give this share: if the average is the requested rate, about half of the
+/// filters exceed it. `None` if positions are not independent, because then the set bits do not
+/// determine a filter's rate.
 ///
-/// Errors: those of the law.
+/// The errors are those of the law.
 pub fn share(profile: &Profile, size: Size, items: u64, asked: &Rate) -> Result<Option<f64>> {
     match profile.arithmetic {
         Arithmetic::Words32 | Arithmetic::Rotation | Arithmetic::Congruential | Arithmetic::Independent => {}
@@ -87,8 +88,8 @@ pub fn share(profile: &Profile, size: Size, items: u64, asked: &Rate) -> Result<
     Ok(Some(fill.cdf(most)?.lower))
 }
 
-/// The exact rate of the same number of independent positions in the same number of bits: what a
-/// library's sizes would give with a perfect scheme.
+/// The exact rate of the same number of independent positions in the same number of bits. This is
+/// the rate that a library's sizes would give with a perfect scheme.
 pub fn ideal(size: Size, items: u64) -> Result<Fpr> {
     if size.probes == 0 {
         return Ok(Fpr::ONE);
@@ -96,7 +97,7 @@ pub fn ideal(size: Size, items: u64) -> Result<Fpr> {
     Variant::Standard.fpr(size.bits, items, size.probes)
 }
 
-/// `floor + (1 - floor) rate`.
+/// The rate `floor + (1 - floor) rate`.
 fn with_floor(fpr: Fpr, floor: f64) -> Fpr {
     // Far below the last digit of the rate there is nothing to add, and the bracket stays as narrow
     // as it is.
@@ -112,8 +113,9 @@ fn with_floor(fpr: Fpr, floor: f64) -> Fpr {
     total
 }
 
-/// A slice of s bits, selected by a chunk of c bits modulo s: `2^c mod s` of its bits have the
-/// probability `ceil(2^c / s) / 2^c`, and the others `floor(2^c / s) / 2^c`.
+/// The rate of slices that are selected by chunks. For a slice of s bits and a chunk of c bits,
+/// taken modulo s, `2^c mod s` of the bits have the probability `ceil(2^c / s) / 2^c`, and the
+/// others `floor(2^c / s) / 2^c`.
 fn slices(size: Size, items: u64) -> Fpr {
     let slice = size.bits / u64::from(size.probes);
     let chunk = chunk_bits(slice);
@@ -141,7 +143,7 @@ fn split_block(size: Size, items: u64) -> Fpr {
     validated(libm::log(rate), Method::Approximation("independent words of a block"))
 }
 
-/// A margin for at most some thousand roundings with a relative error of 2^-52 each.
+/// A margin for up to about a thousand roundings, each with a relative error of 2^-52.
 const ROUNDING: f64 = 1e-11;
 
 fn validated(ln: f64, method: Method) -> Fpr {

@@ -4,8 +4,9 @@ use crate::{Arithmetic, Profile, Size, out_of_range};
 use truebloom_math::simulation::{Positions, Simulation};
 use truebloom_math::{Error, Result};
 
-/// Fills filters with `items` keys each, by the profile's arithmetic on independent uniform words,
-/// and queries at least `queries` other keys.
+/// Simulates filters with `items` keys each, and queries at least `queries` other keys. The
+/// positions are computed as the profile describes, from independent uniform words instead of
+/// hashes.
 ///
 /// The interval is for the expected rate, over filters. The words come from SplitMix64, started at
 /// `seed`, so that a result can be repeated. Time: some ten nanoseconds per query, and

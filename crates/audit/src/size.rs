@@ -7,8 +7,8 @@ use truebloom_math::{Plan, Rate, Result, Target};
 
 const LN_2_SQUARED: f64 = LN_2 * LN_2;
 
-/// A float as whole bits; casts saturate, so the check that follows finds numbers that are too
-/// large.
+/// A size from a floating-point number of bits. Casts saturate, so the check that follows finds
+/// numbers that are too large.
 fn size(bits: f64, probes: f64) -> Result<Size> {
     Ok(Size { bits: bits as u64, probes: probes as u32 })
 }
@@ -17,7 +17,8 @@ fn round_up(bits: f64, unit: u64) -> f64 {
     (bits as u64).div_ceil(unit).saturating_mul(unit) as f64
 }
 
-/// Guava: bits are truncated, and probes rounded from them; all words that hold the bits are used.
+/// Guava: bits are truncated, and probes are computed from them and rounded; all words that hold
+/// the bits are used.
 pub(super) fn guava(items: f64, rate: f64) -> Result<Size> {
     let bits = (-items * libm::log(rate) / LN_2_SQUARED).trunc();
     // Java rounds halves up.
@@ -26,7 +27,7 @@ pub(super) fn guava(items: f64, rate: f64) -> Result<Size> {
 }
 
 /// RedisBloom without scaling: bits are truncated and then rounded up to words, probes are rounded
-/// up. Its constants have 15 digits, and so have those here.
+/// up. The constants have 15 digits, as in RedisBloom.
 #[expect(clippy::approx_constant, reason = "the library's own digits")]
 pub(super) fn redisbloom(items: f64, rate: f64) -> Result<Size> {
     const DENOMINATOR: f64 = 0.480453013918201;
@@ -58,7 +59,7 @@ pub(super) fn dcso(items: f64, rate: f64) -> Result<Size> {
     size(bits.max(1.0), (LN_2 * bits / items).ceil())
 }
 
-/// One slice per probe.
+/// pybloom-live: one slice per probe.
 pub(super) fn pybloom_live(items: f64, rate: f64) -> Result<Size> {
     // Python's log with base 2 is the logarithm's exact power of two only by luck: it is the
     // quotient of two logarithms.
@@ -67,19 +68,19 @@ pub(super) fn pybloom_live(items: f64, rate: f64) -> Result<Size> {
     size(slices * bits, slices)
 }
 
-/// Both are truncated, and then bits are rounded up to whole bytes.
+/// rbloom: bits and probes are truncated, and then bits are rounded up to whole bytes.
 pub(super) fn rbloom(items: f64, rate: f64) -> Result<Size> {
     let bits = -items * libm::log(rate) / libm::pow(LN_2, 2.0);
     size(round_up(bits.trunc().max(1.0), 8), ((bits / items) * LN_2).trunc())
 }
 
-/// Whole bytes; probes are rounded.
+/// bloomfilter: whole bytes; probes are rounded.
 pub(super) fn bloomfilter(items: f64, rate: f64) -> Result<Size> {
     let bits = 8.0 * (items * libm::log(rate) / (-8.0 * LN_2_SQUARED)).ceil();
     size(bits, (bits / items * LN_2).round().max(1.0))
 }
 
-/// Whole bytes, then whole words; probes are rounded, computed from the words.
+/// fastbloom: whole bytes, then whole words; probes are computed from the words and rounded.
 pub(super) fn fastbloom(items: f64, rate: f64) -> Result<Size> {
     let bytes = (items * libm::log(rate) / (-8.0 * LN_2_SQUARED)).ceil();
     let bits = round_up((8.0 * bytes).max(64.0), 64);
@@ -110,8 +111,8 @@ pub(super) fn parquet(items: f64, rate: f64) -> Result<Size> {
 }
 
 /// Cassandra: the smallest whole number of bits per item, up to 20, for which a table of
-/// `(1 - exp(-k/b))^k`, to three digits, has a rate that is low enough; then the smallest number of
-/// probes.
+/// `(1 - exp(-k/b))^k`, to three digits, has a low enough rate; then the smallest number of probes
+/// that reaches it.
 pub(super) fn cassandra(items: f64, rate: f64) -> Result<Size> {
     const MOST: u32 = 20;
     let best = |bits: u32| (1..=bits).fold(1, |best, probes| if table(bits, probes) < table(bits, best) { probes } else { best });

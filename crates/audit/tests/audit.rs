@@ -171,7 +171,7 @@ fn what_a_library_refuses_or_spoils_is_said() {
 }
 
 /// Its multiplier is small, which shows in small filters: 8% at 958 bits. A hundred filters of
-/// 10,000 queries have 10,000 hits, so 1% of error (frozen seed); the excess is eight of those.
+/// 10,000 queries have 10,000 hits, so 1% of error (fixed seed); the excess is eight of those.
 #[test]
 fn powers_of_a_small_factor_are_not_independent() {
     let dcso = find("dcso").expect("known");

@@ -1,24 +1,24 @@
-//! Two things that need unsafe code: to find out whether the standard streams were open before
-//! Rust's runtime opened `/dev/null` in place of closed ones, and to stop the runtime from printing
+//! Two things that need unsafe code: finding out whether the standard streams were open before
+//! Rust's runtime opened `/dev/null` in place of closed ones, and keeping the runtime from printing
 //! backtraces.
 #![allow(unsafe_code, reason = "the attribute that has a function run before the runtime, and the change of the environment")]
 
 /// Turns backtraces off. With `RUST_BACKTRACE` set, a failed allocation makes the runtime print a
-/// backtrace while it holds a lock; the backtrace needs memory, too, and if there is none, the same
-/// thread waits for that lock forever. An error message and exit code 2 are more useful; a panic
-/// still reports its file and line.
+/// backtrace while it holds a lock. The backtrace needs memory, too, and if there is none, the same
+/// thread waits for that lock forever. A message and exit code 2 are more useful; a panic still
+/// reports its file and line.
 ///
-/// It must be called first in `main`.
+/// This function must be called first in `main`.
 pub(crate) fn no_backtraces() {
     // SAFETY: `main` has just begun and there is no other thread that could read the environment
     // meanwhile.
     unsafe { std::env::remove_var("RUST_BACKTRACE") };
 }
 
-/// If memory cannot be allocated, the runtime prints its own message and aborts; this adds what
-/// that means for the user.
+/// Adds to the runtime's message what it means for the user: if memory cannot be allocated, the
+/// runtime prints its own message and aborts.
 ///
-/// It must be called before anything else is done at an abort.
+/// This must be called before anything else happens at an abort.
 #[cfg(unix)]
 pub(crate) fn explain_aborts() {
     const WHY: &[u8] =

@@ -4,7 +4,7 @@ use clap::Args;
 use truebloom_math::{Promise, Rate, Target};
 pub(crate) use truebloom_report::read::*;
 
-/// What is known about a filter: any sufficient subset determines the rest.
+/// The quantities of a filter that are given as options; the planner computes the others.
 #[derive(Args)]
 pub(crate) struct Size {
     /// Number of distinct items that the filter must hold: 1000, 10M, 2.5e9
@@ -39,7 +39,7 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// The target for a 128-bit hash.
+    /// The target of these options for a 128-bit hash.
     pub(crate) fn target(&self) -> Target {
         let max_bits = self.max_memory.map(|bytes| bytes.saturating_mul(8));
         Target {

@@ -1,7 +1,7 @@
-//! Reports that accompany an output of lines: on standard error, or in a file.
+//! Reports about a run whose output is lines: they go to standard error, or to a file.
 //!
-//! A report is written after all lines. What it may replace is decided at the beginning: only an
-//! older report, and never a file that this run reads or writes.
+//! A report is written after all lines. Which file it may replace is decided at the beginning: only
+//! an older report, and never a file that this run reads or writes.
 
 use crate::failure::Failure;
 use crate::report::Report;
@@ -21,7 +21,7 @@ const VERBS: [&str; 2] = ["check", "dedup"];
 /// The largest size of a report.
 const LONGEST: u64 = 16 << 20;
 
-/// Where a report goes that accompanies an output of lines.
+/// The destination of a report about an output of lines.
 #[derive(clap::Args)]
 pub(crate) struct ReportTo {
     /// At the end, report on standard error what was read and how much of the output may be wrong;
@@ -31,7 +31,7 @@ pub(crate) struct ReportTo {
 }
 
 impl ReportTo {
-    /// Whether a report is wanted at all.
+    /// Whether a report was requested.
     pub(crate) fn is_asked(&self) -> bool {
         self.report.is_some()
     }
@@ -45,9 +45,9 @@ impl ReportTo {
         self.report.as_deref().filter(|path| path.as_os_str() != "-")
     }
 
-    /// Reserves the file, if there is one: it must be an older report, or not exist. Refuses a file
-    /// that cannot be written, or that this run also reads or writes: an input, an output, or one
-    /// of the `others`.
+    /// Reserves the report's file, if there is one: it must be an older report, or not exist.
+    /// Refuses a file that cannot be written, or that this run also reads or writes: an input, an
+    /// output, or one of the `others`.
     pub(crate) fn reserve(&self, inputs: &[PathBuf], others: &[&Path]) -> Result<Reserved, Failure> {
         let Some(path) = self.file() else { return Ok(Reserved { file: None, aside: self.is_asked() }) };
         let fail = |why: &dyn std::fmt::Display| {
@@ -79,8 +79,8 @@ impl ReportTo {
     }
 }
 
-/// Whether replacing this file loses nothing but a report: it is empty, or consists of one object
-/// that this command has marked as a report.
+/// Whether nothing but a report would be lost if this file were replaced: it is empty, or consists
+/// of one object that this command has marked as a report.
 fn is_report(file: &File) -> io::Result<bool> {
     let mut text = Vec::new();
     file.take(LONGEST).read_to_end(&mut text)?;
@@ -94,15 +94,15 @@ fn is_report(file: &File) -> io::Result<bool> {
 
 /// The destination of a report that is written later.
 pub(crate) struct Reserved {
-    /// The file, and the locked one that it replaces.
+    /// The name of the file, and the locked file that is replaced, if there is one.
     file: Option<(PathBuf, Option<File>)>,
     /// Whether the report goes to standard error.
     aside: bool,
 }
 
 impl Reserved {
-    /// Writes the report, if one was asked for. A file that appeared under the same name meanwhile
-    /// is not our report, and is not replaced.
+    /// Writes the report, if one was requested. A file that appeared under the same name meanwhile
+    /// is not an older report of ours, and is not replaced.
     pub(crate) fn write(&self, report: &Report) -> Result<(), Failure> {
         if self.aside {
             return print_aside(report, false);

@@ -83,7 +83,7 @@ fn tail(one: &OneFilter) -> Value {
     Value::Object(fields)
 }
 
-/// Writes a certificate to a file, whole or not at all; with `force` it may replace another
+/// Writes a certificate to a file, completely or not at all; with `force` it may replace another
 /// certificate.
 pub(crate) fn write(certificate: &Certificate, path: &Path, force: bool) -> Result<(), Failure> {
     let text = format!("{}\n", Value::Object(object(certificate)));

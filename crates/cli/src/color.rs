@@ -1,4 +1,4 @@
-//! Colours: on a terminal, unless `NO_COLOR` or `--color` says otherwise.
+//! Colours: they are used on a terminal, unless `NO_COLOR` or `--color` says otherwise.
 
 use clap::{ColorChoice, ValueEnum};
 use std::sync::atomic::{AtomicU8, Ordering};

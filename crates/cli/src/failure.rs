@@ -1,4 +1,4 @@
-//! The single form of failure: a message that says what was wrong, where, and what to do.
+//! The single form of an error: a message that says what was wrong, where, and what to do.
 
 use crate::{color, progress};
 use std::fmt::Display;
@@ -13,7 +13,7 @@ pub(crate) const STDIN: &str = "standard input";
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,
-    /// For errors of standard output: the kind of the error.
+    /// The kind of the error, if it is an error of standard output.
     output: Option<io::ErrorKind>,
 }
 
@@ -22,7 +22,7 @@ impl Failure {
         Failure { message: message.to_string(), output: None }
     }
 
-    /// `path: error`.
+    /// An error with the message `path: error`.
     pub(crate) fn at(path: &Path, error: impl Display) -> Failure {
         Failure::new(format_args!("{}: {error}", path.display()))
     }
@@ -40,8 +40,8 @@ impl Failure {
     }
 }
 
-/// Prints a message on standard error. Errors are ignored, because there is no other place for
-/// them.
+/// Prints a message on standard error. Errors while printing are ignored, because they cannot be
+/// reported anywhere.
 pub(crate) fn warn(message: impl Display) {
     use io::{IsTerminal, Write};
     let name = color::red("truebloom:", io::stderr().is_terminal());
@@ -49,7 +49,8 @@ pub(crate) fn warn(message: impl Display) {
     let _ = progress::aside(|| writeln!(io::stderr(), "{name} {message}"));
 }
 
-/// Escapes names and records, which come from any source and must not control the terminal.
+/// Escapes control characters in names and records, because these come from any source and must not
+/// control the terminal.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
         match c {
@@ -61,7 +62,7 @@ pub(crate) fn printable(text: &str) -> String {
     })
 }
 
-/// A path as a single word of a shell command: names like `x;rm -rf y` must stay one word, and one
+/// A path as a single word of a shell command. A name like `x;rm -rf y` must stay one word, and one
 /// that begins with `-` must not become an option.
 pub(crate) fn for_shell(path: &Path) -> String {
     let name = path.to_string_lossy();
@@ -70,7 +71,7 @@ pub(crate) fn for_shell(path: &Path) -> String {
     if !name.is_empty() && name.bytes().all(is_plain) { name } else { format!("'{}'", name.replace('\'', r"'\''")) }
 }
 
-/// Errors of standard output; files are named by [`Failure::at`].
+/// Converts errors of standard output; errors of files get their name from [`Failure::at`].
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
         Failure {
@@ -80,7 +81,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// The message has one line, because the library leaves the cause to
+/// The message is one line with its cause, which the library's own message leaves to
 /// [`Error::source`](std::error::Error::source).
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Failure {
@@ -156,7 +157,7 @@ impl From<truebloom_math::Error> for Failure {
             truebloom_math::Error::OutOfRange { name, found, expected } => {
                 let name = match name {
                     "max_bits" => "--max-memory",
-                    "items_per_cycle" => "the number of items a cycle",
+                    "items_per_cycle" => "the number of items per cycle",
                     "first" => {
                         return Failure::new(format_args!("--grow={found}: the first layer must hold 64 to 1,000,000,000,000 items"));
                     }

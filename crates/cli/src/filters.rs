@@ -13,7 +13,7 @@ pub(crate) fn open(path: &Path) -> Result<AnyFilter, Failure> {
     AnyFilter::open(path).map_err(Failure::from)
 }
 
-/// The number of bytes of its bits, in whole words.
+/// The number of bytes that the filter's bits take in whole words.
 pub(crate) fn bytes<K: Backing>(filter: &AnyFilter<K>) -> u64 {
     filter.bits().div_ceil(64) * 8
 }
@@ -24,13 +24,13 @@ pub(crate) fn hasher(seed: Option<Seed>, untrusted: bool) -> Result<PortableHash
     Ok(if untrusted { PortableHasher::sip13(seed) } else { PortableHasher::xxh3(seed) })
 }
 
-/// Writes a filter to the locked file; an error if a signal has arrived.
+/// Writes a filter to the locked file; returns an error if a signal has arrived.
 pub(crate) fn save(filter: &AnyFilter, lock: &Lock) -> Result<(), Failure> {
     let shield = stop::last_moment()?;
     lock.save(&shield, |file| filter.write_to(file))
 }
 
-/// Refuses to write to a file that is also read as lines.
+/// Returns an error if the file to write is also an input.
 pub(crate) fn check_not_input(path: &Path, inputs: &[PathBuf], reads_nothing: bool) -> Result<(), Failure> {
     match crate::inputs::same_file(path, inputs).filter(|_| !reads_nothing) {
         Some(input) => Err(Failure::at(
@@ -44,7 +44,7 @@ pub(crate) fn check_not_input(path: &Path, inputs: &[PathBuf], reads_nothing: bo
     }
 }
 
-/// Refuses a layout other than standard for a scheme that has its own.
+/// Returns an error for a layout other than standard with a scheme that has its own layout.
 pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failure> {
     if layout == Layout::Standard || matches!(scheme, SchemeId::Standard | SchemeId::Blocked) {
         return Ok(());
@@ -52,8 +52,9 @@ pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failu
     Err(Failure::new("a blocked filter has its own scheme: leave --scheme or --layout out"))
 }
 
-/// A message about more items than planned: certain from the offers that set a bit, or, after a
-/// merge, practically certain from the fill. A filter that grows was planned only for a rate.
+/// A message that there are more items than planned. The number of offers that set a bit proves it;
+/// after a merge, the fill makes it practically certain. A filter that grows was planned only for a
+/// rate.
 pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     if let (AnyFilter::Scalable(_), Some(asked)) = (filter, filter.rate()) {
         return format!(
@@ -77,9 +78,9 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
             count(capacity)
         );
     }
-    let found = filter
-        .estimated_items()
-        .map_or("the filter is full".to_owned(), |items| format!("about {} by the fill", count((items as u64).min(filter.most_items()))));
+    let found = filter.estimated_items().map_or("the filter is full".to_owned(), |items| {
+        format!("about {} (estimated from the fill)", count((items as u64).min(filter.most_items())))
+    });
     format!("more items than planned: {found}, planned for {}, so the plan's guarantee no longer holds; {now}", count(capacity))
 }
 
@@ -111,8 +112,8 @@ impl Layout {
     }
 }
 
-/// Opens a filter for a verb that reads these inputs; if one of them is a filter, it was perhaps
-/// meant to be the first argument.
+/// Opens a filter for a verb that reads these inputs. If opening fails and one of the inputs is a
+/// filter, the message says that it was perhaps meant to be the first argument.
 pub(crate) fn open_for<T>(path: &Path, inputs: &[PathBuf], open: impl Fn(&Path) -> Result<T, FileError>) -> Result<T, Failure> {
     open(path).map_err(|error| {
         let foreign = matches!(error, FileError::Format { cause: FormatError::NotAFilter { .. }, .. });

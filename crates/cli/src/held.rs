@@ -8,11 +8,11 @@ use std::sync::Arc;
 use truebloom::file::{Mapped, open_regular};
 use truebloom::{AnyFilter, Checked, FileError, FileHeader, FormatError, View, wire};
 
-/// A file is mapped if it has at least this many bytes: below that, reading it takes no longer than
-/// mapping it, and changes to the file meanwhile do no harm.
+/// The smallest file that is mapped. Reading a smaller file takes no longer than mapping it, and
+/// changes to it meanwhile do no harm.
 const MAPPED_FROM: u64 = 64 << 20;
 
-/// The bytes of a file, not expanded.
+/// The bytes of a file, as they are stored.
 #[derive(Clone)]
 pub(crate) enum Held {
     Read(Arc<Vec<u8>>),
@@ -53,7 +53,7 @@ impl Held {
         read.map_err(|cause| FileError::Read { path: name(path).to_owned(), cause })
     }
 
-    /// The same, expanded if they are compressed.
+    /// The bytes of an input, expanded if they are compressed.
     pub(crate) fn open_input(path: &Path) -> Result<Held, FileError> {
         Held::of_input(path)?.expanded().map_err(|cause| format_error(name(path), cause))
     }
@@ -62,7 +62,7 @@ impl Held {
         if wire::is_coded(self.as_ref()) { Ok(Held::Read(Arc::new(wire::expand(self.as_ref())?))) } else { Ok(self) }
     }
 
-    /// Whether the file is large, so that only the necessary parts are read.
+    /// Whether the file is mapped, so that only the necessary parts are read.
     pub(crate) fn is_mapped(&self) -> bool {
         matches!(self, Held::Mapped(_))
     }
@@ -118,7 +118,8 @@ fn read_stdin() -> io::Result<Held> {
     Ok(Held::Read(Arc::new(bytes)))
 }
 
-/// The filter in a file: a small one completely checked, and of a large one only the header.
+/// Opens the filter in a file: a small file is completely checked, and of a large file only the
+/// header.
 pub(crate) fn view(path: &Path) -> Result<Viewed, FileError> {
     let bytes = Held::open(path)?;
     if !bytes.is_mapped() {

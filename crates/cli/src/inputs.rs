@@ -27,8 +27,8 @@ pub(crate) fn same_file<'a>(path: &Path, inputs: &'a [PathBuf]) -> Option<&'a Pa
     inputs.iter().map(PathBuf::as_path).find(|input| is_target(input))
 }
 
-/// What the system knows about an input, without opening it: opening a pipe would wait for a
-/// writer.
+/// The system's data about an input, read without opening it, because opening a pipe would wait for
+/// a writer.
 pub(crate) fn input_metadata(path: &Path) -> io::Result<Metadata> {
     if is_stdin(path) { open_file(path)?.metadata() } else { std::fs::metadata(path) }
 }
@@ -42,8 +42,8 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Standard input without the standard library's buffer, which would copy everything once more and
-/// hide the file behind it.
+/// Standard input without the buffer of the standard library, which would copy everything once more
+/// and hide the file behind it.
 #[cfg(unix)]
 fn unbuffered_stdin() -> io::Result<File> {
     use std::os::fd::AsFd;

@@ -2,8 +2,8 @@
 //! [`main`] is the program, and [`evaluate`] returns the answers of `truebloom eval`, for the
 //! Python package.
 //!
-//! Every verb is one file in `cmd`; they share one reader of records, one reporter, one number
-//! parser and one way to fail.
+//! Every verb is one file in `cmd`; they share one reader of records, one reporter, one parser of
+//! numbers and one type of error.
 
 mod arch;
 mod args;
@@ -37,7 +37,7 @@ const EXAMPLES: &str = "\
 Three ways to begin:
   truebloom plan -n 10M -p 0.1%                         what would it take?
   truebloom create -n 10M -p 0.1% seen.tbl urls.txt     build a filter from lines
-  truebloom check seen.tbl new.txt                      print the lines that are (perhaps) in it
+  truebloom check seen.tbl new.txt                      print the lines that are probably in it
 
 `truebloom verify seen.tbl` measures what rate you really got; `truebloom help` lists all verbs.";
 
@@ -89,8 +89,8 @@ pub fn main() -> ExitCode {
     run_with(&std::env::args_os().collect::<Vec<_>>())
 }
 
-/// Runs the program with these arguments, the first of which is its name: for a process that has
-/// its own arguments before them.
+/// Runs the program with these arguments, the first of which is its name. It is for a process that
+/// has its own arguments before them.
 pub fn run_with(arguments: &[OsString]) -> ExitCode {
     arch::no_backtraces();
     arch::explain_aborts();
@@ -122,8 +122,8 @@ pub fn run_with(arguments: &[OsString]) -> ExitCode {
     }
 }
 
-/// Help at the width at which reports are wrapped. The parser asks the terminal, too, but believes
-/// none that tells its columns and no rows.
+/// Sets the width of the help to that at which reports are wrapped. The parser also asks the
+/// terminal for its width, but ignores terminals that report columns and no rows.
 fn as_wide_as_the_terminal(page: clap::Command) -> clap::Command {
     match output::columns(&std::io::stdout()) {
         Some(columns) if columns < usize::MAX => page.term_width(columns),
@@ -131,7 +131,7 @@ fn as_wide_as_the_terminal(page: clap::Command) -> clap::Command {
     }
 }
 
-/// `help --help` is `help`: of that verb, which is not one of ours, the parser knows no help.
+/// Turns `help --help` into `help`: the parser itself adds the verb `help`, and has no help for it.
 fn without_help_of_help(arguments: &[OsString]) -> &[OsString] {
     match arguments {
         [first @ .., last] if first.len() == 2 && first[1] == "help" && (last == "--help" || last == "-h") => first,
@@ -139,7 +139,7 @@ fn without_help_of_help(arguments: &[OsString]) -> &[OsString] {
     }
 }
 
-/// The answer of `truebloom eval` to one query: both are JSON objects.
+/// Answers one query as `truebloom eval` does: the query and the answer are JSON objects.
 ///
 /// ```
 /// let answer = truebloom_cli::evaluate(r#"{"fn":"fpr","variant":"standard","bits":9585,"items":1e3,"probes":7}"#)?;
@@ -153,8 +153,8 @@ pub fn evaluate(query: &str) -> Result<String, String> {
     truebloom_math::as_one_call(|| cmd::eval::answer(query.as_bytes())).map(|answer| serde_json::Value::Object(answer).to_string())
 }
 
-/// Keeps only helpful tips: an option that is nearly the given one, but not how to pass it as a
-/// file name.
+/// Keeps only the helpful tips of the parser: those that name an option that is nearly the given
+/// one, but not how to pass it as a file name.
 fn without_far_tips(mut error: clap::Error) -> clap::Error {
     if error.kind() == ErrorKind::UnknownArgument {
         error.remove(ContextKind::Suggested);
@@ -190,7 +190,8 @@ fn usage_like(usage: &str) -> StyledStr {
     page.render_usage()
 }
 
-/// Whether one begins like the other, or one or two letters make them equal.
+/// Whether one of the names begins like the other, or becomes equal to it by changing one or two
+/// letters.
 fn is_slip(given: &str, meant: &str) -> bool {
     let prefix = given.chars().zip(meant.chars()).take_while(|(one, other)| one == other).count();
     // Rows of the table of edit distances.

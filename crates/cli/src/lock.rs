@@ -13,14 +13,14 @@ use truebloom::{FileError, FileHeader, FormatError};
 /// The message if a file exists where a new one should be written.
 pub(crate) const EXISTS: &str = "exists already; add --force to overwrite it, or choose another name";
 
-/// The message for a file that no command here has written.
+/// The message for a file that this command has not written.
 const FOREIGN: &str = "is not a truebloom file, and --force replaces only those; choose another name, or remove it yourself if it is not needed (were the arguments swapped?)";
 
-/// The same message if the file should be new and --force is absent.
+/// The message for such a file if --force is not given.
 const FOREIGN_EXISTS: &str = "exists already, and is not a truebloom file; choose another name (were the arguments swapped?)";
 
-/// The right to replace a file: the file that existed at the beginning, locked, or the knowledge
-/// that there was none. Dropping it releases the lock.
+/// The right to replace a file. It holds the locked file that existed at the beginning, or records
+/// that there was none. Dropping this value releases the lock.
 #[derive(Debug)]
 pub(crate) struct Lock {
     path: PathBuf,
@@ -29,8 +29,8 @@ pub(crate) struct Lock {
 
 impl Lock {
     /// Locks an existing file, and checks that it can be replaced. Signals are caught from now on,
-    /// so that no temporary file is left. If another process holds the lock, that is an error
-    /// instead of a wait, because it is not known how long it would take.
+    /// so that no temporary file is left. If another process holds the lock, this returns an error
+    /// instead of waiting, because it is not known how long that would take.
     pub(crate) fn of(path: &Path) -> Result<Lock, Failure> {
         stop::watch();
         let file = locked(path, "is changing this filter")?;
@@ -38,13 +38,12 @@ impl Lock {
         Ok(Lock { path: path.to_owned(), file: Some(file) })
     }
 
-    /// The same for a file that a verb writes: it must not exist, or, with `force`, it must be one
-    /// of our files, which is locked. Problems that would occur at the end of a long run are
-    /// reported at its beginning.
+    /// Locks a file that a verb writes: it must not exist, or, with `force`, it must be one of our
+    /// files. Problems that would occur at the end of a long run are reported at its beginning.
     pub(crate) fn of_output(path: &Path, force: bool) -> Result<Lock, Failure> {
         check_name(path)?;
         if !force && std::fs::symlink_metadata(path).is_ok() {
-            return Err(taken(path));
+            return Err(taken(path, |file| begins_as_ours(file).unwrap_or(true)));
         }
         stop::watch();
         check_target(path).map_err(Failure::from)?;
@@ -63,7 +62,8 @@ impl Lock {
         self.file.is_some()
     }
 
-    /// Replaces the file or creates it, unless the name no longer leads to what was locked.
+    /// Replaces the file or creates it, unless the name no longer leads to the file that was
+    /// locked.
     pub(crate) fn save(&self, _: &Shield, write: impl FnOnce(&File) -> io::Result<()>) -> Result<(), Failure> {
         let (_, unkept) = replace(&self.path, self.file.as_ref(), write).map_err(Failure::from)?;
         output::now_written(&self.path);
@@ -72,19 +72,19 @@ impl Lock {
     }
 }
 
-/// Why nothing new can be written under this name. The message proposes --force only if that would
-/// work.
-fn taken(path: &Path) -> Failure {
+/// The error that says why no new file can be written under this name. The message suggests --force
+/// only if that would work.
+pub(crate) fn taken(path: &Path, is_ours: impl FnOnce(&File) -> bool) -> Failure {
     match check_target(path) {
         Err(error @ (FileError::NotAFile { .. } | FileError::Dangling { .. } | FileError::ReadOnly { .. })) => error.into(),
         _ => {
-            let foreign = open_regular(path).and_then(|file| begins_as_ours(&file)).is_ok_and(|ours| !ours);
+            let foreign = open_regular(path).is_ok_and(|file| !is_ours(&file));
             Failure::at(path, if foreign { FOREIGN_EXISTS } else { EXISTS })
         }
     }
 }
 
-/// Refuses a name that cannot be a file's, and one in a folder that does not exist.
+/// Returns an error for a name that no file can have, and for one in a folder that does not exist.
 pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
         return Err(Failure::new(
@@ -100,8 +100,8 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Whether replacing this file loses only what a command here has written: it is empty, or begins
-/// like a truebloom file.
+/// Whether replacing this file loses only data that this command has written: it is empty, or
+/// begins like a truebloom file.
 fn begins_as_ours(mut file: &File) -> io::Result<bool> {
     let mut start = Vec::new();
     file.by_ref().take(FileHeader::BYTES).read_to_end(&mut start)?;
@@ -109,8 +109,8 @@ fn begins_as_ours(mut file: &File) -> io::Result<bool> {
     Ok(!matches!(FileHeader::from_bytes(&start), Err(FormatError::NotAFilter { .. } | FormatError::TextMode { .. })))
 }
 
-/// Refuses to replace a file that does not begin like its replacement, unless it is empty; `what`
-/// says what it is not.
+/// Returns an error if the file is not empty and does not begin in this way; `what` says in the
+/// message what the file is not.
 pub(crate) fn check_begins(path: &Path, with: &[u8], what: &str) -> Result<(), Failure> {
     let Ok(file) = open_regular(path) else { return Ok(()) };
     let mut start = Vec::new();
@@ -124,7 +124,8 @@ pub(crate) fn check_begins(path: &Path, with: &[u8], what: &str) -> Result<(), F
     ))
 }
 
-/// A locked file; `busy` says what another process that holds the lock does.
+/// Locks a file; `busy` describes in the message what another process is doing if it holds the
+/// lock.
 pub(crate) fn locked(path: &Path, busy: &str) -> Result<File, Failure> {
     let fail = |cause| Failure::from(FileError::Read { path: path.to_owned(), cause });
     loop {
@@ -149,7 +150,7 @@ fn try_lock(file: &File, path: &Path, busy: &str) -> Result<(), Failure> {
     }
 }
 
-/// The process that has locked this file, if the system reports it.
+/// The process that has locked this file, if the system can tell.
 #[cfg(target_os = "linux")]
 fn holder(file: &File) -> String {
     use std::os::unix::fs::MetadataExt;
@@ -181,8 +182,8 @@ fn holder(_: &File) -> String {
     String::new()
 }
 
-/// Replaces the existing file, or creates one; returns the new file, still locked, and what it
-/// lacks of the old one.
+/// Replaces the existing file, or creates one. Returns the new file, still locked, and the
+/// properties of the old one that it could not take over.
 pub(crate) fn replace(
     path: &Path,
     old: Option<&File>,
@@ -193,24 +194,24 @@ pub(crate) fn replace(
     replacement.commit_locked()
 }
 
-/// Reports what the new file lacks of the old one.
+/// Reports the properties of the old file that the new one could not take over.
 pub(crate) fn tell_unkept(path: &Path, unkept: &[Unkept]) {
     unkept.iter().for_each(|unkept| warn(format_args!("{} was written, but {unkept}", path.display())));
 }
 
-/// Whether two names lead to the same file, existing or to be created.
+/// Whether two names lead to the same file, whether or not it exists yet.
 pub(crate) fn is_same_place(one: &Path, other: &Path) -> bool {
     let same = |one: Option<PathBuf>, other: Option<PathBuf>| one.is_some() && one == other;
     same(place(one), place(other)) || crate::inputs::same_file(one, &[other.to_owned()]).is_some()
 }
 
-/// Where a name leads, even if the file does not exist yet.
+/// The path to which a name leads, even if the file does not exist yet.
 fn place(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     path.canonicalize().ok().or_else(|| Some(folder.canonicalize().ok()?.join(path.file_name()?)))
 }
 
-/// Whether this path leads to this file.
+/// Whether this path leads to the opened file.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;

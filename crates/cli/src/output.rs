@@ -1,8 +1,9 @@
-//! Standard input and output as they were given, and what to report when the output fails.
+//! Standard input and output as they were given, and the messages when writing the output fails.
 //!
 //! A program that is started with a closed output (`>&-`) finds `/dev/null` there, because the Rust
 //! runtime opens it before `main`. Lines would then be lost silently, although a state file
-//! remembers them. So closed streams are noted before that, and remain closed.
+//! remembers them. So the program records before `main` which streams are closed, and they remain
+//! closed.
 
 use crate::arch;
 use crate::failure::Failure;
@@ -29,11 +30,11 @@ pub(crate) fn stdout() -> Output {
     Output { is_terminal: stream.is_terminal(), stream, in_blocks: false }
 }
 
-/// Bytes that are written at once.
+/// The number of bytes that are written at once.
 const BLOCK: usize = 64 << 10;
 
-/// Standard output for many lines. They are written as blocks fill up, past the line buffer of the
-/// runtime, which would write the unfinished last line of every block apart.
+/// Standard output for many lines. Lines are written in full blocks, not through the line buffer of
+/// the runtime, which would write the unfinished last line of every block separately.
 pub(crate) fn blocks() -> BufWriter<Output> {
     BufWriter::with_capacity(BLOCK, Output { in_blocks: true, ..stdout() })
 }
@@ -52,7 +53,7 @@ impl Write for Output {
     }
 }
 
-/// The name of the standard stream that goes to this file, if one does.
+/// The name of the standard stream that goes to this file, if there is one.
 pub(crate) fn stream_to(path: &Path) -> Option<&'static str> {
     let data = std::fs::metadata(path).ok()?;
     let goes_there = |stream: Option<File>| stream.and_then(|file| file.metadata().ok()).is_some_and(|stream| is_same(&data, &stream));
@@ -60,8 +61,8 @@ pub(crate) fn stream_to(path: &Path) -> Option<&'static str> {
     streams.into_iter().find_map(|(name, stream)| goes_there(stream).then_some(name))
 }
 
-/// Whether standard output goes to this file, at or beyond the position that is read next: then the
-/// program would read its own output, without end.
+/// Whether standard output goes to this file, at or beyond the position that is read next. The
+/// program would then read its own output, without end.
 pub(crate) fn feeds(input: &File) -> io::Result<bool> {
     let Some(mut output) = streams::stdout() else { return Ok(false) };
     let (to, from) = (output.metadata()?, input.metadata()?);
@@ -115,7 +116,7 @@ mod streams {
         io::stderr().as_fd().try_clone_to_owned().ok().map(File::from)
     }
 
-    /// One write, of what has been written before nothing is held back.
+    /// Writes once, directly, after everything written before has been flushed.
     pub(super) fn write(_: &mut io::StdoutLock<'_>, bytes: &[u8]) -> io::Result<usize> {
         Ok(rustix::io::write(rustix::stdio::stdout(), bytes)?)
     }
@@ -156,7 +157,7 @@ pub(crate) fn print_help(help: &clap::Error) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// An error if standard input is closed.
+/// Returns an error if standard input is closed.
 pub(crate) fn check_stdin() -> io::Result<()> {
     check(arch::stdin_was_closed())
 }
@@ -165,10 +166,10 @@ fn check(closed: bool) -> io::Result<()> {
     if closed { Err(io::Error::other("it is closed")) } else { Ok(()) }
 }
 
-/// Writes a file whole or not at all: a signal never leaves half of it.
+/// Writes a file completely or not at all; a signal never leaves half of it.
 pub(crate) fn write_whole(path: &Path, expected: Expected<'_>, bytes: &[u8]) -> Result<(), Failure> {
     if matches!(expected, Expected::Nothing) && path.symlink_metadata().is_ok() {
-        return Err(Failure::at(path, crate::lock::EXISTS));
+        return Err(crate::lock::taken(path, |_| true));
     }
     let _shield = stop::last_moment()?;
     let replacement = Replacement::begin(path, expected).map_err(Failure::from)?;
@@ -185,7 +186,7 @@ pub(crate) fn now_written(path: &Path) {
     }
 }
 
-/// What was written so far: `; seen.tbl was written`, or nothing.
+/// The end of a message: `; seen.tbl was written`, or nothing if no file was written.
 pub(crate) fn written() -> String {
     let written = WRITTEN.lock().map_or_else(|_| Vec::new(), |written| written.clone());
     written.iter().map(|path| format!("; {} was written anyway", path.display())).collect()

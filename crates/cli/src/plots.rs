@@ -56,8 +56,9 @@ impl PlotArgs {
     }
 }
 
-/// Only charts of this program are overwritten, so that a typing error does not destroy another
-/// file. The name must be that of a chart, because other programs go by it.
+/// Checks that the file is a chart of this program, because only charts are overwritten, so that a
+/// typing error does not destroy another file. The name must end in `.svg`, because other programs
+/// go by it.
 fn check_older(path: &Path) -> Result<(), Failure> {
     if path == Path::new("-") {
         return Err(Failure::new(
@@ -66,13 +67,17 @@ fn check_older(path: &Path) -> Result<(), Failure> {
     }
     if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg")) {
         let better = path.with_extension("svg");
-        return Err(Failure::at(path, format_args!("--plot draws SVG, and the name ends otherwise; name it {}", better.display())));
+        return Err(Failure::at(path, format_args!("--plot writes SVG, so the name must end in .svg; name it {}", better.display())));
     }
-    is_older(path, truebloom_plot::MARK, "it exists and is not a chart of this program; give --plot another name, or remove it first")
+    is_older(
+        path,
+        truebloom_plot::MARK,
+        "it exists, but is not a chart of this program; give --plot another name, or remove the file first",
+    )
 }
 
-/// An error unless nothing exists under this name, or an empty file, or a file with this mark near
-/// its beginning.
+/// Returns an error unless nothing exists under this name, or an empty file, or a file with this
+/// mark near its beginning.
 pub(crate) fn is_older(path: &Path, mark: &str, otherwise: &str) -> Result<(), Failure> {
     let file = match open_regular(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -145,5 +150,6 @@ pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<
         .marked(Mark::level(run.worst.value, format!("worst {}", significant(run.worst.value, 4)))))
 }
 
-/// The number of items that a chart of a recycling filter may simulate: about a second.
+/// The largest number of items that is simulated for a chart of a recycling filter. Such a
+/// simulation takes about a second.
 const MOST_SHOWN: f64 = 2e7;

@@ -29,7 +29,8 @@ pub(crate) fn aside<T>(write: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Removes the progress line for good, because everything printed from now on is the answer.
+/// Removes the progress line for good, because everything that is printed from now on is the
+/// answer.
 pub(crate) fn end() {
     if let Some(bar) = shown().take() {
         bar.finish_and_clear();
@@ -68,7 +69,8 @@ impl Progress {
         Progress::styled("", Some(parts), &format!("{name}: {{percent}}% of the experiments, {{eta}} left"))
     }
 
-    /// Progress of reading this many bytes, if that number is known; they contain `what`s.
+    /// The progress of reading bytes (`total` in all, if that is known); `what` names the things
+    /// that are found in them.
     pub(crate) fn over_bytes(what: &'static str, total: Option<u64>) -> Progress {
         let template = match total {
             Some(_) => "{msg}, {binary_bytes_per_sec}, {percent}%, {eta} left",
@@ -77,7 +79,7 @@ impl Progress {
         Progress::styled(what, total, template)
     }
 
-    /// No progress.
+    /// Progress that is never shown.
     pub(crate) fn none() -> Progress {
         Progress { bar: ProgressBar::hidden(), began: None, changed: Instant::now(), steps: 0, what: "" }
     }
@@ -127,7 +129,7 @@ impl Progress {
 
 /// Progress of work whose steps are not known: its name, and how long it has been running.
 pub(crate) struct Waiting {
-    /// Dropping it ends the thread that shows the line.
+    /// Dropping this value ends the thread that shows the line.
     ended: Option<mpsc::Sender<()>>,
     shows: Option<JoinHandle<()>>,
 }

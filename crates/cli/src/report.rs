@@ -1,4 +1,5 @@
-//! The reporter: the same answer as aligned text for people and as one JSON object for programs.
+//! The reporter: it prints the same answer as aligned text for people or as one JSON object for
+//! programs.
 
 use crate::color;
 use crate::failure::printable;
@@ -8,7 +9,7 @@ use std::io::{self, Write};
 use truebloom_math::{Fpr, Rate};
 pub(crate) use truebloom_report::show::*;
 
-/// A report under construction: lines for people and fields for programs, filled side by side.
+/// A report under construction. Lines for people and fields for programs are added side by side.
 pub(crate) struct Report {
     lines: Vec<(String, String)>,
     fields: Map<String, Value>,
@@ -28,7 +29,7 @@ impl Report {
         self
     }
 
-    /// The same, before all other lines.
+    /// Adds a line before all other lines.
     pub(crate) fn first_line(&mut self, label: &str, text: impl Into<String>) {
         self.lines.insert(0, (label.to_owned(), text.into()));
     }
@@ -51,7 +52,7 @@ impl Report {
         self.write_to(out, width, format)
     }
 
-    /// Prints the report to standard error, beside an output of lines.
+    /// Prints the report to standard error, because standard output has the lines of the run.
     pub(crate) fn print_aside(&self, json: bool) -> io::Result<()> {
         progress::end();
         let out = io::stderr().lock();
@@ -59,7 +60,7 @@ impl Report {
         self.write_to(out, width, if json { Format::Json } else { Format::Text })
     }
 
-    /// The fields for programs.
+    /// The fields of the report for programs.
     pub(crate) fn fields(&self) -> &Map<String, Value> {
         &self.fields
     }
@@ -82,8 +83,8 @@ impl Report {
     }
 }
 
-/// Wraps a text that begins in this column of a terminal with this width; its later lines are
-/// indented to its beginning. Words are not broken, even if there is too little room.
+/// Wraps a text that begins in this column of a terminal with this width; its further lines are
+/// indented to the same column. Words are not broken, even if there is too little room.
 fn wrapped(text: &str, column: usize, columns: usize) -> String {
     if column + LEAST_ROOM > columns {
         return text.to_owned();
@@ -104,7 +105,7 @@ fn wrapped(text: &str, column: usize, columns: usize) -> String {
     lines
 }
 
-/// The smallest width of a wrapped text in columns.
+/// The smallest width, in columns, to which a text is wrapped.
 const LEAST_ROOM: usize = 20;
 
 /// The format in which a report is printed.
@@ -112,7 +113,7 @@ const LEAST_ROOM: usize = 20;
 pub(crate) enum Format {
     /// Aligned lines for people.
     Text,
-    /// One object.
+    /// One JSON object.
     Json,
     /// One line for each number, with nested names joined by dots.
     Csv,
@@ -140,7 +141,7 @@ impl FormatArgs {
     }
 }
 
-/// The text of a key, which consists of bytes, or null and its bytes in hexadecimal.
+/// A key as two values: its text (null if its bytes are not text), and its bytes in hexadecimal.
 pub(crate) fn key_fields(key: &[u8]) -> (Value, Value) {
     match std::str::from_utf8(key) {
         Ok(text) => (text.into(), Value::Null),
@@ -161,7 +162,7 @@ fn print_leaves(out: &mut impl Write, name: &str, value: &Value) -> io::Result<(
     }
 }
 
-/// Puts a value in quotes if necessary, as for some file names.
+/// Puts a value in quotes if CSV needs it, as for some file names.
 fn quoted(text: &str) -> std::borrow::Cow<'_, str> {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")).into() } else { text.into() }
 }
@@ -180,7 +181,7 @@ pub(crate) fn fpr_value(fpr: &Fpr) -> Map<String, Value> {
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// The rate asked for, as a number or null.
+/// The requested rate, as a number or null.
 pub(crate) fn rate_value(rate: Option<Rate>) -> Value {
     rate.map_or(Value::Null, |rate| rate.to_f64().into())
 }

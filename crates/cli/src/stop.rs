@@ -1,5 +1,5 @@
-//! Signals that ask the program to stop. They only set a flag: loops check it, so that files are
-//! left in a proper state and no temporary files remain.
+//! Signals that ask the program to stop. The signals only set a flag: loops check it, so that files
+//! are left in a proper state and no temporary files remain.
 
 use crate::failure::Failure;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use std::time::Duration;
 static WATCH: OnceLock<Watch> = OnceLock::new();
 
 struct Watch {
-    /// The last signal, or 0.
+    /// The number of the last signal, or 0.
     raised: Arc<AtomicUsize>,
     /// Whether the next signal ends the process.
     again: Arc<AtomicBool>,
@@ -18,11 +18,11 @@ struct Watch {
 
 #[derive(Default)]
 struct Rules {
-    /// The number of files that are being written: meanwhile no signal ends the process.
+    /// The number of files that are being written; while there are any, no signal ends the process.
     shields: usize,
     /// Whether enough time has passed since the first signal.
     armed: bool,
-    /// The value of `raised` when it became too late for a signal to stop anything.
+    /// The value of `raised` at the moment from which on signals could not stop anything.
     too_late: Option<usize>,
 }
 
@@ -34,20 +34,20 @@ impl Watch {
     }
 }
 
-/// A second signal counts only if it comes this long after the first: some programs, such as
-/// `timeout`, send one signal to the process and another to its group.
+/// A second signal counts only if it comes this long after the first, because some programs, such
+/// as `timeout`, send one signal to the process and another to its group.
 const ONE_WISH: Duration = Duration::from_secs(1);
 
-/// If memory cannot be allocated, the standard library reports it on standard error and aborts;
-/// this gives that the exit code of other errors.
+/// Gives a failed allocation the exit code of other errors: the standard library reports it on
+/// standard error and aborts.
 pub(crate) fn exit_when_aborting() {
     #[cfg(unix)]
     let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 2, Arc::new(AtomicBool::new(true)));
 }
 
-/// From now on, the signals for interrupt and terminate set the flag instead of ending the process.
-/// A second one ends it after a while, so that a process can be interrupted that waits to write to
-/// a pipe whose reader does not read.
+/// Makes the signals for interrupt and terminate set a flag instead of ending the process. After a
+/// while, a second signal ends the process, so that a process can be interrupted that waits to
+/// write to a pipe whose reader does not read.
 pub(crate) fn watch() {
     watching();
 }
@@ -69,7 +69,7 @@ fn watching() -> &'static Watch {
     })
 }
 
-/// Lets the second signal end the process, a while after the first.
+/// Allows the second signal to end the process, a while after the first.
 fn arm() {
     let raised = || WATCH.get().is_some_and(|watch| watch.raised.load(Ordering::SeqCst) != 0);
     while !raised() {
@@ -89,21 +89,22 @@ impl Drop for Shield {
     }
 }
 
-/// Until the shield is dropped, signals are noted and end nothing.
+/// Makes a shield: until it is dropped, signals are recorded but do not end the process.
 pub(crate) fn shield() -> Shield {
     watching().change(|rules| rules.shields += 1);
     Shield(())
 }
 
-/// The last moment to stop before a file is written: an error if a signal has come. Later signals
-/// no longer stop anything, because otherwise the exit code would contradict what was written.
+/// Makes a shield before a file is written. The call is the last moment to stop: if a signal has
+/// come, the result is an error. Later signals do not stop anything, because otherwise the exit
+/// code would contradict what was written.
 pub(crate) fn last_moment() -> Result<Shield, Failure> {
     let shield = too_late();
     if signal().is_some() { Err(Failure::new("stopped by a signal; nothing was written")) } else { Ok(shield) }
 }
 
-/// The same for a verb that saves its results when a signal comes: that signal is still the one
-/// that stopped it.
+/// Makes a shield for a verb that saves its results when a signal comes: that signal is still the
+/// one that has stopped it.
 pub(crate) fn too_late() -> Shield {
     let (shield, watch) = (shield(), watching());
     watch.change(|rules| rules.too_late = rules.too_late.or(Some(watch.raised.load(Ordering::SeqCst))));
@@ -127,8 +128,8 @@ pub(crate) fn signal() -> Option<u8> {
 mod tests {
     use super::*;
 
-    /// A second signal, a second after the first, ends the process, except while a file is being
-    /// written.
+    /// The test sends a second signal, a second after the first: it ends the process, except while
+    /// a file is being written.
     #[test]
     fn no_signal_ends_the_process_while_a_file_is_written() {
         let ends = || watching().again.load(Ordering::SeqCst);

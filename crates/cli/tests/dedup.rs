@@ -158,7 +158,7 @@ fn two_phases_keep_their_rate_on_every_stream() {
     assert!(report["promised_fpr"]["upper"].as_f64().is_some_and(|rate| rate <= 0.01), "{report}");
 }
 
-/// Lines with --second, each of which comes twice and then never again: at most the rate asked for
+/// Lines with --second, each of which comes twice and then never again: at most the requested rate
 /// are printed at their first occurrence already, or at none. Of a look-up for each occurrence that
 /// kept to the rate by itself, nearly twice as many were wrong. With one phase pairs alone; with
 /// two also a hot set that refreshes itself and fills the phase in which they come. Frozen seeds;

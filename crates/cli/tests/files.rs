@@ -390,11 +390,24 @@ fn an_output_that_is_read_is_refused() {
         cp w a; (read -r first; read -r second; t check -v F) < a 1<> a; cmp w a; t check F w > b; cmp w b"#,
     );
     let refused = |name: &str| {
-        let why = "is read as an input, and standard output goes there, too: what is printed would be read again, without end; write to another file, and move it afterwards";
+        let why = "is an input, but standard output goes there, too, so the output would be read again, endlessly; write to another file, and move it afterwards";
         format!("truebloom: {name}: {why}\n")
     };
     let expected = ["a", "standard input", "a", "a", "/dev/stdin", "a"].map(refused).concat();
     assert_eq!(told, expected + "500\n");
+}
+
+/// A batch of keys may open several layers of a small filter; together they may be much larger than
+/// it was.
+#[test]
+fn a_small_filter_grows_by_many_layers_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let told = shell_in(
+        folder.path(),
+        "seq 5000 > w; t create -p 1% --grow=64 --seed 1 g w > /dev/null; t check -c g w
+        printf 'x\\n' | t create -p 1% --grow=64 e - > /dev/null; t insert e w > /dev/null; t check -c e w",
+    );
+    assert_eq!(told, "5000\n5000\n");
 }
 
 /// A filter that grows takes what it is allowed, and not much more than it has at once: the file

@@ -107,7 +107,7 @@ fn a_chart_costs_no_answer() {
         "fpr -m 9585 -n 1000 -k 7 --plot notes.svg",
     ] {
         let (answer, reason) = said(arguments);
-        assert!(answer.is_empty() && reason.contains("it exists and is not a chart"), "{arguments}: {answer}{reason}");
+        assert!(answer.is_empty() && reason.contains("it exists, but is not a chart"), "{arguments}: {answer}{reason}");
     }
 }
 
@@ -171,7 +171,7 @@ fn only_charts_are_overwritten() {
         let output = truebloom("plan -n 100 -p 1% --plot chart.svg", folder.path());
         assert_eq!(output.status.code(), Some(2));
         let message = String::from_utf8_lossy(&output.stderr);
-        assert!(message.contains("chart.svg: it exists and is not a chart"), "{message}");
+        assert!(message.contains("chart.svg: it exists, but is not a chart"), "{message}");
         assert_eq!(fs::read_to_string(&file).expect("there"), precious);
     }
     fs::remove_file(&file).expect("removed");

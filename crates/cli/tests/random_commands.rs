@@ -3,7 +3,7 @@
 //!
 //! `RANDOM_COMMANDS=3000 RANDOM_SEED=7 RANDOM_SECONDS=10 cargo test -p truebloom-cli --test
 //! random_commands -- --nocapture` is the campaign (a few minutes); what runs without these is a
-//! small part of it with a frozen seed. A failure prints its command line, and the same seed finds
+//! small part of it with a fixed seed. A failure prints its command line, and the same seed finds
 //! it again. RANDOM_SECONDS is a limit for a machine that does nothing else; without it only what
 //! hangs is a failure. Power: the test of the test below plants each fault and is told of it.
 #![cfg(unix)]

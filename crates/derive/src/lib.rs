@@ -12,19 +12,19 @@ use syn::{
 /// Implements `Key` for a struct or an enum, with the bytes that docs/FORMAT.md defines, which are
 /// the same on every platform.
 ///
-/// * A struct with one field is the same key as that field: a `struct Url(String)` is the same key
+/// * A struct with one field has the same key as that field: a `struct Url(String)` is the same key
 ///   as its text.
-/// * A struct with several fields consists of its fields, in the order of declaration.
-/// * An enum consists of its discriminant, as a number, followed by the fields of the variant.
-///   Discriminants count from 0 unless they are given (`Deleted = 7`), so add new variants at the
-///   end, or give them a number.
+/// * The key of a struct with several fields consists of its fields, in the order of declaration.
+/// * The key of an enum consists of the discriminant, as a number, followed by the fields of the
+///   variant. Discriminants count from 0 unless they are given (`Deleted = 7`). So add new variants
+///   at the end, or give them a number.
 /// * `#[key(skip)]` leaves a field out, such as a cache or a marker. Values that differ only in
 ///   such fields are the same key.
-/// * `#[key(crate = path)]` before the type says where the crate is, if it has another name or
-///   comes from a third crate, such as `mine::truebloom`.
+/// * `#[key(crate = path)]` before the type gives the path of the crate, if it has another name or
+///   is re-exported by another crate, as in `mine::truebloom`.
 ///
-/// The types of all fields must be keys; type parameters get the bound `Key`. A discriminant must
-/// fit into 64 bits, signed or unsigned.
+/// The types of all fields must be keys, and type parameters get the bound `Key`. A discriminant
+/// must fit into 64 bits, signed or unsigned.
 #[proc_macro_derive(Key, attributes(key))]
 pub fn derive_key(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);
@@ -117,8 +117,8 @@ fn of_enum(data: &DataEnum, discriminant: &TokenStream, root: &Path) -> Result<T
     Ok(quote!(#write #number))
 }
 
-/// The discriminant of each variant, sign-extended to 64 bits: the given one, or one more than that
-/// of the previous variant.
+/// The discriminant of each variant, sign-extended to 64 bits: the one that is given, or one more
+/// than that of the previous variant.
 fn numbers(variants: &Punctuated<Variant, syn::Token![,]>, discriminant: &TokenStream) -> Result<Vec<TokenStream>> {
     let mut given: Option<&Expr> = None;
     let mut after = 0u64;
@@ -190,7 +190,8 @@ fn is_skipped(field: &Field) -> Result<bool> {
     Ok(is_skipped)
 }
 
-/// Where the crate is: as `#[key(crate = path)]` before the type says, or under its own name.
+/// The path of the crate: the one that `#[key(crate = path)]` before the type gives, or its own
+/// name.
 fn crate_of(attributes: &[Attribute]) -> Result<Path> {
     let mut root = parse_quote!(::truebloom);
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("key")) {
@@ -205,8 +206,8 @@ fn crate_of(attributes: &[Attribute]) -> Result<Path> {
     Ok(root)
 }
 
-/// Refuses attributes of this derive on variants, because one that was meant for a field must not
-/// be ignored.
+/// Returns an error for attributes of this derive on variants, because an attribute that was meant
+/// for a field must not be ignored.
 fn refuse_attributes(attributes: &[Attribute]) -> Result<()> {
     match attributes.iter().find(|attribute| attribute.path().is_ident("key")) {
         Some(attribute) => Err(Error::new(attribute.span(), "`#[key(..)]` belongs before a field")),

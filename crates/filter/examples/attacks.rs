@@ -1,11 +1,11 @@
-//! The known attacks on Bloom filters, played, with a table of what succeeds:
+//! The known attacks on Bloom filters, carried out, with a table of those that succeed:
 //! `cargo run --release -p truebloom --example attacks`.
 //!
-//! *Pollution*: only keys that set `probes` new bits each are inserted, so that the filter fills
-//! faster than by any others, and its rate is far above the one planned for. *Queries*: keys that
-//! pass although they were never inserted are found, and held against the real filter. The attacker
-//! reads the seed in the file, guesses one, or has only the answers of the filter. Everything is
-//! frozen but the seeds called random.
+//! *Pollution*: only keys that set `probes` new bits each are inserted. The filter then fills
+//! faster than with any other keys, and its rate is far above the planned one. *Queries*: keys are
+//! found that pass although they were never inserted, and are tried on the real filter. The
+//! attacker reads the seed in the file, or guesses a seed, or has only the filter's answers. All
+//! seeds are fixed except those that the table calls random.
 
 use truebloom::{BloomFilter, PortableHasher, Rate, Seed, Target};
 use truebloom_math::Plan;

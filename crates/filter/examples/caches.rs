@@ -1,9 +1,9 @@
-//! Two caches that tell each other what they hold, over loopback: once the whole filter,
-//! compressed, and then a difference a minute. Each asks its copy of the other's filter before it
-//! fetches anything from afar.
+//! Two caches that inform each other about their contents, over loopback: once by the whole filter,
+//! compressed, and then by one difference per minute. Each cache queries its copy of the other's
+//! filter before it fetches anything from far away.
 //!
-//! `cargo run --release -p truebloom --example caches` prints the bytes per minute and the wrong
-//! answers, and fails if those are not what the law says.
+//! `cargo run --release -p truebloom --example caches` prints the bytes per minute and the number
+//! of wrong answers, and fails if that number is not as predicted.
 
 use std::error::Error;
 use std::io::{Read, Write};
@@ -15,9 +15,9 @@ use truebloom::{BloomFilter, wire};
 type Failed = Box<dyn Error + Send + Sync>;
 
 const MINUTES: u64 = 20;
-/// New in each cache every minute.
+/// The number of new items in each cache per minute.
 const NEW: u64 = 1_000;
-/// Questions a minute about what the other cache does not hold.
+/// The number of queries per minute for items that the other cache does not hold.
 const QUESTIONS: u64 = 10_000;
 
 fn main() -> Result<(), Failed> {
@@ -32,7 +32,7 @@ fn main() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A cache, as far as its filter goes.
+/// The part of a cache that concerns its filter.
 struct Cache {
     name: &'static str,
 }
@@ -91,13 +91,13 @@ impl Cache {
     }
 }
 
-/// Its length, and the message.
+/// Sends the length of a message, and then the message.
 fn write_message(stream: &mut TcpStream, message: &[u8]) -> Result<(), Failed> {
     stream.write_all(&u32::try_from(message.len())?.to_le_bytes())?;
     Ok(stream.write_all(message)?)
 }
 
-/// A message of up to 16 MiB, whatever the other says.
+/// Receives a message of up to 16 MiB; a larger length is an error.
 fn read_message(stream: &mut TcpStream) -> Result<Vec<u8>, Failed> {
     let mut length = [0; 4];
     stream.read_exact(&mut length)?;

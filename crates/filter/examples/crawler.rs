@@ -1,10 +1,10 @@
 //! A crawler's set of URLs, shared by threads and saved while they run:
 //! `cargo run --release -p truebloom --example crawler`.
 //!
-//! Each thread follows links, claims the pages that were not seen, and fetches those: of threads
-//! that find one page at the same time, exactly one gets it. From
-//! time to time a snapshot goes to the disk; after a crash the crawl begins with the last one and
-//! fetches again what came after it, which costs time and loses nothing.
+//! Each thread follows links, claims the pages that were not seen yet, and fetches those. If
+//! several threads find one page at the same time, exactly one gets it. From time to time a
+//! snapshot is saved. After a crash, the crawl continues from the last snapshot and fetches later
+//! pages again, which costs time but loses nothing.
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
@@ -14,7 +14,7 @@ const PAGES: u64 = 1_000_000;
 const THREADS: u64 = 4;
 const LINKS: u64 = 600_000;
 
-/// The set as it was saved last, or a new one.
+/// Opens the set as it was saved last, or makes a new one.
 fn open(path: &Path) -> Result<AtomicBloomFilter, Box<dyn std::error::Error>> {
     match BloomFilter::open(path) {
         Ok(filter) => Ok(filter.into()),

@@ -1,8 +1,9 @@
-//! How fast a filter that grows takes keys and answers, beside one that knew their number; and how
-//! many megabytes a second are compressed, expanded, compared and brought up to date.
+//! Measures how fast a filter that grows inserts keys and answers queries, compared with a filter
+//! that was planned for the right number; and how many megabytes per second are compressed,
+//! expanded, compared and updated.
 //!
-//! `cargo run --release -p truebloom --example growth_speed -- 10000000` for ten million keys; the
-//! default is few, so that it runs anywhere.
+//! `cargo run --release -p truebloom --example growth_speed -- 10000000` measures ten million keys;
+//! the default is few, so that the example runs anywhere.
 
 use std::error::Error;
 use std::hint::black_box;

@@ -1,10 +1,10 @@
 //! Two shards that should hold the same keys find out what each of them lacks, without sending the
 //! keys that both have.
 //!
-//! Each sends a filter of its keys; the other answers with those of its own keys that the filter
-//! does not contain, which are certainly missing. A key that is missing and passes by chance is
-//! found in a later round: a filter with another seed has other errors, so after r rounds at a rate
-//! p a share of p^r of the differences is left. `cargo run --example reconcile`.
+//! Each sends a filter of its keys. The other answers with those of its own keys that the filter
+//! does not contain, which are certainly missing. A missing key that passes by chance is found in a
+//! later round, because a filter with another seed has other errors. So after r rounds at a rate p,
+//! a share p^r of the differences is left. `cargo run --example reconcile`.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -15,7 +15,7 @@ struct Shard {
 }
 
 impl Shard {
-    /// The message to the other shard: a filter of all keys, with a seed of its own.
+    /// The message to the other shard: a filter of all keys, with a new seed.
     fn summary(&self, rate: f64) -> Result<Vec<u8>, Box<dyn Error>> {
         let mut filter = BloomFilter::new(self.keys.len(), rate)?;
         filter.extend(&self.keys);

@@ -1,8 +1,8 @@
-//! A service that gets every message at least once, drops the repeats, and forgets what is long
-//! past: fixed memory, and a state that is kept over restarts.
+//! A service that gets every message at least once, drops the repeats, and forgets old messages. It
+//! needs a fixed amount of memory, and its state survives restarts.
 //!
-//! `cargo run --example service` plays two days of it in a temporary folder: it stops in the middle
-//! of the second and starts again from its file.
+//! `cargo run --example service` simulates two days of it in a temporary folder: it stops in the
+//! middle of the second day and continues from its file.
 
 use std::error::Error;
 use std::io;
@@ -11,7 +11,7 @@ use truebloom::recycling::{Policy, RecyclingFilter};
 use truebloom::truebloom_math::recycling::{Mode, worst_remember};
 use truebloom::{FileError, file};
 
-/// A message is known for certain until this many new ones have come after it.
+/// A message is certainly remembered until this many new ones have come after it.
 const REMEMBERED: u64 = 20_000;
 
 /// The state of the last run, or a new one.
@@ -30,7 +30,7 @@ fn start(state: &Path) -> Result<RecyclingFilter, Box<dyn Error>> {
     }
 }
 
-/// Handles the messages that are new, and says how many those were.
+/// Handles the messages that are new, and returns how many they were.
 fn serve(seen: &mut RecyclingFilter, messages: impl Iterator<Item = u64>) -> usize {
     messages.filter(|message| seen.check_and_insert(&("order", message)).is_new()).count()
 }

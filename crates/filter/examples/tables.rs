@@ -1,7 +1,7 @@
-//! The filters of an LSM store's tables, looked at in one mapped file: `cargo run --release -p
-//! truebloom --features mmap --example tables`.
+//! The filters of an LSM store's tables, used in one mapped file: `cargo run --release -p truebloom
+//! --features mmap --example tables`.
 //!
-//! A store of sorted tables asks the filter of each table before it reads the table. All filters
+//! A store of sorted tables queries the filter of each table before it reads the table. All filters
 //! have one plan and one seed, so a key is hashed once; the file is mapped, so opening 10,000
 //! filters reads nothing.
 #![allow(unsafe_code, reason = "to map a file is to promise that nobody writes to it")]

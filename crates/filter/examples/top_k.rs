@@ -1,5 +1,5 @@
-//! The most frequent keys of a stream in fixed memory, with bounds of their counts that are
-//! certain. `cargo run --example top_k`.
+//! The most frequent keys of a stream in fixed memory, with guaranteed bounds on their counts.
+//! `cargo run --example top_k`.
 
 use std::collections::HashMap;
 use truebloom::count_min::HeavyHitters;

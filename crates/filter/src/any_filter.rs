@@ -40,7 +40,8 @@ macro_rules! each_arm {
     };
 }
 
-/// Evaluates an expression for two filters of the same kind; an error for two of different kinds.
+/// Evaluates an expression for two filters of the same kind; returns an error if their kinds
+/// differ.
 macro_rules! both {
     ($self:expr, $other:expr, ($ours:ident, $theirs:ident) => $value:expr) => {
         layouts!(both_arms($self, $other), ($ours, $theirs) => $value)
@@ -66,13 +67,13 @@ views_files!([] AnyFilter, [AsRef<[u8]> + Send + Sync] AnyFilter<View<B>>, AnyFi
 
 macro_rules! any_filter {
     ([$($(#[$doc:meta])* $layout:ident of $scheme:ty,)*]) => {
-        /// A filter of any layout and scheme, as its file says. It has the methods of every
-        /// [`Filter`](crate::Filter). The scheme is chosen once per call, so batches of keys run at
-        /// full speed ([`insert_all_hashes`](crate::Filter::insert_all_hashes),
+        /// A filter of any layout and scheme, as determined by its file. The type has the methods
+        /// of every [`Filter`](crate::Filter). The scheme is chosen once per call, so batches of
+        /// keys run at full speed ([`insert_all_hashes`](crate::Filter::insert_all_hashes),
         /// [`contains_all`](crate::Filter::contains_all)).
         ///
-        /// Files of recycling filters and of sketches are refused with an error that says what they
-        /// hold and what opens them.
+        /// Files of recycling filters and of sketches are refused. The error says what the file
+        /// holds and which type opens it.
         ///
         /// ```
         /// use truebloom::{AnyFilter, BlockedBloomFilter, Filter};
@@ -95,7 +96,7 @@ macro_rules! any_filter {
             Scalable(Box<ScalableFilter<K>>),
         }
 
-        /// The contents of the header, whatever the scheme.
+        /// The contents of the header, for any scheme.
         pub(crate) enum Header {
             $($layout(<FilterOf<$scheme> as Stored>::Header),)*
             Other(<FilterOf<AnyScheme> as Stored>::Header),
@@ -147,11 +148,10 @@ macro_rules! any_filter {
         }
 
         impl<B: AsRef<[u8]> + Send + Sync> AnyFilter<View<B>> {
-            /// The same view after reading and checking all its bytes: see
-            /// [`FilterOf::verify_bytes`].
+            /// Reads and checks all bytes of the view: see [`FilterOf::verify_bytes`].
             ///
             /// # Errors
-            /// As for [`FilterOf::verify_bytes`].
+            /// The errors of [`FilterOf::verify_bytes`].
             pub fn verify_bytes(self) -> Result<AnyFilter<Checked<B>>, FormatError> {
                 Ok(match self {
                     $(AnyFilter::$layout(view) => AnyFilter::$layout(view.verify_bytes()?),)*
@@ -191,7 +191,7 @@ macro_rules! any_filter {
             /// The filter of a plan of any scheme, with a random seed.
             ///
             /// # Errors
-            /// As for [`FilterOf::from_plan`].
+            /// The errors of [`FilterOf::from_plan`].
             #[cfg(feature = "random")]
             pub fn from_plan(plan: &Plan) -> Result<AnyFilter, BuildError> {
                 AnyFilter::from_plan_with_hasher(plan, PortableHasher::random()?)
@@ -200,7 +200,7 @@ macro_rules! any_filter {
             /// [`from_plan`](Self::from_plan) with a custom hasher.
             ///
             /// # Errors
-            /// As for [`FilterOf::from_plan_with_hasher`].
+            /// The errors of [`FilterOf::from_plan_with_hasher`].
             pub fn from_plan_with_hasher(plan: &Plan, hasher: PortableHasher) -> Result<AnyFilter, BuildError> {
                 Ok(match plan.scheme {
                     $(<$scheme>::ID => AnyFilter::$layout(FilterOf::from_plan_with_hasher(plan, hasher)?),)*
@@ -212,7 +212,7 @@ macro_rules! any_filter {
             /// without a plan.
             ///
             /// # Errors
-            /// As for [`Scheme::new`]; or the memory cannot be allocated.
+            /// The errors of [`Scheme::new`]; or the memory cannot be allocated.
             pub fn with_scheme(id: SchemeId, bits: u64, probes: u32, hasher: PortableHasher) -> Result<AnyFilter, BuildError> {
                 Ok(match id {
                     $(<$scheme>::ID => AnyFilter::$layout(FilterOf::with_scheme(<$scheme>::new(bits, probes)?, hasher)?),)*
@@ -263,7 +263,7 @@ impl<K: Counted> Written for AnyFilter<K> {
     }
 }
 
-/// A type whose files are all of one kind.
+/// A type for which all files are of one kind.
 trait OfKind {
     fn of_kind(&self) -> FileKind;
 }
@@ -287,7 +287,7 @@ impl From<ScalableFilter> for AnyFilter {
 }
 
 impl From<FilterOf<AnyScheme>> for AnyFilter {
-    /// Becomes the type of the standard scheme if it has that scheme.
+    /// Converts to the type of the standard scheme if the filter has that scheme.
     fn from(filter: FilterOf<AnyScheme>) -> AnyFilter {
         filter.into_standard().map_or_else(AnyFilter::Other, AnyFilter::Standard)
     }
@@ -314,35 +314,35 @@ of_each! { Backing:
     fn bits(&self) -> u64;
     /// The number of probes per key, k.
     fn probes(&self) -> u32;
-    /// The number of distinct items that it was planned for, if there was a plan.
+    /// The number of distinct items that the filter was planned for, if there was a plan.
     fn capacity(&self) -> Option<u64>;
-    /// The rate that was asked for, if one was.
+    /// The requested rate, if one was.
     fn rate(&self) -> Option<Rate>;
     /// How often keys were offered, repeats included.
     fn offered(&self) -> u64;
     /// How many offers set a bit.
     fn changed(&self) -> u64;
-    /// Whether it is the result of a union or an intersection.
+    /// Whether the filter is the result of a union or an intersection.
     fn is_merged(&self) -> bool;
-    /// Whether an intersection went into it: [`FilterOf::is_intersection`].
+    /// Whether the filter comes from an intersection: [`FilterOf::is_intersection`].
     fn is_intersection(&self) -> bool;
-    /// The largest number of distinct keys that it can hold.
+    /// The largest number of distinct keys that the filter can hold.
     fn most_items(&self) -> u64;
-    /// The text that a program attached to it: [`FilterOf::set_label`].
+    /// The text that a program attached to the filter: [`FilterOf::set_label`].
     fn label(&self) -> Option<&str>;
-    /// The law that it obeys.
+    /// The probability law that the filter follows.
     fn law(&self) -> Box<dyn Law>;
-    /// The expected rate at its capacity: [`FilterOf::expected_fpr`].
+    /// The expected rate at the filter's capacity: [`FilterOf::expected_fpr`].
     ///
     /// # Errors
-    /// As for the method of [`FilterOf`].
+    /// The errors of the same method of [`FilterOf`].
     fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
     /// The expected rate with `items` distinct items.
     ///
     /// # Errors
-    /// As for the method of [`FilterOf`].
+    /// The errors of the same method of [`FilterOf`].
     fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error>;
-    /// Whether it contains a key that is already hashed.
+    /// Whether the filter contains a key that is already hashed.
     fn contains_hash(&self, hash: KeyHash) -> bool;
     /// Which of these hashed keys are contained.
     fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers;
@@ -355,31 +355,31 @@ of_each! { Counted:
     fn fill(&self) -> f64;
     /// Whether no bit is set.
     fn is_empty(&self) -> bool;
-    /// Its present rate: [`FilterOf::fpr`].
+    /// The filter's present rate: [`FilterOf::fpr`].
     fn fpr(&self) -> Fpr;
-    /// Whether the fill determines that rate.
+    /// Whether the fill determines the filter's rate.
     fn fill_tells_rate(&self) -> bool;
     /// The number of distinct items, estimated from the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
-    /// Whether it certainly holds more distinct items than it was planned for:
-    /// [`FilterOf::is_over_capacity`]. A filter that grows is planned for any number of items; it
-    /// is over capacity if a merge raised its rate above the one asked for:
+    /// Whether the filter certainly holds more distinct items than it was planned for:
+    /// [`FilterOf::is_over_capacity`]. A filter that grows has no planned number of items. Such a
+    /// filter is over capacity if a merge raised its rate above the requested rate:
     /// [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;
 }
 
 impl<K: Backing> AnyFilter<K> {
-    /// The scheme: how a hash becomes positions.
+    /// The filter's scheme: how a hash becomes positions.
     pub fn scheme_id(&self) -> SchemeId {
         each!(self, filter => filter.scheme_id())
     }
 
-    /// The kind of its file.
+    /// The kind of the filter's file.
     pub fn kind(&self) -> FileKind {
         each!(self, filter => filter.of_kind())
     }
 
-    /// Whether it contains a key.
+    /// Whether the filter contains a key.
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         each!(self, filter => filter.contains(key))
     }
@@ -388,33 +388,40 @@ impl<K: Backing> AnyFilter<K> {
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         each!(self, filter => filter.contains_all(keys))
     }
+
+    /// Prefetches the bits of a key that will be inserted or looked up soon:
+    /// [`FilterOf::prefetch`].
+    #[inline]
+    pub fn prefetch(&self, hash: KeyHash) {
+        each!(self, filter => filter.prefetch(hash));
+    }
 }
 
 impl AnyFilter {
-    /// Adds all keys of another filter, wherever that one keeps its bits: [`FilterOf::union_with`].
+    /// Adds all keys of another filter, whose bits may be in any backing: [`FilterOf::union_with`].
     ///
     /// # Errors
-    /// As for the method of [`FilterOf`].
+    /// The errors of the same method of [`FilterOf`].
     pub fn union_with<V: Backing>(&mut self, other: &AnyFilter<V>) -> Result<(), MergeError> {
         both!(self, other, (ours, theirs) => ours.union_with(theirs))
     }
 
-    /// Keeps what both filters contain: [`FilterOf::intersect_with`].
+    /// Keeps the keys that both filters contain: [`FilterOf::intersect_with`].
     ///
     /// # Errors
-    /// As for the method of [`FilterOf`].
+    /// The errors of the same method of [`FilterOf`].
     pub fn intersect_with<V: Backing>(&mut self, other: &AnyFilter<V>) -> Result<(), MergeError> {
         both!(self, other, (ours, theirs) => ours.intersect_with(theirs))
     }
 }
 
 impl<K: Backing> AnyFilter<K> {
-    /// What a merge compares first: the scheme, or whether the filter grows.
+    /// The property that a merge compares first: the scheme, or that the filter grows.
     fn form(&self) -> &'static str {
         if let AnyFilter::Scalable(_) = self { "standard in layers that grow" } else { self.scheme_id().name() }
     }
 
-    /// An error unless the two can be merged.
+    /// Returns an error unless the two filters can be merged.
     pub(crate) fn check_mergeable<V: Backing>(&self, other: &AnyFilter<V>) -> Result<(), MergeError> {
         both!(self, other, (ours, theirs) => ours.check_mergeable(theirs))
     }
@@ -429,15 +436,15 @@ impl<K: Backing> AnyFilter<K> {
 }
 
 impl<K: Counted> AnyFilter<K> {
-    /// Checks its counters and bits against each other: [`Verification::of`].
+    /// Checks the filter's counters and bits against each other: [`Verification::of`].
     ///
     /// # Errors
-    /// As for [`Verification::of`].
+    /// The errors of [`Verification::of`].
     pub fn verification(&self) -> Result<Verification, Error> {
         each!(self, filter => filter.verified())
     }
 
-    /// A measurement with random keys: [`Measurement::new`].
+    /// Starts a measurement with random keys: [`Measurement::new`].
     pub fn measurement(&self, seed: u64) -> Measurement<'_> {
         each!(self, filter => filter.measured(seed))
     }

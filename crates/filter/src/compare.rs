@@ -41,10 +41,10 @@ pub struct Share {
 /// itself, covers the true number with at least the probability asked for, over seeds, for keys
 /// chosen without knowing the seed.
 ///
-/// A filter counts how many offers set a bit, which gives the number of its items to within a few.
-/// How many items one filter holds that others do not is computed from the bits that only it has
-/// set: [`items_beyond`], whose law has only this one unknown. Everything else is computed as sums
-/// and differences of these two.
+/// A filter counts the insertions that set a bit. This count determines the number of items up to a
+/// few items. How many items one filter holds that others do not is computed from the bits that
+/// only this filter has set: [`items_beyond`], whose law has only this one unknown. Everything else
+/// is computed as sums and differences of these two numbers.
 ///
 /// ```
 /// use truebloom::{AnyFilter, BloomFilter, Comparison, Filter};
@@ -60,13 +60,13 @@ pub struct Share {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// The number of items in each filter.
+    /// The number of items in each filter, in the order of the list.
     pub sizes: Vec<Quantity>,
     /// The number of items in each filter that no other filter holds.
     pub own: Vec<Quantity>,
-    /// The number of items that at least one filter holds.
+    /// The number of items that are in at least one of the filters.
     pub union: Quantity,
-    /// The number of items that all filters hold.
+    /// The number of items that are in every one of the filters.
     pub common: Quantity,
     /// [`common`](Self::common) as a share of [`union`](Self::union): the Jaccard similarity.
     pub similarity: Share,
@@ -95,7 +95,7 @@ pub enum CompareError {
         /// The index of the filter.
         index: usize,
     },
-    /// The set bits are inconsistent with the keys that the filter was offered.
+    /// The set bits are inconsistent with the filter's counts of offered keys.
     Unfit {
         /// The index of the filter.
         index: usize,
@@ -146,7 +146,8 @@ impl From<BuildError> for CompareError {
     }
 }
 
-/// An interval, with `u64::MAX` for no upper end, and the probability that it misses the truth.
+/// An interval and the probability that it misses the true value; `u64::MAX` stands for no upper
+/// end.
 #[derive(Clone, Copy)]
 struct Size {
     lower: u64,
@@ -154,20 +155,20 @@ struct Size {
     error: f64,
 }
 
-/// The largest number of filters for which the number of common items is estimated, because that
-/// takes the union of every selection.
+/// The largest number of filters for which the number of common items is estimated, because the
+/// estimate takes the union of every selection of them.
 const MOST_SELECTED: usize = 10;
 
 impl Comparison {
     /// Compares filters of the same bits, probes, scheme, hasher and seed.
     ///
-    /// Time: quadratic in their number and linear in the bits, and some hundredths of a second per
-    /// interval. Memory: that of two more filters, and, for up to ten filters, of one more for
-    /// each.
+    /// Time: quadratic in the number of filters and linear in the bits, and some hundredths of a
+    /// second per interval. Memory: that of two more filters; for up to ten filters, that of one
+    /// more for each filter.
     ///
     /// # Errors
-    /// As for a merge; or a filter is an intersection, or its set bits are inconsistent with its
-    /// counts.
+    /// The errors of a merge; or a filter is an intersection, or its set bits are inconsistent with
+    /// its counts.
     pub fn of<K: Counted>(filters: &[AnyFilter<K>], confidence: f64) -> Result<Comparison, CompareError> {
         let (Some(first), true, true) = (filters.first(), filters.len() > 1, confidence > 0.0 && confidence < 1.0) else {
             return Err(CompareError::Arguments);
@@ -193,7 +194,7 @@ impl Comparison {
 struct Compared<'a, K: Backing> {
     filters: &'a [AnyFilter<K>],
     empty: AnyFilter,
-    /// The largest probability with which an interval may miss the truth.
+    /// The largest probability with which an interval may miss the true value.
     alpha: f64,
 }
 
@@ -229,8 +230,8 @@ impl<K: Counted> Compared<'_, K> {
         Ok(union)
     }
 
-    /// The number of items in one filter: from its counts, which leave a very short interval, or,
-    /// after a merge, from its fill within the limits of its counts.
+    /// The number of items in one filter. The number comes from the filter's counts, which leave a
+    /// very short interval, or, after a merge, from its fill within the limits of its counts.
     fn size(&self, filter: &AnyFilter<K>, alpha: f64) -> Result<(Size, Option<f64>), CompareError> {
         let by_fill = |alpha| beyond(&self.empty, filter, alpha);
         if !filter.is_merged() {
@@ -245,8 +246,8 @@ impl<K: Counted> Compared<'_, K> {
         Ok((Size { lower, upper: upper.max(lower), error: alpha }, found.value))
     }
 
-    /// The size of a filter when another number is to be estimated beside it: if the counts
-    /// determine the size, most of the error probability is left for the other.
+    /// The size of a filter when another number is also to be estimated. If the counts determine
+    /// the size, most of the error probability is used for the other number.
     fn size_beside(&self, index: usize, alpha: f64) -> Result<(Size, Option<f64>, f64), CompareError> {
         let filter = self.filters.get(index).ok_or(CompareError::Arguments)?;
         let (size, value) = self.size(filter, alpha / 2.0)?;
@@ -254,7 +255,8 @@ impl<K: Counted> Compared<'_, K> {
         Ok((size, value, if left > 0.0 { left } else { alpha / 2.0 }))
     }
 
-    /// The size of the largest filter, plus what the others have beyond it.
+    /// The size of the union: the size of the largest filter, plus the number of items that the
+    /// others hold beyond it.
     fn union(&self, largest: usize, all: &AnyFilter) -> Result<Quantity, CompareError> {
         let (size, _, left) = self.size_beside(largest, self.alpha)?;
         let more = beyond(self.filters.get(largest).ok_or(CompareError::Arguments)?, all, left)?;
@@ -262,9 +264,11 @@ impl<K: Counted> Compared<'_, K> {
         Ok(quantity(value, size.lower.saturating_add(more.lower), size.upper.saturating_add(more.upper.unwrap_or(u64::MAX))))
     }
 
-    /// What a filter holds, less what at least one of the others lacks. That is at least what the
-    /// first of them lacks. By the inequality of Hunter and Worsley, it is at most the sum of what
-    /// each lacks, less, for each except the first, what both it and the first lack.
+    /// The number of common items: what one filter holds, minus the number of its items that at
+    /// least one of the others lacks. That number is at least the number that the first of the
+    /// others lacks. By the inequality of Hunter and Worsley, it is at most the sum of the numbers
+    /// that each of the others lacks, minus, for each except the first, the number that both it and
+    /// the first lack.
     fn common(&self, smallest: usize, alpha: f64) -> Result<Quantity, CompareError> {
         let (size, value, left) = self.size_beside(smallest, alpha)?;
         let filter = self.filters.get(smallest).ok_or(CompareError::Arguments)?;
@@ -293,7 +297,7 @@ impl<K: Counted> Compared<'_, K> {
         Ok(quantity(value, size.lower.saturating_sub(most_lacked), upper))
     }
 
-    /// The number of items that a filter holds beyond the union of others.
+    /// The number of items that a filter holds and that are not in the union of some others.
     fn lacked(&self, filter: &AnyFilter<K>, others: impl Fn(usize) -> bool, alpha: f64) -> Result<ItemsEstimate, CompareError> {
         let ground = self.union_of(others)?;
         let mut both = ground.clone();
@@ -301,9 +305,9 @@ impl<K: Counted> Compared<'_, K> {
         beyond(&ground, &both, alpha)
     }
 
-    /// The number of items of a filter that at least one of the others lacks: by inclusion and
-    /// exclusion over all selections of them, from what the filter has beyond the union of each
-    /// selection.
+    /// The number of items of a filter that at least one of the others lacks, by inclusion and
+    /// exclusion over all selections of them, from the number of items that the filter holds beyond
+    /// the union of each selection.
     fn lacked_by_any(&self, filter: &AnyFilter<K>, others: &[usize]) -> Result<Option<f64>, CompareError> {
         let mut sum = Some(0.0);
         for selection in 1..1usize << others.len() {
@@ -317,9 +321,9 @@ impl<K: Counted> Compared<'_, K> {
         Ok(sum)
     }
 
-    /// For two filters, the share falls as the number of items that only the smaller one has rises,
-    /// so one interval is enough; for more filters it takes one interval for the common items and
-    /// one for the union.
+    /// For two filters, the similarity falls as the number of items that only the smaller filter
+    /// has rises. So one interval is enough. For more filters it takes one interval for the common
+    /// items and one for the union.
     fn similarity(&self, smallest: usize, largest: usize, all: &AnyFilter, value: Option<f64>) -> Result<Share, CompareError> {
         let share = |top: f64, bottom: f64| if bottom > 0.0 { (top / bottom).clamp(0.0, 1.0) } else { 1.0 };
         let [smaller, other] = [smallest, largest].map(|index| self.filters.get(index));
@@ -348,15 +352,15 @@ fn bounded_share(value: Option<f64>, lower: f64, upper: f64) -> Share {
     Share { value: value.map(|value| value.clamp(lower, upper)), lower, upper }
 }
 
-/// A quantity whose estimate is moved into its interval.
+/// A quantity; its estimate is moved into its interval.
 fn quantity(value: Option<f64>, lower: u64, upper: u64) -> Quantity {
     let upper = upper.max(lower);
     let value = value.map(|value| value.clamp(lower as f64, if upper == u64::MAX { f64::MAX } else { upper as f64 }));
     Quantity { value, lower, upper: (upper < u64::MAX).then_some(upper) }
 }
 
-/// The number of items that `both` holds beyond `ground`, which is part of it, with an interval
-/// that misses the truth with probability at most alpha.
+/// The number of items that `both` holds beyond `ground`, which is part of it. The interval misses
+/// the true number with probability at most alpha.
 fn beyond<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>, alpha: f64) -> Result<ItemsEstimate, CompareError> {
     let more = both.ones().saturating_sub(ground.ones());
     let confidence = (1.0 - alpha).clamp(f64::EPSILON, 1.0 - f64::EPSILON);
@@ -364,21 +368,21 @@ fn beyond<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>, al
     with_any_ground(ground, |ground| items_beyond(&ground, probes, more, confidence)).map_err(CompareError::Law)
 }
 
-/// The estimate without an interval.
+/// The estimate of that number, without an interval.
 fn estimate<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>) -> Result<Option<f64>, CompareError> {
     let more = both.ones().saturating_sub(ground.ones());
     let probes = ground.probes();
     Ok(with_any_ground(ground, |ground| ground.estimate(probes, more)))
 }
 
-/// Calls `use_ground` with what the law of additional bits needs to know about a filter of any
+/// Calls `use_ground` with the data that the law of additional bits needs about a filter of any
 /// scheme.
 fn with_any_ground<T>(filter: &AnyFilter<impl Counted>, use_ground: impl FnOnce(Ground<'_>) -> T) -> T {
     // Those that grow were refused before.
     each_planned!(filter, filter => with_ground(filter, use_ground), grows => use_ground(Ground::Unsliced { variant: Variant::Standard, bits: grows.bits(), ones: grows.ones() }))
 }
 
-/// Calls `use_ground` with what the law of additional bits needs to know about a filter.
+/// Calls `use_ground` with the data that the law of additional bits needs about a filter.
 fn with_ground<S: Scheme, H: KeyHasher, K: Counted, T>(filter: &FilterOf<S, H, K>, use_ground: impl FnOnce(Ground<'_>) -> T) -> T {
     let (bits, ones) = (filter.bits(), filter.ones());
     match filter.scheme().id().variant() {

@@ -1,4 +1,4 @@
-//! Errors, with the values that were found and what to do about them.
+//! Errors, with the values that were found and advice on what to do.
 
 #[cfg(feature = "fs")]
 mod file;
@@ -29,15 +29,15 @@ pub enum BuildError {
     Math(truebloom_math::Error),
     /// The number of probes is out of range.
     Probes {
-        /// The number that was given.
+        /// The number of probes that was given.
         found: u32,
     },
     /// The number of probes is out of range for a blocked filter.
     BlockedProbes {
-        /// The number that was given.
+        /// The number of probes that was given.
         found: u32,
     },
-    /// The scheme is another than that of the type.
+    /// The scheme is not that of the type.
     Scheme {
         /// The scheme of the type.
         expected: SchemeId,
@@ -48,26 +48,26 @@ pub enum BuildError {
     InLines,
     /// The crate is built without the feature `two-hash`.
     LeftOut {
-        /// The scheme.
+        /// The scheme that was given.
         scheme: SchemeId,
     },
     /// The law of the scheme does not prove the rate.
     NotProven {
-        /// The scheme.
+        /// The scheme that was given.
         scheme: SchemeId,
-        /// The items that were asked for.
+        /// The number of items that was asked for.
         items: u64,
-        /// The rate that was asked for.
+        /// The requested rate.
         asked: Rate,
     },
     /// The bits cannot be divided into equal slices.
     Slices {
-        /// The bits that were given.
+        /// The number of bits that was given.
         bits: u64,
-        /// The number of probes; there is one slice for each.
+        /// The number of probes, which is the number of slices.
         probes: u32,
     },
-    /// The plan is for another scheme than that of this filter.
+    /// The plan is for another scheme than the filter's.
     Planned {
         /// The scheme of this filter.
         expected: truebloom_math::SchemeId,
@@ -81,28 +81,28 @@ pub enum BuildError {
         found: u32,
         /// An upper bound on what equal hashes of that width add to the rate.
         floor: f64,
-        /// What the plan allows for equal hashes.
+        /// The chance of equal hashes that the plan allows for.
         planned: f64,
     },
     /// A policy of a recycling filter has an invalid value.
     Policy {
-        /// The field.
+        /// The invalid field.
         field: &'static str,
-        /// Its value.
+        /// The value of the field.
         found: u64,
-        /// The values that it may have.
+        /// The values that the field may have.
         expected: Expected,
-        /// Why no other value works.
+        /// Why no other value is possible.
         why: &'static str,
     },
     /// A blocked recycling filter cannot have this policy.
     NotBlocked {
-        /// The policy.
+        /// The part of the policy that is not possible.
         what: &'static str,
     },
     /// A filter shared by threads cannot have this policy.
     NotShared {
-        /// The policy.
+        /// The part of the policy that is not possible.
         what: &'static str,
     },
     /// The memory cannot be allocated.
@@ -124,10 +124,10 @@ pub enum BuildError {
     },
     /// A sketch has too many rows.
     Rows {
-        /// The number that was asked for.
+        /// The number of rows that was asked for.
         found: u64,
     },
-    /// The shape is for other rows than those of the sketch.
+    /// The shape and the sketch have rows of different kinds.
     #[cfg(feature = "sketches")]
     RowHashes {
         /// The kind of rows of the shape.
@@ -135,9 +135,9 @@ pub enum BuildError {
         /// The kind of rows of the sketch.
         expected: Rows,
     },
-    /// The operating system gives no random numbers.
+    /// The operating system provides no random numbers.
     NoRandomSeed {
-        /// The message of the system.
+        /// The error message of the operating system.
         reason: String,
     },
 }
@@ -147,11 +147,11 @@ impl fmt::Display for BuildError {
         match self {
             BuildError::Math(error) => error.fmt(f),
             BuildError::Probes { found } => {
-                write!(f, "a key cannot have {found} probes; give 1 to {MAX_PROBES}, or leave the choice to a plan")
+                write!(f, "a key cannot have {found} probes; choose from 1 to {MAX_PROBES}, or let a plan choose")
             }
             BuildError::BlockedProbes { found } => write!(
                 f,
-                "a key cannot have {found} probes in one block; give 1 to {}, leave the choice to a plan, or take a standard \
+                "a key cannot have {found} probes in one block; choose from 1 to {}, let a plan choose, or take a standard \
                  filter",
                 truebloom_math::BLOCK_PROBES
             ),
@@ -167,7 +167,7 @@ impl fmt::Display for BuildError {
             ),
             BuildError::Slices { bits, probes } => write!(
                 f,
-                "{bits} bits cannot be shared equally by {probes} slices; take {} or {}",
+                "{bits} bits cannot be divided into {probes} equal slices; take {} or {}",
                 (bits / u64::from(*probes)).max(1) * u64::from(*probes),
                 (bits / u64::from(*probes) + 1) * u64::from(*probes)
             ),
@@ -193,7 +193,7 @@ impl fmt::Display for BuildError {
                  several filters"
             ),
             BuildError::Room { needed, found } => {
-                write!(f, "the buffer has {found} bytes, but the filter takes {needed}; give that many (see `encoded_bytes`)")
+                write!(f, "the buffer has {found} bytes, but the filter takes {needed}; make it that long (see `encoded_bytes`)")
             }
             BuildError::Counters { bytes } => write!(
                 f,
@@ -205,7 +205,10 @@ impl fmt::Display for BuildError {
             }
             #[cfg(feature = "sketches")]
             BuildError::RowHashes { found, expected } => {
-                write!(f, "the shape is for {found:?} rows, but the sketch has {expected:?} ones; make the shape for those")
+                write!(
+                    f,
+                    "the shape is for rows of kind {found:?}, but the sketch has rows of kind {expected:?}; make a shape for {expected:?} rows"
+                )
             }
             BuildError::NoRandomSeed { reason } => write!(f, "the operating system gives no random seed ({reason}); give a seed"),
         }
@@ -228,13 +231,14 @@ impl From<truebloom_math::Error> for BuildError {
 }
 
 impl From<Infallible> for BuildError {
-    /// Lets constructors accept a `Rate` as well as types whose conversion to one may fail.
+    /// Never called: it lets constructors accept a `Rate` as well as types whose conversion to a
+    /// rate may fail.
     fn from(never: Infallible) -> BuildError {
         match never {}
     }
 }
 
-/// Why a text is not a seed.
+/// The error for a text that is not a seed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParseSeedError {
@@ -255,51 +259,52 @@ impl core::error::Error for ParseSeedError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// Different numbers of bits.
+    /// The numbers of bits differ.
     Bits {
-        /// The bits of the filter that was to change.
+        /// The number of bits of the filter that was to change.
         ours: u64,
-        /// The bits of the other.
+        /// The number of bits of the other filter.
         theirs: u64,
     },
-    /// Different numbers of probes.
+    /// The numbers of probes differ.
     Probes {
-        /// The probes of the filter that was to change.
+        /// The number of probes of the filter that was to change.
         ours: u32,
-        /// The probes of the other.
+        /// The number of probes of the other filter.
         theirs: u32,
     },
-    /// Sketches of different sizes.
+    /// The sizes of the sketches differ.
     Shape {
-        /// The first dimension in which they differ.
+        /// The first dimension in which the sketches differ.
         name: &'static str,
-        /// The size of the sketch that was to change.
+        /// The size of the sketch that was to change, in that dimension.
         ours: u64,
-        /// The size of the other.
+        /// The size of the other sketch, in that dimension.
         theirs: u64,
     },
-    /// The inner product is not defined, because the counters of one sketch are not sums.
+    /// The inner product is not defined, because the counters of one sketch are not sums of counts.
     NotSums {
-        /// What was done to that sketch.
+        /// The operation on that sketch after which its counters are no longer sums.
         how: &'static str,
     },
-    /// Different schemes.
+    /// The schemes differ.
     Scheme {
-        /// The scheme's name, of the filter that was to change.
+        /// The name of the scheme of the filter that was to change.
         ours: &'static str,
-        /// The scheme's name, of the other.
+        /// The name of the other filter's scheme.
         theirs: &'static str,
     },
-    /// Different hash functions.
+    /// The hash functions differ.
     Hasher {
-        /// The hasher of the filter that was to change; `None` if it has no number in files.
+        /// The hasher of the filter that was to change; `None` if the file format has no number for
+        /// it.
         ours: Option<HasherId>,
-        /// The hasher of the other.
+        /// The hasher of the other filter.
         theirs: Option<HasherId>,
     },
-    /// Filters that grow by different rules.
+    /// The two filters grow by different rules.
     Growth,
-    /// Filters that grow cannot be intersected.
+    /// The filters grow, and such filters cannot be intersected.
     Layers,
     /// A layer of the other filter has more set bits than its limit: its bytes are damaged or
     /// forged.
@@ -314,14 +319,14 @@ pub enum MergeError {
         /// The size of the layer in bytes.
         bytes: u64,
     },
-    /// The buffer is shorter than a member of a pack.
+    /// The buffer is shorter than the members of the pack.
     Room {
         /// The length of a member in bytes.
         needed: usize,
         /// The length of the buffer in bytes.
         found: usize,
     },
-    /// Different seeds. The seeds are not part of the message, because they are secret.
+    /// The seeds differ. The message does not contain the seeds, because they are secret.
     Seed,
 }
 
@@ -338,7 +343,7 @@ impl fmt::Display for MergeError {
             MergeError::NotSums { how } => {
                 write!(
                     f,
-                    "the inner product needs counters that are sums of their keys' counts, which they are not after {how}; count again without {how}"
+                    "the inner product needs counters that are sums of their keys' counts, but {how} leaves other values; count again without {how}"
                 )
             }
             MergeError::Scheme { ours, theirs } => {
@@ -348,9 +353,9 @@ impl fmt::Display for MergeError {
                 write!(f, "they differ in hashers, {} and {}; make both with the same hasher", name(*ours), name(*theirs))
             }
             MergeError::Growth => f.write_str("the filters differ in how they grow; make one as an empty copy of the other"),
-            MergeError::Layers => {
-                f.write_str("filters that grow have no intersection: a key may be in different layers of the two; ask both")
-            }
+            MergeError::Layers => f.write_str(
+                "filters that grow cannot be intersected, because a key may be in different layers of the two; query both filters instead",
+            ),
             MergeError::Limit { ones, limit } => {
                 write!(
                     f,
@@ -358,10 +363,10 @@ impl fmt::Display for MergeError {
                 )
             }
             MergeError::Memory { bytes } => {
-                write!(f, "cannot allocate {bytes} bytes for a layer; ask both filters instead")
+                write!(f, "cannot allocate {bytes} bytes for a layer; query both filters instead")
             }
             MergeError::Room { needed, found } => {
-                write!(f, "the buffer has {found} bytes, but a member takes {needed}; give that many (see `member_bytes`)")
+                write!(f, "the buffer has {found} bytes, but a member takes {needed}; make it that long (see `member_bytes`)")
             }
             MergeError::Seed => f.write_str("they differ in seeds; make both with the same seed, or one as a clone of the other"),
         }
@@ -371,14 +376,15 @@ impl fmt::Display for MergeError {
 impl core::error::Error for MergeError {}
 
 fn name(hasher: Option<HasherId>) -> &'static str {
-    hasher.map_or("a foreign one", HasherId::name)
+    hasher.map_or("a custom one", HasherId::name)
 }
 
-/// Why bytes are not a file of this format, whose fields are described in docs/FORMAT.md.
+/// The error for bytes that are not a file of this format, whose fields are described in
+/// docs/FORMAT.md.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The first bytes are those of something else.
+    /// The first bytes are not those of a file of this format.
     NotAFilter {
         /// The first bytes, up to eight.
         found: Vec<u8>,
@@ -388,21 +394,21 @@ pub enum FormatError {
         /// The first bytes, up to eight.
         found: Vec<u8>,
     },
-    /// A version of the format that this program does not know.
+    /// The version of the format is not known to this program.
     Version {
         /// The version that can be read.
         expected: u16,
-        /// The version of the file.
+        /// The version that the file has.
         found: u16,
     },
-    /// There are fewer bytes than expected.
+    /// There are fewer bytes than there must be.
     Truncated {
         /// The smallest number of bytes that is possible.
         expected: u64,
         /// The number of bytes that exist.
         found: u64,
     },
-    /// There are more bytes than expected.
+    /// There are more bytes than there should be.
     TooLong {
         /// The length that follows from the header.
         expected: u64,
@@ -433,30 +439,30 @@ pub enum FormatError {
     /// The bytes are compressed, or they are a difference. Compressed bytes cannot be queried in
     /// place, and a difference is not a filter.
     Coded {
-        /// Whether they are a difference; otherwise they are compressed.
+        /// Whether the bytes are a difference; if not, they are compressed.
         is_difference: bool,
     },
-    /// A difference was expected, and the bytes are something else.
+    /// A difference was expected, but the bytes are not one.
     NotADifference,
     /// The compressed bits cannot be decoded.
     Code,
     /// The compressed bytes expand to more than is allowed.
     Expands {
-        /// Their length in bytes after expansion.
+        /// The length in bytes after expansion.
         to: u64,
         /// The largest length that is allowed.
         most: u64,
     },
     /// The difference was made from another file than this one.
     WrongBase {
-        /// The checksum of the header that the difference was made from.
+        /// The checksum in the header of the file from which the difference was made.
         expected: u64,
         /// The checksum of this file's header.
         found: u64,
     },
     /// The two files are not two states of one filter.
     OtherFilter {
-        /// The first field in which they differ.
+        /// The first header field in which the files differ.
         field: &'static str,
     },
     /// The record of a layer of a filter that grows is damaged.
@@ -485,25 +491,25 @@ pub enum FormatError {
     },
     /// A kind, scheme, hasher or flag has a value that this program does not know.
     Unknown {
-        /// The field's name.
+        /// The name of the field with that value.
         field: &'static str,
-        /// Its value.
+        /// The value that was found.
         found: u32,
     },
-    /// The file is being updated in place, or was when a program ended.
+    /// A program is updating the file in place, or was doing so when it ended.
     Unfinished,
-    /// A field that must be 0 is not.
+    /// A field that must be 0 has another value.
     Reserved {
         /// Where the field starts.
         offset: usize,
     },
-    /// A field lies outside its range, or contradicts another.
+    /// The value of a field is outside its range, or contradicts another field.
     Field {
         /// The field's name.
         field: &'static str,
         /// The allowed values, in words.
         expected: Expected,
-        /// Its value.
+        /// The value that was found.
         found: u64,
     },
     /// The parameters contradict each other.
@@ -511,23 +517,23 @@ pub enum FormatError {
         /// What is wrong with the parameters.
         why: String,
     },
-    /// The rate asked for is not strictly between 0 and 1.
+    /// The rate in the header is not strictly between 0 and 1.
     Rate {
-        /// The numerator.
+        /// The numerator of the rate.
         numerator: u64,
-        /// The power of ten.
+        /// The power of ten in the rate.
         exponent: i32,
-        /// The divisor.
+        /// The divisor of the rate.
         divisor: u64,
     },
-    /// A bit beyond the last one is set.
+    /// A bit beyond the last bit of the filter is set.
     Padding {
-        /// The number of bits.
+        /// The number of bits of the filter.
         bits: u64,
     },
     /// The memory cannot be allocated.
     Memory {
-        /// The number of bytes that were needed.
+        /// The number of bytes that could not be allocated.
         bytes: u64,
     },
 }
@@ -618,11 +624,11 @@ impl fmt::Display for FormatError {
             }
             FormatError::Rate { numerator, exponent, divisor } => write!(
                 f,
-                "the file gives a rate of {numerator}e{exponent}/{divisor} that was asked for, which is not between 0 and 1; the file was not \
+                "the requested rate in the file, {numerator}e{exponent}/{divisor}, is not between 0 and 1; the file was not \
                  written by truebloom: rebuild the filter"
             ),
             FormatError::Padding { bits } => {
-                write!(f, "bits are set after the last of {bits}; the file was not written by truebloom: rebuild the filter")
+                write!(f, "bits are set beyond the last of the filter's {bits} bits; the file was not written by truebloom: rebuild the filter")
             }
             FormatError::Memory { bytes } => {
                 write!(f, "cannot allocate {bytes} bytes for this filter; read it on a machine with more memory")

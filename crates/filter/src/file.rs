@@ -1,4 +1,5 @@
-//! Replacing files whole or not at all, which is how this crate and its command write everything.
+//! Replacing files completely or not at all. This crate and its command write all files in this
+//! way.
 //!
 //! ```
 //! use std::io::Write;
@@ -14,10 +15,11 @@
 //! ```
 //!
 //! **What is promised.** A reader of the path sees either the whole old file or the whole new file,
-//! even after a power cut. The temporary file beside it has a random name, is created by this
-//! process and no other (`O_EXCL`), is locked while it is written, and never has more permissions
-//! than the finished file. The new file has the owner, the group and the permissions of the old
-//! one; a property that cannot be kept is [reported](Unkept). A symbolic link is followed.
+//! even after a power cut. The temporary file beside it has a random name and is created by this
+//! process and no other (`O_EXCL`). It is locked while it is written, and never has more
+//! permissions than the finished file. The new file has the owner, the group and the permissions of
+//! the old one; if a property cannot be kept, the caller is [informed](Unkept). A symbolic link is
+//! followed.
 //!
 //! **What is refused.** A link that leads nowhere, anything that is not a regular file, a file
 //! without write permission (also for root), and a file that is no longer the one that was
@@ -27,9 +29,9 @@
 //! control lists and extended attributes.
 //!
 //! **Files that another program replaced meanwhile** are detected with certainty if the system can
-//! exchange two names (Linux and macOS, on their usual file systems): the exchange must yield the
-//! old file, or else it is undone. On other systems, some microseconds pass between the last check
-//! of the name and the rename.
+//! exchange two names (Linux and macOS, on their usual file systems): if the exchange does not
+//! yield the old file, it is undone. On other systems, some microseconds pass between the last
+//! check of the name and the rename.
 
 #[cfg(feature = "mmap")]
 pub use crate::disk::Mapped;

@@ -1,4 +1,4 @@
-//! The common interface of all filters that keep their keys.
+//! The common interface of filters that never forget a key.
 
 use crate::FilterOf;
 #[cfg(feature = "growth")]
@@ -30,8 +30,8 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 /// [`ScalableFilter`], and by [`AnyFilter`], whose scheme is known only from its file. Views and
 /// filters in shared memory have the same methods, but do not implement it. The methods are
 /// explained at [`FilterOf`]; here, files are named by a `&Path`. A `dyn Filter` lacks the methods
-/// that take keys of any type or another filter. It takes the hashes of keys, which
-/// [`hasher`](Self::hasher) makes of keys of any type.
+/// that take keys of any type or another filter. It takes the hashes of keys instead, which
+/// [`hasher`](Self::hasher) computes from keys of any type.
 ///
 /// ```
 /// use truebloom::{BlockedBloomFilter, BloomFilter, Filter};
@@ -45,7 +45,7 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 ///
-/// This is for filters that are known only at run time:
+/// The trait serves programs that learn only at run time which filter they have:
 ///
 /// ```
 /// use truebloom::{BlockedBloomFilter, BloomFilter, Filter};
@@ -58,12 +58,13 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 ///
-/// Recycling filters do not implement it: they forget keys, so their answers have another meaning.
+/// Recycling filters do not implement the trait: they forget keys, so their answers have another
+/// meaning.
 pub trait Filter {
-    /// The scheme: how a hash becomes positions.
+    /// The filter's scheme: how a hash becomes positions.
     fn scheme_id(&self) -> SchemeId;
 
-    /// The kind of its file.
+    /// The kind of the filter's file.
     fn kind(&self) -> FileKind;
 
     /// The hasher, with its seed.
@@ -80,10 +81,10 @@ pub trait Filter {
     /// The number of probes per key, k.
     fn probes(&self) -> u32;
 
-    /// The number of distinct items that it was planned for, if there was a plan.
+    /// The number of distinct items that the filter was planned for, if there was a plan.
     fn capacity(&self) -> Option<u64>;
 
-    /// The rate that was asked for, if one was.
+    /// The requested rate, if one was.
     fn rate(&self) -> Option<Rate>;
 
     /// How often keys were offered, repeats included.
@@ -92,20 +93,20 @@ pub trait Filter {
     /// How many offers set a bit.
     fn changed(&self) -> u64;
 
-    /// Whether it is the result of a union or an intersection.
+    /// Whether the filter is the result of a union or an intersection.
     fn is_merged(&self) -> bool;
 
-    /// Whether an intersection went into it: [`FilterOf::is_intersection`].
+    /// Whether the filter comes from an intersection: [`FilterOf::is_intersection`].
     fn is_intersection(&self) -> bool;
 
-    /// The largest number of distinct keys that it can hold.
+    /// The largest number of distinct keys that the filter can hold.
     fn most_items(&self) -> u64;
 
-    /// The text that a program attached to it: [`FilterOf::set_label`].
+    /// The text that a program attached to the filter: [`FilterOf::set_label`].
     fn label(&self) -> Option<&str>;
 
-    /// Attaches such a text; returns false and changes nothing if it is longer than 104 bytes or
-    /// has a NUL.
+    /// Attaches a text to the filter; returns false and changes nothing if the text is longer than
+    /// 104 bytes or has a NUL.
     #[must_use]
     fn set_label(&mut self, text: &str) -> bool;
 
@@ -118,102 +119,103 @@ pub trait Filter {
     /// Whether no bit is set.
     fn is_empty(&self) -> bool;
 
-    /// The law that it obeys.
+    /// The probability law that the filter follows.
     fn law(&self) -> Box<dyn Law>;
 
-    /// Its present rate: [`FilterOf::fpr`].
+    /// The filter's present rate: [`FilterOf::fpr`].
     fn fpr(&self) -> Fpr;
 
-    /// Whether the fill determines that rate.
+    /// Whether the fill determines the filter's rate.
     fn fill_tells_rate(&self) -> bool;
 
-    /// The expected rate at its capacity: [`FilterOf::expected_fpr`].
+    /// The expected rate at the filter's capacity: [`FilterOf::expected_fpr`].
     ///
     /// # Errors
-    /// As for [`FilterOf::expected_fpr`].
+    /// The errors of [`FilterOf::expected_fpr`].
     fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
 
     /// The expected rate with `items` distinct items.
     ///
     /// # Errors
-    /// As for [`FilterOf::expected_fpr_at`].
+    /// The errors of [`FilterOf::expected_fpr_at`].
     fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error>;
 
     /// The number of distinct items, estimated from the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
 
-    /// Whether it certainly holds more distinct items than it was planned for:
-    /// [`FilterOf::is_over_capacity`]. A filter that grows is planned for any number of items; it
-    /// is over capacity if a merge raised its rate above the one asked for:
+    /// Whether the filter certainly holds more distinct items than it was planned for:
+    /// [`FilterOf::is_over_capacity`]. A filter that grows has no planned number of items. Such a
+    /// filter is over capacity if a merge raised its rate above the requested rate:
     /// [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;
 
-    /// Checks its counters and bits against each other: [`Verification::of`].
+    /// Checks whether the filter's counters agree with its bits: [`Verification::of`].
     ///
     /// # Errors
-    /// As for [`Verification::of`].
+    /// The errors of [`Verification::of`].
     fn verification(&self) -> Result<Verification, Error>;
 
-    /// A measurement with random keys: [`Measurement::new`].
+    /// Starts a measurement with random keys: [`Measurement::new`].
     fn measurement(&self, seed: u64) -> Measurement<'_>;
 
     /// Inserts a key that is already hashed; returns true if it was certainly new.
     fn insert_hash(&mut self, hash: KeyHash) -> bool;
 
-    /// Whether it contains a key that is already hashed.
+    /// Whether the filter contains a key that is already hashed.
     fn contains_hash(&self, hash: KeyHash) -> bool;
 
-    /// Inserts keys that are already hashed, in order, and reports which were certainly new.
+    /// Inserts keys that are already hashed, in order, and reports which of them were certainly
+    /// new.
     fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers;
 
     /// Which of these hashed keys are contained.
     fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers;
 
-    /// Forgets all keys.
+    /// Removes all keys.
     fn clear(&mut self);
 
-    /// The number of bytes of its file.
+    /// The length of the filter's file in bytes.
     fn encoded_bytes(&self) -> u64;
 
-    /// The bytes of its file.
+    /// The filter's file as bytes.
     ///
     /// # Errors
     /// The memory cannot be allocated.
     fn to_bytes(&self) -> Result<Vec<u8>, BuildError>;
 
-    /// Writes the bytes of its file.
+    /// Writes the filter's file to a writer.
     ///
     /// # Errors
     /// The errors of the writer.
     #[cfg(feature = "std")]
     fn write_to(&self, writer: &mut dyn Write) -> io::Result<()>;
 
-    /// Writes its file, and replaces the one that is there: [`FilterOf::save`].
+    /// Writes the filter's file, and replaces an existing one: [`FilterOf::save`].
     ///
     /// # Errors
-    /// As for [`FilterOf::save`].
+    /// The errors of [`FilterOf::save`].
     #[cfg(feature = "fs")]
     fn save(&self, path: &Path) -> Result<(), FileError>;
 
-    /// Writes its file under a name that must not exist: [`FilterOf::save_new`].
+    /// Writes the filter's file under a name that must not exist: [`FilterOf::save_new`].
     ///
     /// # Errors
-    /// As for [`FilterOf::save_new`].
+    /// The errors of [`FilterOf::save_new`].
     #[cfg(feature = "fs")]
     fn save_new(&self, path: &Path) -> Result<(), FileError>;
 
     /// Adds all keys of another filter: [`FilterOf::union_with`].
     ///
     /// # Errors
-    /// As for [`FilterOf::union_with`].
+    /// The errors of [`FilterOf::union_with`].
     fn union_with(&mut self, other: &Self) -> Result<(), MergeError>
     where
         Self: Sized;
 
-    /// Keeps what both filters contain: [`FilterOf::intersect_with`].
+    /// Keeps the keys that both filters contain: [`FilterOf::intersect_with`].
     ///
     /// # Errors
-    /// As for [`FilterOf::intersect_with`].
+    /// The errors of [`FilterOf::intersect_with`].
     fn intersect_with(&mut self, other: &Self) -> Result<(), MergeError>
     where
         Self: Sized;
@@ -236,7 +238,7 @@ pub trait Filter {
         self.insert_hash(self.hash(key))
     }
 
-    /// Whether it contains a key.
+    /// Whether the filter contains a key.
     #[inline]
     fn contains<K: Key + ?Sized>(&self, key: &K) -> bool
     where
@@ -245,7 +247,7 @@ pub trait Filter {
         self.contains_hash(self.hash(key))
     }
 
-    /// Inserts keys in order, and reports which were certainly new.
+    /// Inserts keys in order, and reports which of them were certainly new.
     fn insert_all<I: IntoIterator<Item: Key>>(&mut self, keys: I) -> Answers
     where
         Self: Sized;
@@ -256,7 +258,8 @@ pub trait Filter {
         Self: Sized;
 }
 
-/// Implements the methods that are passed through, for filters of one scheme and of any scheme.
+/// Implements the methods that are passed through to the filter, for types of one scheme and for
+/// the type of any scheme.
 macro_rules! handed_on {
     ($each:ident) => {
         fn bits(&self) -> u64 {
@@ -410,7 +413,7 @@ macro_rules! handed_on {
     };
 }
 
-/// For a type of one scheme, the filter itself answers.
+/// Calls a method on the filter itself, for types of one scheme.
 macro_rules! itself {
     ($self:expr, $filter:ident => $value:expr) => {{
         let $filter = $self;

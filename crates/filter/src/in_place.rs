@@ -10,33 +10,34 @@ use crate::format::{self, Fields, HEADER_BYTES, Stored, Written, at};
 use crate::hash::{KeyHash, PortableHasher};
 use crate::key::Key;
 use crate::scheme::{Scheme, Standard};
+use core::fmt;
 use core::ops::Deref;
 use memmap2::MmapMut;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How many bytes the layout's parameters take in the header of a Bloom filter: at most 16, because
-/// eight more bytes and the label follow them. Use it for filters that are too large to be
-/// rewritten for each update.
+/// A filter whose bits are changed directly in its file, which is mapped into memory. Use it for
+/// filters that are too large to be rewritten for each update.
 ///
 /// # What is promised
-/// While a filter is open like this, its header is marked: the mark reaches the disk before the
+/// While a filter is open in this way, its header is marked. The mark reaches the disk before the
 /// first bit changes, and is removed only after all bits, their checksum and the counts have
-/// reached it. Bits are only ever set, so if the disk has written some sectors and not others, it
-/// still has every bit that it had before.
+/// reached it. Bits are only ever set. So if only some of the changed sectors have reached the
+/// disk, the file still has every bit that it had before.
 ///
 /// | | every key of a call of [`sync`](Self::sync) that returned | keys since |
 /// |---|---|---|
 /// | the process was killed | is contained | are contained, if their insertion returned |
 /// | the system crashed, the power failed | is contained | may be lost, or a part of their bits |
 ///
-/// After a crash or a power cut, everything that opens files refuses this one with an error that
-/// gives the reason; only [`recover`](Self::recover) opens it. The filter is then marked as merged
-/// and has only bounds: at least as many keys as were counted at the last sync, and no upper bound.
+/// After a crash or a power cut, every method that opens files refuses this file with an error that
+/// gives the reason; only [`recover`](Self::recover) opens it. The filter is then marked as merged,
+/// and there are only bounds on its number of keys: it is at least the number that was counted at
+/// the last sync, and has no upper bound.
 ///
-/// The file is locked, so that no other program that takes the lock (with this type, or the
-/// command) updates it at the same time.
+/// The file is locked, so no other program that takes the lock (with this type, or the command)
+/// updates it at the same time.
 ///
 /// ```
 /// use truebloom::file::InPlace;
@@ -54,14 +55,14 @@ use std::path::{Path, PathBuf};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct InPlace<S: Scheme = Standard> {
-    /// `None` only after it is closed.
+    /// The filter; `None` only after it was closed.
     filter: Option<FilterOf<S, PortableHasher, Checked<Place>>>,
     path: PathBuf,
-    /// Whether something could not be written.
+    /// Whether writing has failed before.
     has_failed: bool,
 }
 
-/// The bytes of a locked file.
+/// The mapped bytes of a locked file.
 pub struct Place {
     map: MmapMut,
     /// The path of the file, after following links.
@@ -108,13 +109,14 @@ impl<S: Scheme> InPlace<S> {
     /// Opens a filter for updates, and reads all of it once to check it.
     ///
     /// # Safety
-    /// As for [`Mapped::open`](crate::disk::Mapped::open): until the filter is closed, nothing else
-    /// may write to the file or truncate it. Programs that lock the file first satisfy that; this
-    /// type and the command do.
+    /// The requirement of [`Mapped::open`](crate::disk::Mapped::open): until the filter is closed,
+    /// nothing else may write to the file or truncate it. Programs that lock the file first fulfil
+    /// this requirement; this type and the command do.
     ///
     /// # Errors
-    /// As for [`FilterOf::open`]; or another program has the lock; the file is read-only; the file
-    /// is still marked, because a program ended during an update ([`FormatError::Unfinished`]).
+    /// The errors of [`FilterOf::open`]; or another program has the lock; the file is read-only;
+    /// the file is still marked, because a program ended during an update
+    /// ([`FormatError::Unfinished`]).
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.
@@ -123,14 +125,14 @@ impl<S: Scheme> InPlace<S> {
         InPlace::marked(filter.map_err(|cause| format_error(path, cause))?, path)
     }
 
-    /// Opens a filter whose program ended during an update, with the counts that are certain; a
-    /// filter that was closed properly is opened as by [`open`](Self::open).
+    /// Opens a filter after a program ended while updating it. Only the counts that are certain are
+    /// kept. A filter that was closed properly is opened as by [`open`](Self::open).
     ///
     /// # Safety
-    /// As for [`open`](Self::open).
+    /// The requirement of [`open`](Self::open).
     ///
     /// # Errors
-    /// As for [`open`](Self::open), except that the file may still be marked.
+    /// The errors of [`open`](Self::open), except that the file may still be marked.
     pub unsafe fn recover(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.
@@ -152,27 +154,28 @@ impl<S: Scheme> InPlace<S> {
         Ok(opened)
     }
 
-    /// Flushes all bits to the disk, and returns when they are there. Every key that was inserted
-    /// before is contained from now on, even after a crash. Linear in what changed since the last
-    /// sync.
+    /// Flushes all bits to the disk, and returns when they are on it. Every key that was inserted
+    /// before is contained from now on, even after a crash. Linear in the number of bytes that
+    /// changed since the last sync.
     ///
     /// # Errors
-    /// The bits cannot be written. Whether they are on the disk is unknown, even after a later
-    /// call, so all later calls fail, too, and the file keeps its mark; [`recover`](Self::recover)
-    /// opens it. Another file took the name of this one ([`FileError::Replaced`]): the opened file
-    /// no longer has a name, and its keys are lost when it is closed.
+    /// The bits cannot be written. Whether the bits are on the disk is then unknown, even after a
+    /// later call. So all later calls fail, too, and the file keeps its mark;
+    /// [`recover`](Self::recover) opens it. Another file took the name of this one
+    /// ([`FileError::Replaced`]). The opened file then has no name any more, and its keys are lost
+    /// when it is closed.
     pub fn sync(&mut self) -> Result<(), FileError> {
         let synced = self.flush().and_then(|()| self.write_mark(Fields::mark_unfinished));
         synced.map_err(|cause| self.write_error(cause))?;
         self.check_in_place()
     }
 
-    /// Flushes everything to the disk and removes the mark: afterwards the file is an ordinary one.
-    /// Linear in the bits, because their checksum is computed. Dropping the value does the same,
-    /// but reports no errors.
+    /// Flushes everything to the disk and removes the mark, so that the file is an ordinary one
+    /// again. The time is linear in the number of bits, because their checksum is computed.
+    /// Dropping the value does the same, but reports no errors.
     ///
     /// # Errors
-    /// As for [`sync`](Self::sync).
+    /// The errors of [`sync`](Self::sync).
     pub fn close(mut self) -> Result<(), FileError> {
         let closed = self.finish();
         let in_place = self.check_in_place();
@@ -188,7 +191,8 @@ impl<S: Scheme> InPlace<S> {
         self.flush_header()
     }
 
-    /// Flushes all bits before the header, which is true of them only then.
+    /// Flushes all bits, and then the header, which describes the bits correctly only after they
+    /// were flushed.
     fn flush(&mut self) -> io::Result<()> {
         self.noted(|place| place.flush(0, place.map.len()))
     }
@@ -208,8 +212,8 @@ impl<S: Scheme> InPlace<S> {
         self.noted(|place| place.flush(0, HEADER_BYTES))
     }
 
-    /// Remembers a failure, because the system reports only once that something could not be
-    /// written, and later treats it as written.
+    /// Calls `write` and remembers if it fails, because the system reports a failed write only
+    /// once, and later treats the data as written.
     fn noted(&mut self, write: impl FnOnce(&Place) -> io::Result<()>) -> io::Result<()> {
         if self.has_failed {
             return Err(io::Error::other("an earlier write failed, and it is not known what is on the disk"));
@@ -219,7 +223,7 @@ impl<S: Scheme> InPlace<S> {
         written
     }
 
-    /// Checks that the path still leads to this file.
+    /// Checks that the path still leads to the opened file.
     fn check_in_place(&mut self) -> Result<(), FileError> {
         let replaced = FileError::Replaced { path: self.path.clone() };
         let Some(filter) = &mut self.filter else { return Ok(()) };
@@ -250,7 +254,7 @@ fn format_error(path: &Path, cause: FormatError) -> FileError {
 
 impl Place {
     /// # Safety
-    /// As for [`InPlace::open`].
+    /// Opens the bytes of a file for [`InPlace::open`].
     unsafe fn open(path: &Path) -> Result<Place, FileError> {
         let failed = |cause| FileError::Read { path: path.to_owned(), cause };
         let file = without_waiting(OpenOptions::new().read(true).write(true)).open(path).map_err(failed)?;
@@ -283,6 +287,20 @@ impl<S: Scheme> Drop for InPlace<S> {
     }
 }
 
+impl fmt::Debug for Place {
+    /// Shows the path and the length, not the bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Place").field("path", &self.target).field("length", &self.map.len()).finish_non_exhaustive()
+    }
+}
+
+impl<S: Scheme> fmt::Debug for InPlace<S> {
+    /// Shows the path, and the parameters and counts of the filter, not the bits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InPlace").field("path", &self.path).field("filter", &self.filter).finish_non_exhaustive()
+    }
+}
+
 impl<S: Scheme> Deref for InPlace<S> {
     type Target = FilterOf<S, PortableHasher, Checked<Place>>;
 
@@ -296,25 +314,25 @@ impl<S: Scheme> InPlace<S> {
         self.filter.as_mut().unwrap_or_else(|| unreachable!("it is taken by `close` alone"))
     }
 
-    /// [`FilterOf::insert`].
+    /// Inserts a key: see [`FilterOf::insert`].
     pub fn insert<Q: Key + ?Sized>(&mut self, key: &Q) -> bool {
         self.filter_mut().insert(key)
     }
 
-    /// [`FilterOf::insert_hash`].
+    /// Inserts a key that is already hashed: see [`FilterOf::insert_hash`].
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
         self.filter_mut().insert_hash(hash)
     }
 
-    /// [`FilterOf::insert_all`].
+    /// Inserts many keys: see [`FilterOf::insert_all`].
     pub fn insert_all<I: IntoIterator<Item: Key>>(&mut self, keys: I) -> Answers {
         self.filter_mut().insert_all(keys)
     }
 
-    /// [`FilterOf::union_with`].
+    /// Adds all keys of another filter: see [`FilterOf::union_with`].
     ///
     /// # Errors
-    /// As for [`FilterOf::union_with`].
+    /// The errors of [`FilterOf::union_with`].
     pub fn union_with<V: Backing>(&mut self, other: &FilterOf<S, PortableHasher, V>) -> Result<(), MergeError> {
         self.filter_mut().check_mergeable(other)?;
         if other.is_intersection() && !self.is_intersection() {

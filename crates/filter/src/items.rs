@@ -9,8 +9,9 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A number of items: an integer of any type up to 64 bits, so that a literal needs no suffix and
-/// `keys.len()` needs no cast. A negative number is an error when the filter is made, and so is 0.
+/// A number of items, as an integer of any type up to 64 bits, so that a literal needs no suffix
+/// and `keys.len()` needs no cast. A negative number is reported as an error when the filter is
+/// made, and so is 0.
 ///
 /// ```
 /// use truebloom::BloomFilter;

@@ -22,34 +22,36 @@
 //! ```
 //!
 //! # What is promised
-//! You ask for a rate. Once the filter holds the items you planned for, its own rate is at or below
-//! the one you asked for with a probability of at least 99.9% over its seed, and the mean over all
-//! seeds is at or below it too. Both are proven for a random hash function. The size is found by
-//! exact arithmetic ([`truebloom_math`]), not by the textbook formula, whose size is too small.
+//! You ask for a rate. Once the filter holds the number of items you planned for, its own rate is
+//! at most the one you asked for, with a probability of at least 99.9% over its seed. The mean over
+//! all seeds is at most that rate, too. Both promises are proven for a random hash function. The
+//! size is found by exact arithmetic ([`truebloom_math`]); the size from the textbook formula is
+//! too small.
 //!
 //! * [`insert`](BloomFilter::insert) returns true if the key was certainly new. It returns false
 //!   for a repeat, and for a new key that passes by chance.
 //! * [`contains`](BloomFilter::contains) returns true for every key that was inserted, and for
-//!   others at the rate [`fpr`](BloomFilter::fpr).
+//!   other keys at the rate [`fpr`](BloomFilter::fpr).
 //! * *Expected* means the mean over seeds. One filter's own rate scatters around it, typically by
 //!   12% at 100 items and a rate of 1%, and by 0.4% at 100,000 items. The guarantee for the one
-//!   filter takes this into account, and needs 2.6% more bits at 1,000 items and a rate of 1%,
-//!   0.26% at 100,000.
+//!   filter accounts for this: at a rate of 1% it needs 2.6% more bits for 1,000 items, and 0.26%
+//!   more for 100,000.
 //! * A plan for the mean alone ([`Target::mean`]) needs fewer bits, but about half of the filters
-//!   built from it have a rate slightly above the one asked for. Schemes of two hashes can be
-//!   planned only for the mean.
+//!   built from it have a rate slightly above the requested rate. Schemes that derive positions
+//!   from two hashes can be planned only for the mean.
 //!
 //! # What is assumed
 //! *Proven* means proven for a random function from keys to positions, and for keys that were
-//! chosen independently of the seed. The limits of real hashes are accounted for: two keys have
-//! equal 128-bit hashes at a rate of n/2^128 for n items, which every bracket includes; and
-//! positions are exactly uniform for every number of bits. That XXH3 and SipHash behave like random
-//! functions is tested, not proven. If an attacker may choose the keys, use
-//! [`PortableHasher::sip13`] and keep the seed secret.
+//! chosen independently of the seed. The limits of real hashes are accounted for: with n items, a
+//! key has the same 128-bit hash as one of them with probability n/2^128, which every bracket
+//! includes; and positions are exactly uniform for every number of bits. XXH3 and SipHash are
+//! assumed to behave like random functions; this is tested, not proven. If an attacker may choose
+//! the keys, use [`PortableHasher::sip13`] and keep the seed secret.
 //!
 //! # When not to use it
-//! * When a wrong "yes" does lasting harm: query the real set after every "yes", or use it alone.
-//! * When keys must be removed, listed or counted exactly: a bit does not say which key set it.
+//! * When a wrong "yes" does lasting harm: query the real set after every "yes", or use only the
+//!   real set.
+//! * When keys must be removed, listed or counted exactly: a bit does not say which key has set it.
 //! * When the keys fit into memory anyway: a `HashSet` is simpler and never wrong.
 //!
 //! # Where things are
@@ -75,7 +77,7 @@
 //! | what a file holds; files replaced whole | [`FileKind`], [`FileHeader`]; [`file`](mod@file) |
 //! | what can go wrong | [`BuildError`], [`MergeError`], [`FormatError`], [`ReadError`], [`FileError`] |
 //!
-//! Files are described in docs/FORMAT.md, and the reasons for decisions in docs/DESIGN.md.
+//! The file format is described in docs/FORMAT.md, and the reasons for decisions in docs/DESIGN.md.
 
 #![warn(clippy::missing_errors_doc, clippy::must_use_candidate, clippy::return_self_not_must_use)]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]

@@ -1,8 +1,8 @@
 //! Support for serde, with the feature `serde`: filters, seeds and policies.
 //!
-//! A filter is serialized as the bytes of its file, including the checksums; formats for people
-//! (JSON) get hexadecimal digits. Policies, hashers and seeds are readable data. The seed of a
-//! filter for untrusted keys is a secret, but it is written in full.
+//! A filter is serialized as the bytes of its file, including the checksums; in formats for people
+//! (JSON), the bytes are hexadecimal digits. Policies, hashers and seeds are readable data. The
+//! seed of a filter for untrusted keys is a secret, but it is written like any other seed.
 
 #[cfg(feature = "any")]
 use crate::AnyFilter;
@@ -28,14 +28,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 macro_rules! as_its_file {
     ($([$($generics:tt)*] $type:ty),*) => {$(
         impl<$($generics)*> Serialize for $type {
-            /// Writes the bytes of its file.
+            /// Writes the value's file as bytes.
             fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
                 serialize_stored(self, serializer)
             }
         }
 
         impl<'de, $($generics)*> Deserialize<'de> for $type {
-            /// Reads the bytes of its file, safely for bytes from any source.
+            /// Reads the value from the bytes of its file; this is safe for bytes from any source.
             fn deserialize<Z: Deserializer<'de>>(deserializer: Z) -> Result<Self, Z::Error> {
                 deserialize_stored(deserializer)
             }
@@ -87,7 +87,7 @@ impl fmt::Display for Hexadecimal<'_> {
     }
 }
 
-/// The value in the bytes of a file.
+/// Deserializes a value from the bytes of its file.
 struct File<T>(PhantomData<T>);
 
 impl<'de, T: Stored> Visitor<'de> for File<T> {
@@ -122,7 +122,7 @@ impl<'de, T: Stored> Visitor<'de> for File<T> {
 }
 
 impl Serialize for Seed {
-    /// Writes 32 hexadecimal digits.
+    /// Writes the seed as 32 hexadecimal digits.
     fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
         serializer.collect_str(self)
     }
@@ -135,7 +135,7 @@ impl<'de> Deserialize<'de> for Seed {
 }
 
 impl Serialize for HasherId {
-    /// Writes its name.
+    /// Writes the name of the hash function.
     fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
         serializer.serialize_str(self.name())
     }
@@ -149,7 +149,7 @@ impl<'de> Deserialize<'de> for HasherId {
     }
 }
 
-/// A hasher without the values that are derived from the seed.
+/// A hasher's name and seed, without the values that are derived from the seed.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "PortableHasher")]
 struct HasherData {
@@ -158,7 +158,7 @@ struct HasherData {
 }
 
 impl Serialize for PortableHasher {
-    /// Writes its name and its seed.
+    /// Writes the hasher's name and its seed.
     fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
         use crate::KeyHasher;
         HasherData { hasher: self.hasher_id(), seed: self.seed() }.serialize(serializer)

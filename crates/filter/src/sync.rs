@@ -1,6 +1,6 @@
-//! Synchronization from the standard library, or, in this crate's own tests under
-//! `--cfg truebloom_loom`, from the model checker. The name of the flag is this crate's own,
-//! because other crates set `--cfg loom` for a whole program, which must go on working.
+//! Synchronization primitives: those of the standard library, or, in this crate's own tests under
+//! `--cfg truebloom_loom`, those of the model checker. The crate has a flag of its own, because
+//! other crates set `--cfg loom` for a whole program, and this crate must go on working there.
 
 #[cfg(all(feature = "std", not(all(test, truebloom_loom))))]
 pub(crate) use core::sync::atomic::AtomicUsize;

@@ -2,15 +2,15 @@
 
 use crate::sync::{AtomicU64, Ordering::Relaxed};
 
-/// It takes two lines, because processors fetch lines in pairs.
+/// One part of a tally. Each part takes two cache lines, because processors fetch lines in pairs.
 #[repr(align(128))]
 struct Part(AtomicU64);
 
 /// The number of parts of a tally. With more threads than this, some threads share a part.
 const PARTS: usize = if cfg!(any(not(feature = "std"), all(test, truebloom_loom))) { 1 } else { 16 };
 
-/// A counter that many threads increment, each in its own part, so that they do not wait for each
-/// other's cache line. It stays at the highest number.
+/// A counter that many threads increment. Each thread has its own part, so that threads do not wait
+/// for each other's cache line. The counter stops at the highest number.
 pub(crate) struct Tally {
     parts: alloc::boxed::Box<[Part]>,
 }
@@ -61,8 +61,9 @@ fn own_part() -> usize {
 mod tests {
     use super::*;
 
-    /// A thread more than parts, so that two at least share one: they add at the same time, and so
-    /// often that an `add` that loads and stores loses some wherever two threads run at once.
+    /// The test runs one thread more than there are parts, so that at least two share a part.
+    /// Several threads add at the same time, many times. If `add` loaded and stored a count in two
+    /// steps, some counts would be lost whenever two threads run at the same time.
     #[test]
     fn threads_that_share_a_part_lose_nothing() {
         let (tally, begin) = (Tally::new(5), std::sync::Barrier::new(PARTS + 1));

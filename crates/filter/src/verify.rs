@@ -1,11 +1,11 @@
 //! Checks whether a filter keeps its promise: its fill, its hits, its expected rate and its own
 //! rate are each tested against what is proven.
 //!
-//! There are four verdicts. When the filter is sound, each errs with probability at most [`ALPHA`],
-//! for keys that were chosen without knowing the seed, whether or not they repeat; nothing else
-//! fails a filter. In particular, the measured rate is not compared with the rate asked for: about
-//! half of the filters that were planned for an average have a slightly higher rate, because their
-//! rates scatter around the expected one.
+//! There are four verdicts. For a sound filter, each verdict errs with probability at most
+//! [`ALPHA`], for keys that were chosen without knowing the seed, whether or not they repeat. A
+//! filter fails only by these verdicts. In particular, the measured rate is not compared with the
+//! requested rate: about half of the filters that were planned for an average have a slightly
+//! higher rate, because their rates scatter around the expected one.
 
 #[cfg(feature = "growth")]
 mod layers;
@@ -26,16 +26,17 @@ pub const ALPHA: f64 = 1e-6;
 /// [`FillVerdict::noticed`] and [`Measurement::noticed`] report.
 pub const CONFIDENCE: f64 = 0.99;
 
-/// What follows from a filter's own counters and bits, without any query.
+/// The results that follow from a filter's own counters and bits, without any query.
 ///
-/// The number n of distinct items is not known, because keys may repeat, but it is bracketed: it is
-/// at least the number of offers that set a bit, at most the number of all offers, and at most
-/// those that set a bit plus the new keys that may have passed ([`distinct`]).
+/// The number n of distinct items is not known, because keys may repeat, but there are bounds. The
+/// number n is at least the number of offers that set a bit. The number n is at most the number of
+/// all offers, and at most the number that set a bit plus the new keys that may have passed
+/// ([`distinct`]).
 ///
 /// A filter that is filled by "insert if absent" is offered only keys that set a bit, so new keys
-/// that pass by chance are not counted. They set no bit, so the fill is that of all keys that were
-/// looked up, and is tested as such: it is too high only if it is too high even for the largest
-/// possible number of them, whether offered or not.
+/// that pass by chance are never counted. Such keys set no bit, so the fill is that of all keys
+/// that were looked up, and is tested as such: it is too high only if it is too high even for the
+/// largest possible number of these keys, whether or not they were offered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verification {
     items: (u64, u64),
@@ -47,15 +48,17 @@ pub struct Verification {
     is_overfull: bool,
 }
 
-/// The expected rate compared with the rate asked for.
+/// The expected rate compared with the requested rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExpectedVerdict {
-    /// Proven to be at or below the rate asked for, for every possible number of items.
+    /// The expected rate is proven to be at most the requested rate, for every possible number of
+    /// items.
     Met,
-    /// It is open whether there are too many items, because keys were repeated or withheld.
+    /// It is not known whether there are too many items, because keys were repeated or withheld.
     Undetermined,
-    /// Above the rate asked for, even for the fewest possible items.
+    /// The expected rate is above the requested rate, even for the smallest possible number of
+    /// items.
     Exceeded,
     /// The filter was made without a rate.
     NothingAsked,
@@ -67,17 +70,17 @@ pub enum ExpectedVerdict {
 pub struct FillVerdict {
     /// The number of set bits.
     pub ones: u64,
-    /// Whether there is a law to test against, which is not so after a union or an intersection.
+    /// Whether there is a law to test against; there is none after a union or an intersection.
     pub tested: bool,
-    /// An upper bound on the probability of this few set bits or fewer, for the fewest possible
-    /// items.
+    /// An upper bound on the probability of this few set bits or fewer, for the smallest possible
+    /// number of items.
     pub too_few: f64,
-    /// An upper bound on the probability of this many set bits or more, for the most keys that may
-    /// have been looked up, whether offered or not.
+    /// An upper bound on the probability of this many set bits or more, for the largest number of
+    /// keys that may have been looked up, whether or not they were offered.
     pub too_many: f64,
-    /// The power of the test: if at least this many set bits are added to a sound filter of these
-    /// items, it fails with probability at least [`CONFIDENCE`]. `None` if no number of added bits
-    /// would be detected.
+    /// The power of the test: if at least this many set bits are added to a sound filter with these
+    /// items, the test fails with probability at least [`CONFIDENCE`]. `None` if no number of added
+    /// bits would be detected.
     pub noticed: Option<u64>,
 }
 
@@ -86,8 +89,8 @@ impl FillVerdict {
         FillVerdict { ones, tested: false, too_few: 1.0, too_many: 1.0, noticed: None }
     }
 
-    /// Whether the fill is consistent with its law at level [`ALPHA`]: half of it is used for too
-    /// few set bits, a quarter for too many, and a quarter for the bound on the items.
+    /// Whether the fill is consistent with its law at level [`ALPHA`]. Half of the level is used
+    /// for too few set bits, a quarter for too many, and a quarter for the bound on the items.
     #[must_use]
     pub fn holds(&self) -> bool {
         !self.tested || (self.too_few >= ALPHA / 2.0 && self.too_many >= ALPHA / 4.0)
@@ -95,11 +98,13 @@ impl FillVerdict {
 }
 
 impl Verification {
-    /// Examines a filter. Computes some exact rates, in less than a millisecond.
+    /// Examines the counters and bits of a filter. Computes some exact rates, in less than a
+    /// millisecond.
     ///
     /// In a blocked filter, the bits of a block depend on each other, so the number of set bits is
-    /// not a sum of independent ones. It is bounded by how far one item can change it (McDiarmid's
-    /// inequality), which detects a hash that leaves most blocks empty.
+    /// not a sum of independent ones. The number of set bits is bounded by how far one item can
+    /// change it (McDiarmid's inequality), which detects, for example, a hash that leaves most
+    /// blocks empty.
     ///
     /// # Errors
     /// Computing a rate takes too much work ([`Error::TooCostly`]).
@@ -123,9 +128,9 @@ impl Verification {
         evidence.verify(&*law, &|items| filter.expected_fpr_at(items), filter.rate(), H::HASH_BITS, (limit, is_overfull))
     }
 
-    /// The smallest and the largest possible number of distinct items in the filter; wrong with
-    /// probability at most a quarter of [`ALPHA`]. The upper end is `u64::MAX` if nothing bounds
-    /// it.
+    /// The smallest and the largest possible number of distinct items in the filter; these bounds
+    /// are wrong with probability at most a quarter of [`ALPHA`]. The upper end is `u64::MAX` if
+    /// there is no bound.
     #[must_use]
     pub fn items(&self) -> (u64, u64) {
         self.items
@@ -146,7 +151,7 @@ impl Verification {
         self.expected
     }
 
-    /// The expected rate compared with the rate asked for.
+    /// The expected rate compared with the requested rate.
     #[must_use]
     pub fn expected_verdict(&self) -> ExpectedVerdict {
         self.expected_verdict
@@ -158,16 +163,16 @@ impl Verification {
         self.fill
     }
 
-    /// An upper bound on the rate of a filter that holds its capacity, with probability at least
-    /// `1 - ALPHA` over seeds; for a filter that grows, the rate asked for. `None` if there is no
-    /// capacity, or if no such bound is known.
+    /// An upper bound on the rate of a filter that holds its capacity, which is true with
+    /// probability at least `1 - ALPHA` over seeds; for a filter that grows, the requested rate.
+    /// `None` if there is no capacity, or if no such bound is known.
     #[must_use]
     pub fn limit(&self) -> Option<f64> {
         self.limit
     }
 
-    /// Whether the filter's own rate, computed from its set bits, is above [`limit`](Self::limit):
-    /// if so, it holds too many items, merged or not.
+    /// Whether the filter's own rate, computed from its set bits, is above [`limit`](Self::limit).
+    /// If so, it holds too many items, whether or not it is merged.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.is_overfull
@@ -180,11 +185,11 @@ impl Verification {
     }
 }
 
-/// The law of the number of set bits, as far as it is known.
+/// What is known about the distribution of the number of set bits.
 enum FillLaw {
-    /// A sum of independent indicators.
+    /// The number is a sum of independent indicators.
     Independent(Fill),
-    /// A bound from how far one item can change the number.
+    /// The number is bounded by how far one item can change it.
     Bounded(mcdiarmid::Fill),
 }
 
@@ -220,8 +225,8 @@ fn fill_laws<'a, S: Scheme, H: KeyHasher, K: Counted>(
     }
 }
 
-/// Whether there are more set bits than `items` items set, except with probability [`ALPHA`].
-/// Without a law of the fill: whether the filter is full.
+/// Whether there are more set bits than `items` items set; this is wrong with probability at most
+/// [`ALPHA`]. If there is no law of the fill: whether the filter is full.
 pub(crate) fn shows_more_than<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> bool {
     // At most as many as their mean: no interval begins above them.
     if filter.estimated_items().is_some_and(|estimate| estimate <= items as f64) {
@@ -233,16 +238,16 @@ pub(crate) fn shows_more_than<S: Scheme, H: KeyHasher, K: Counted>(filter: &Filt
     })
 }
 
-/// The possible numbers of distinct keys.
+/// Bounds on the number of distinct keys.
 #[derive(Clone, Copy)]
 struct Keys {
     /// A lower bound on the number of items held.
     fewest: u64,
-    /// An upper bound on the number of items offered: wrong with probability at most a quarter of
-    /// alpha.
+    /// An upper bound on the number of items offered; it is wrong with probability at most a
+    /// quarter of alpha.
     offered: u64,
-    /// An upper bound on the number of items looked up, whether offered or withheld: wrong with the
-    /// same probability, and in the same cases. `None` if there is no bound.
+    /// An upper bound on the number of items looked up, whether offered or withheld. The bound is
+    /// wrong with the same probability, and in the same cases. `None` if there is no bound.
     met: Option<u64>,
 }
 
@@ -261,9 +266,9 @@ impl Keys {
     }
 }
 
-/// An upper bound on the rate of one filter with `items` items, exceeded with probability at most
-/// [`ALPHA`]: the bound that plans guarantee, or, for two-hash schemes, McDiarmid's bound. `None`
-/// if no bound is known, or if it takes too much work.
+/// An upper bound on the rate of one filter with `items` items, which is exceeded with probability
+/// at most [`ALPHA`]: the bound that plans guarantee, or, for two-hash schemes, McDiarmid's bound.
+/// `None` if no bound is known, or if it takes too much work.
 fn capacity_limit<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> Option<f64> {
     let scheme = filter.scheme().id();
     if !scheme.has_guarantee() {
@@ -275,9 +280,9 @@ fn capacity_limit<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K
     plan.guarantee.map(|guarantee| guarantee.fpr.upper)
 }
 
-/// What the verification of a filter of any layout uses.
+/// The data from which a filter of any layout is verified.
 struct Evidence<F> {
-    /// The law of the fill for the fewest items (`true`) or the most.
+    /// The law of the fill for the smallest number of items (`true`) or the largest.
     fill: F,
     ones: u64,
     bits: u64,
@@ -302,8 +307,9 @@ impl<F: Fn(u64, bool) -> Result<Option<FillLaw>, Error>> Evidence<F> {
         Ok(Verification { items, withheld, expected, expected_verdict, fill, limit, is_overfull })
     }
 
-    /// Too few set bits for the fewest items are a contradiction, whatever the number of items. Too
-    /// many set bits are a contradiction only for the most keys that may have been looked up.
+    /// Compares the fill with its law. Too few set bits for the smallest number of items are a
+    /// contradiction, whatever the true number is. Too many set bits are a contradiction only for
+    /// the largest number of keys that may have been looked up.
     fn fill_verdict(&self) -> Result<FillVerdict, Error> {
         let ones = self.ones;
         let untested = FillVerdict::untested(ones);
@@ -327,8 +333,8 @@ impl<F: Fn(u64, bool) -> Result<Option<FillLaw>, Error>> Evidence<F> {
     }
 }
 
-/// The power of the test for too many set bits: from the smallest number that fails, and the number
-/// that sound filters exceed with probability [`CONFIDENCE`].
+/// The power of the test for too many set bits. It follows from the smallest number that fails, and
+/// from the number that sound filters exceed with probability [`CONFIDENCE`].
 fn noticed(bits: u64, fewest: &FillLaw, most: &FillLaw) -> Option<u64> {
     let fails = |ones: u64| most.at_least(ones) < ALPHA / 4.0;
     if !fails(bits) {
@@ -340,7 +346,7 @@ fn noticed(bits: u64, fewest: &FillLaw, most: &FillLaw) -> Option<u64> {
     Some(too_many.saturating_sub(least).max(1))
 }
 
-/// The expected rate for the most items, and its comparison with the rate asked for.
+/// The expected rate for the largest number of items, and its comparison with the requested rate.
 fn expected(
     law: &dyn Law,
     rate_of: &dyn Fn(u64) -> Result<Fpr, Error>,
@@ -358,15 +364,15 @@ fn expected(
     Ok((if is_bounded { rate_of(most)? } else { Fpr::ONE }, verdict))
 }
 
-/// The hits among random keys; the filter really holds one of these keys with probability n/2^128
-/// at most.
+/// The number of hits among random keys. The filter really holds one of these keys with probability
+/// n/2^128 at most.
 pub struct Measurement<'a> {
     /// A function that counts how many of some keys the filter seems to hold.
     ask: Box<Ask<'a>>,
-    /// The range of this filter's rate: one number if the fill determines it.
+    /// The range of this filter's rate; both ends are equal if the fill determines the rate.
     rates: (f64, f64),
     /// If the fill does not determine the rate: an upper bound on the rate of a filter that holds
-    /// its capacity, exceeded with probability at most half of alpha.
+    /// its capacity, which is exceeded with probability at most half of alpha.
     limit: Option<f64>,
     keys: RandomKeys,
     queries: u64,
@@ -395,7 +401,7 @@ impl<'a> Measurement<'a> {
         Measurement { ask: Box::new(ask), rates, limit: None, keys: RandomKeys(seed), queries: 0, hits: 0 }
     }
 
-    /// Queries this many more random keys of 16 bytes.
+    /// Queries `queries` more random keys of 16 bytes.
     pub fn query(&mut self, queries: u64) {
         let mut left = queries;
         while left > 0 {
@@ -431,10 +437,10 @@ impl<'a> Measurement<'a> {
         binomial::interval(self.hits, self.queries, CONFIDENCE)
     }
 
-    /// The range of this filter's rate without the measurement. If the fill determines the rate, it
-    /// is one number. Otherwise it is computed from the expected rate and how far one item can
-    /// change it (McDiarmid's inequality), and is wrong with probability at most half of [`ALPHA`].
-    /// The range is wide for small filters.
+    /// The range of this filter's rate without the measurement. If the fill determines the rate,
+    /// both ends are equal. Otherwise it is computed from the expected rate and how far one item
+    /// can change it (McDiarmid's inequality), and is wrong with probability at most half of
+    /// [`ALPHA`]. The range is wide for small filters.
     #[must_use]
     pub fn possible_rates(&self) -> (f64, f64) {
         self.rates
@@ -456,10 +462,10 @@ impl<'a> Measurement<'a> {
         self.p_value() >= self.level()
     }
 
-    /// Whether the hits show a rate that a filter with its capacity of items exceeds with
-    /// probability at most half of [`ALPHA`], by an exact test at the other half. This is used only
-    /// if the fill does not determine the rate; otherwise [`Verification::is_overfull`] decides
-    /// without queries.
+    /// Whether the hits show that the filter holds too many items: by an exact test at half of
+    /// [`ALPHA`], its rate is above one that a filter with its capacity of items exceeds with
+    /// probability at most the other half. This is used only if the fill does not determine the
+    /// rate; otherwise [`Verification::is_overfull`] decides without queries.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.limit.is_some_and(|limit| binomial::at_least(self.hits, self.queries, limit) < ALPHA / 2.0)
@@ -471,10 +477,10 @@ impl<'a> Measurement<'a> {
         self.agrees() && !self.is_overfull()
     }
 
-    /// The power of this many queries: if the filter passed keys at this rate or a higher one,
-    /// while its fill allowed no more than its own rate, the hits would have shown it with
-    /// probability at least [`CONFIDENCE`]. `None` if no rate would have been detected, as with too
-    /// few queries.
+    /// The power of this many queries: if the filter's real rate were at least this high, while its
+    /// fill allowed no more than its own rate, the hits would have shown it with probability at
+    /// least [`CONFIDENCE`]. `None` if no rate would have been detected, for example with too few
+    /// queries.
     #[must_use]
     pub fn noticed(&self) -> Option<f64> {
         binomial::noticed_rate(self.queries, self.rates.1, self.level())
@@ -487,14 +493,14 @@ impl<'a> Measurement<'a> {
 }
 
 impl fmt::Debug for Measurement<'_> {
-    /// Shows what was measured, and the range of the rate.
+    /// Formats the results of the measurement, and the range of the rate.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Measurement { rates, queries, hits, .. } = self;
         f.debug_struct("Measurement").field("rates", rates).field("queries", queries).field("hits", hits).finish_non_exhaustive()
     }
 }
 
-/// Without a law, the fill alone bounds the rate.
+/// The range of the filter's rate. Without a law, only the fill bounds the rate.
 fn possible_rates<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, own: &Fpr) -> (f64, f64) {
     let by_fill = (own.lower, own.upper);
     let keys = Keys::of(filter, own);
@@ -508,8 +514,8 @@ fn possible_rates<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K
     }
 }
 
-/// Keys of 16 bytes from SplitMix64 (Steele, Lea and Flood 2014). The generator is frozen, so that
-/// a measurement can be repeated with any version.
+/// Random keys of 16 bytes, generated by SplitMix64 (Steele, Lea and Flood 2014). The random number
+/// generator never changes, so a measurement can be repeated with any version.
 struct RandomKeys(u64);
 
 type RandomKey = [u8; 16];

@@ -7,8 +7,8 @@ use crate::read_as_each;
 use alloc::vec::Vec;
 use std::io::{self, Read};
 
-/// For each kind of file, the types that it is read as (each of them from the beginning of the
-/// bytes), with the feature that the types need. These are tried after `AnyFilter`.
+/// For each kind of file, the types as which it is read (each of them from the beginning of the
+/// bytes), with the feature that the types need. The types are tried after `AnyFilter`.
 macro_rules! each_kind_is_read_as {
     ($($($kind:ident)|+ if $feature:literal => [$($type:ty),* $(,)?],)*) => {
         fn read_as_each<R: std::io::Read>(
@@ -27,10 +27,10 @@ macro_rules! each_kind_is_read_as {
 pub(crate) use each_kind_is_read_as;
 
 impl FileKind {
-    /// Reads a file of any kind to the end of its value, and checks everything that opening it
-    /// would check; returns its kind, or what is wrong with it. `open` returns the bytes from their
-    /// beginning; it is called several times, because each type refuses the headers of the others.
-    /// It is for programs that maintain files; it takes the memory of the value.
+    /// Reads a file of any kind to its end, and checks everything that opening it would check.
+    /// Returns its kind, or what is wrong with it. `open` returns the bytes from their beginning.
+    /// The function is called several times, because each type refuses the headers of the others.
+    /// The function is for programs that maintain files; it takes the memory of the value.
     ///
     /// ```
     /// use truebloom::{BloomFilter, FileKind};
@@ -42,7 +42,7 @@ impl FileKind {
     /// ```
     ///
     /// # Errors
-    /// A stream fails; the bytes are not a file of any kind, or a damaged one.
+    /// A stream fails; the bytes are not a file of any kind, or they are damaged.
     pub fn of_whole<R: Read>(open: impl Fn() -> io::Result<R>) -> Result<FileKind, ReadError> {
         let error = match AnyFilter::read_from(open()?) {
             Ok(filter) => return Ok(filter.kind()),

@@ -1,15 +1,15 @@
 //! Numbers in the form in which they are stored in memory.
 
-/// A number in memory: either as it is, or as its bytes, little-endian and without alignment.
+/// A number in memory: either as it is, or as its bytes, which are little-endian and not aligned.
 pub trait Lies<N>: Copy + PartialEq + 'static {
-    /// The number.
+    /// The stored number.
     fn get(self) -> N;
 
     /// The stored form of a number.
     fn of(number: N) -> Self;
 }
 
-/// A word of 64 bits in memory. Both forms take eight bytes.
+/// A word of 64 bits in memory. Both forms of a word take eight bytes.
 pub trait Word: Lies<u64> + Send + Sync {}
 
 impl Word for u64 {}

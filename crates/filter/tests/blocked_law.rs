@@ -8,7 +8,7 @@
 //! mixture over block loads is right, too. And the positions themselves, block by block and bit by
 //! bit. Layouts with a planted fault must be rejected.
 //!
-//! Every test errs with probability at most [`ALPHA`] when the layout is sound; seeds are frozen.
+//! Every test errs with probability at most [`ALPHA`] when the layout is sound; seeds are fixed.
 //! `cargo test --test blocked_law -- --nocapture` shows the p-values and the power.
 #![allow(unreachable_pub, dead_code, reason = "a test has no public interface, and not all that is shared is used here")]
 

@@ -1,7 +1,7 @@
 //! What filters have in common, against what they have: the intervals cover it at least as often as
 //! they say, for every scheme with a law of its own, and are not much wider than they need be.
 //!
-//! Coverage: of R runs with frozen seeds, an interval that misses with probability at most alpha
+//! Coverage: of R runs with fixed seeds, an interval that misses with probability at most alpha
 //! misses in more than `alpha R + 5 sqrt(alpha R)` with a probability below 1e-5 each. Power: an
 //! interval of half the width misses in more than a quarter of the runs, which is ten times as many
 //! as are allowed.

@@ -8,9 +8,10 @@ use truebloom::count_min::CountMin;
 use truebloom::scheme::{Classic, Scheme};
 use truebloom::verify::{Measurement, Verification};
 use truebloom::{
-    AtomicBloomFilter, BlockedBloomFilter, BloomFilter, BuildError, FileError, FilterOf, FormatError, KeyHash, KeyHasher, MergeError,
-    PortableHasher, Prehashed, ReadError, RecyclingFilter, Seed,
+    AtomicBloomFilter, BlockedBloomFilter, BloomFilter, BuildError, FileError, FileHeader, FilterOf, FormatError, KeyHash, KeyHasher,
+    MergeError, PortableHasher, Prehashed, ReadError, RecyclingFilter, Seed,
 };
+use truebloom_math::Method;
 
 fn filter(items: u64, keys: std::ops::Range<u64>) -> BloomFilter {
     let mut filter = BloomFilter::with_hasher(items, 0.01, PortableHasher::xxh3(Seed::from(3))).expect("small");
@@ -160,6 +161,21 @@ fn hashes_of_64_bits_are_mixed_and_their_floor_is_counted() {
     assert_ne!(hasher.hash(b"short"), hasher.hash(b"other"));
 }
 
+/// A rate below the chance of equal hashes is not the filter's rate: what is shown includes the
+/// chance, and the method does not claim a bracket of two floats.
+#[test]
+fn a_nearly_empty_filter_includes_the_chance_of_equal_hashes() {
+    let mut seen = BloomFilter::new(1_000_000, 0.001).expect("small");
+    seen.insert("https://example.org");
+    let (rate, floor) = (seen.fpr(), 2f64.powi(-128));
+    assert!(rate.value >= floor && rate.value == rate.upper && rate.value < 1.001 * floor, "{rate:?}");
+    assert!(rate.ln >= floor.ln() && rate.method == Method::Bound, "{rate:?}");
+    // An ordinary one is exact, as before.
+    seen.extend(0..1_000_000);
+    let rate = seen.fpr();
+    assert!(rate.method == Method::Exact && rate.upper - rate.lower <= 5e-16 * rate.upper, "{rate:?}");
+}
+
 /// Whoever knows a seed can choose keys that pass, so neither `{:?}` nor an error shows it.
 #[test]
 fn seeds_are_not_shown() {
@@ -179,6 +195,7 @@ fn seeds_are_not_shown() {
         format!("{:?}", BlockedBloomFilter::with_hasher(100, 0.01, hasher).expect("small")),
         format!("{sketch:?}"),
         format!("{:?}", <RecyclingFilter>::with_hasher(1_000, 5, policy, hasher).expect("small")),
+        format!("{:?}", FileHeader::from_bytes(&standard.to_bytes().expect("portable")).expect("sound")),
         format!("{error} {error:?}"),
     ];
     for shown in shown {

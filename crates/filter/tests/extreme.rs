@@ -2,7 +2,7 @@
 //! arguments and whatever a file says: it answers, or refuses. (The mathematics has a test of its
 //! own.)
 //!
-//! 500 calls with extreme arguments from a frozen seed. Memory that is asked for is not touched
+//! 500 calls with extreme arguments from a fixed seed. Memory that is asked for is not touched
 //! before it is used, so most sizes go as far as there is any; those that are filled or copied at
 //! once stop at 2^27 bits.
 //!
@@ -218,7 +218,7 @@ fn sketch(draw: &mut Draw) {
         sketch.add("key", draw.size());
         sketch.add("key", draw.size());
         let _ = sketch.estimate("key");
-        // Linear in the counters.
+        // The time is linear in the number of counters.
         if sketch.shape().cells() < 1 << 20 {
             let _ = (sketch.error_bound(&draw.rate()), sketch.inner_product(&sketch.clone(), &draw.rate()));
         }
@@ -238,7 +238,7 @@ fn sketch(draw: &mut Draw) {
 
 fn range_sketch(draw: &mut Draw) {
     let epsilon = draw.rate();
-    // Linear in the counters.
+    // The time is linear in the number of counters.
     let is_small = epsilon.to_f64() > 1e-3;
     if let Ok(mut sketch) = DyadicCountMin::<u64>::new(draw.probes(), epsilon, draw.rate()) {
         let _ = sketch.add(draw.size(), draw.size());

@@ -1,8 +1,8 @@
 //! The guarantee, counted on real filters: 1,000 seeds a case, in all four layouts.
 //!
-//! With the guarantee the number of filters above the rate asked for is at most binomial (1,000,
+//! With the guarantee the number of filters above the requested rate is at most binomial (1,000,
 //! 0.1%): 8 or more of them have a probability of 1.1e-5, 2e-4 over the twenty cases, and the seeds
-//! are frozen. Power: filters planned for the average alone exceed the rate in 15% to 55% of seeds,
+//! are fixed. Power: filters planned for the average alone exceed the rate in 15% to 55% of seeds,
 //! and 8 of 1,000 miss that with a probability below 1e-30; with 99% instead of 99.9% the test
 //! fails in three cases of four.
 

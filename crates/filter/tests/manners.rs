@@ -68,6 +68,15 @@ fn builders_make_what_the_constructors_make() {
     assert!(sure.bits() > BloomFilter::new(100, 0.01).expect("small").bits());
 }
 
+/// What `{:?}` shows is the type, and the scheme by its name.
+#[test]
+fn filters_are_shown_as_what_they_are() {
+    let standard = format!("{:?}", BloomFilter::new(100, 0.01).expect("small"));
+    let blocked = format!("{:?}", BlockedBloomFilter::new(100, 0.01).expect("small"));
+    assert!(standard.starts_with("FilterOf { scheme: Standard"), "{standard}");
+    assert!(blocked.starts_with("FilterOf { scheme: Blocked"), "{blocked}");
+}
+
 #[test]
 fn a_family_merges_and_strangers_do_not() {
     let builder = BloomFilter::builder().items(1_000).rate(0.01);

@@ -8,13 +8,16 @@ use common::{filter, seal};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use truebloom::count_min::{CountMin, HeavyHitters};
+use truebloom::truebloom_math::Growth;
 use truebloom::truebloom_math::count_min::{Rows, Shape};
-use truebloom::{BloomFilter, FormatError, PortableHasher, ReadError, Seed};
+use truebloom::{BloomFilter, FormatError, PortableHasher, ReadError, ScalableFilter, Seed};
 
 struct Counting;
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
+/// The bytes of all blocks that were given another size, each of which may have been copied.
+static RESIZED: AtomicUsize = AtomicUsize::new(0);
 
 fn grow(bytes: usize) {
     PEAK.fetch_max(NOW.fetch_add(bytes, Relaxed) + bytes, Relaxed);
@@ -38,6 +41,7 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         grow(size.saturating_sub(layout.size()));
         NOW.fetch_sub(layout.size().saturating_sub(size), Relaxed);
+        RESIZED.fetch_add(size, Relaxed);
         // SAFETY: as the caller promised.
         unsafe { System.realloc(pointer, layout, size) }
     }
@@ -106,4 +110,25 @@ fn memory_is_bounded_by_what_is_there() {
     for (bytes, filter) in [opened, read, decoded] {
         assert!(filter.as_ref() == Some(&honest) && bytes <= encoded.len() + SMALL, "{bytes}");
     }
+
+    many_layers();
+}
+
+/// A file of many layers, which only a merge makes, is read in time linear in it: a copy of what is
+/// left for each of them would be some hundred times its length.
+fn many_layers() {
+    let growth = Growth::new("1%".parse().expect("a rate"), 64).expect("in range");
+    let one = |number: u64| {
+        let mut filter = ScalableFilter::with_growth(growth, PortableHasher::xxh3(Seed::from(1))).expect("small");
+        filter.extend((0..60u64).map(|key| 60 * number + key));
+        filter
+    };
+    let mut all = one(0);
+    (1..400).for_each(|number| all.union_with(&one(number)).expect("alike"));
+    assert_eq!(all.layers().len(), 400);
+    let bytes = all.to_bytes().expect("small");
+    let before = RESIZED.load(Relaxed);
+    assert!(ScalableFilter::from_bytes(&bytes).is_ok_and(|read| read == all));
+    let resized = RESIZED.load(Relaxed) - before;
+    assert!(resized <= 6 * bytes.len(), "{resized} of {}", bytes.len());
 }

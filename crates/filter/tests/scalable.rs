@@ -6,7 +6,9 @@ use common::seal_all;
 use truebloom::truebloom_math::law::Layered;
 use truebloom::truebloom_math::{Growth, Rate, binomial};
 use truebloom::verify::ExpectedVerdict;
-use truebloom::{AnyFilter, AtomicScalableFilter, BloomFilter, BuildError, Filter, MergeError, PortableHasher, ScalableFilter, Seed};
+use truebloom::{
+    AnyFilter, AtomicScalableFilter, BloomFilter, BuildError, FileHeader, Filter, MergeError, PortableHasher, ScalableFilter, Seed,
+};
 
 fn rate(text: &str) -> Rate {
     text.parse().expect("a rate")
@@ -188,6 +190,12 @@ fn merges() {
     here.union_with(&there).expect("clones");
     assert!(here.contains_all(0..9_000u64).iter().all(|found| found));
     assert!(here.layers().len() < ours.layers().len() + theirs.layers().len());
+    // Each layer is what the growth plans under its number, and the header says how many there are.
+    let numbers = here.layer_numbers();
+    let plans = numbers.iter().map(|number| here.growth().layer(*number as u32).expect("in range").layer);
+    assert!(plans.eq(here.layers()) && numbers.windows(2).any(|pair| pair[0] == pair[1]), "{numbers:?}");
+    let header = FileHeader::from_bytes(&here.to_bytes().expect("small")).expect("its file");
+    assert_eq!(header.layers(), here.layers().len() as u64);
     assert!(here.bound().upper <= 0.02 && !here.fill_tells_rate() && here.fpr().upper <= ours.fpr().upper + theirs.fpr().upper);
     // Of what is only bounded, the bound is what is said.
     assert!(here.fpr().value == here.fpr().upper && here.bound().value == here.bound().upper);

@@ -218,7 +218,7 @@ fn any_filter_refuses_what_is_unlike() {
     let recycling = truebloom::RecyclingFilter::new(1_000, 4, truebloom::recycling::Policy::one_phase(500)).expect("small");
     let error = AnyFilter::from_bytes(&recycling.to_bytes().expect("small")).expect_err("another kind");
     assert_eq!(error, truebloom::FormatError::Kind { found: truebloom::FileKind::RecyclingOnePhase });
-    assert!(error.to_string().contains("RecyclingFilter::open"), "{error}");
+    assert!(error.to_string().contains("<RecyclingFilter>::open"), "{error}");
 }
 
 /// A blocked intersection: no key of both is lost, keys of one pass at the other's rate at most,

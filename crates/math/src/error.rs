@@ -1,4 +1,4 @@
-//! Errors in questions, with the values that were found.
+//! Errors of calculations, with the values that were found.
 
 use crate::{Rate, SchemeId};
 use alloc::borrow::ToOwned;
@@ -13,14 +13,14 @@ use core::fmt;
 pub enum Error {
     /// A parameter is outside its range.
     OutOfRange {
-        /// The parameter's name in the terms of the field: bits, items, probes, ones.
+        /// The name of the parameter, in the terms of the field: bits, items, probes, ones.
         name: &'static str,
         /// The value that was given.
         found: String,
-        /// The range that it must be in.
+        /// The range in which the value must be.
         expected: String,
     },
-    /// A rate could not be read.
+    /// A text is not a rate.
     NotARate {
         /// The text that was given.
         found: String,
@@ -30,19 +30,19 @@ pub enum Error {
     /// A certificate was asked for a claim that is false, or that no certificate of reasonable size
     /// supports.
     NotCertified {
-        /// The part of the claim.
+        /// The part of the claim that is not certified.
         claim: &'static str,
     },
     /// Too few of (items, rate, bits, probes) were given to determine the rest.
     Underdetermined {
-        /// What was given.
+        /// The quantities that were given.
         given: &'static str,
-        /// What would have to be given as well.
+        /// The quantities that are also needed.
         missing: &'static str,
     },
     /// For this many items, no filter with hashes of this width can reach the rate.
     BelowHashFloor {
-        /// The rate asked for.
+        /// The requested rate.
         asked: Rate,
         /// The number of items.
         items: u64,
@@ -53,20 +53,20 @@ pub enum Error {
     },
     /// The rate needs more memory than is allowed.
     OverMemoryCap {
-        /// The rate asked for.
+        /// The requested rate.
         asked: Rate,
         /// The number of items.
         items: u64,
-        /// The number of bits needed; `None` above [`crate::MAX_BITS`].
+        /// The number of bits that the rate needs; `None` above [`crate::MAX_BITS`].
         needed: Option<u64>,
         /// The number of bits allowed.
         allowed: u64,
-        /// The upper end of the smallest rate that is possible with the allowed bits.
+        /// An upper bound on the smallest rate that is possible with the allowed bits.
         reachable: f64,
     },
-    /// These bits cannot reach the rate, or are not proven to.
+    /// The rate cannot be reached with these bits, or this is not proven.
     OutOfReach {
-        /// The rate asked for.
+        /// The requested rate.
         asked: Rate,
         /// The number of items.
         items: u64,
@@ -74,24 +74,25 @@ pub enum Error {
         bits: u64,
         /// The number of probes with the smallest average rate.
         probes: u32,
-        /// The upper end of the rate that they are proven to keep: on average or, if a guarantee
-        /// was asked for, in one filter.
+        /// The upper end of the rate that these bits are proven to keep: on average or, if a
+        /// guarantee was asked for, in one filter.
         reachable: f64,
-        /// Whether that is proven: even the average is above the rate asked for, whatever the
-        /// probes. Otherwise no proof was found that the rate is kept.
+        /// Whether it is proven that the rate cannot be reached: even the average is above the
+        /// requested rate, with any number of probes. If false, no proof was found that the rate is
+        /// kept.
         is_impossible: bool,
     },
     /// It is not proven that the scheme reaches the rate within the allowed bits.
     SchemeOutOfReach {
         /// The scheme's name.
         scheme: &'static str,
-        /// The rate asked for.
+        /// The requested rate.
         asked: Rate,
         /// The number of items.
         items: u64,
         /// The number of bits allowed.
         allowed: u64,
-        /// The upper end of the rate at about that size.
+        /// The upper end of the scheme's rate at about that size.
         reachable: f64,
         /// A scheme that reaches the rate.
         alternative: String,
@@ -111,7 +112,7 @@ pub enum Error {
     },
     /// An answer would take too many steps.
     TooLong {
-        /// What was asked for.
+        /// The calculation that was asked for.
         what: &'static str,
         /// The number of steps it would take.
         steps: f64,
@@ -198,8 +199,8 @@ impl core::error::Error for Error {}
 pub type Result<T> = core::result::Result<T, Error>;
 
 impl Error {
-    /// Whether the error says only that an answer takes too much work: a cheaper method can then be
-    /// tried.
+    /// Whether the error says only that an answer takes too much work, so that a cheaper method can
+    /// be tried.
     pub(crate) fn is_cost(&self) -> bool {
         matches!(self, Error::TooCostly { .. } | Error::TooLong { .. } | Error::LawTooCostly { .. })
     }
@@ -215,7 +216,7 @@ pub(crate) fn out_of_range<T>(name: &'static str, found: impl ToString, expected
     Err(Error::out_of_range(name, found, expected))
 }
 
-/// Checks that bits are in the range that all laws share.
+/// Checks that the number of bits is in the range that all laws share.
 pub(crate) fn check_bits(bits: u64) -> Result<()> {
     if bits == 0 || bits > crate::MAX_BITS {
         return out_of_range("bits", bits, "from 1 to 2^62");
@@ -228,7 +229,7 @@ pub(crate) fn check_confidence(confidence: f64) -> Result<()> {
     if confidence > 0.0 && confidence < 1.0 { Ok(()) } else { out_of_range("confidence", confidence, "strictly between 0 and 1") }
 }
 
-/// Checks that probes are in the range that all laws share.
+/// Checks that the number of probes is in the range that all laws share.
 pub(crate) fn check_probes(probes: u32) -> Result<()> {
     if probes == 0 || probes > crate::MAX_PROBES {
         return out_of_range("probes", probes, format!("from 1 to {}", crate::MAX_PROBES));
@@ -236,7 +237,7 @@ pub(crate) fn check_probes(probes: u32) -> Result<()> {
     Ok(())
 }
 
-/// Writes a rate to four digits, rounded up, so that asking for the printed number is enough.
+/// Writes a rate to four digits, rounded up, so that asking for the printed rate succeeds.
 fn rounded_up(rate: f64) -> String {
     if rate >= 0.001 {
         return format!("{}", libm::ceil(rate * 1e4).min(1e4) / 1e4);

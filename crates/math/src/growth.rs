@@ -16,9 +16,10 @@ use core::iter;
 ///
 /// Layer i (from 0) has the share `8/((8+i)(9+i))` of the rate; the shares of infinitely many
 /// layers add up to 1. A layer is closed when its fill reaches a limit, so its rate never exceeds
-/// its share, and the whole never exceeds the rate asked for: with certainty, at any number of
-/// layers. Layers are as large as possible while, once the first layer is full, all memory stays
-/// within [`ratio`](Self::ratio) times that of a filter planned for the items inserted so far.
+/// its share, and the rate of the whole filter never exceeds the requested rate. The limit is
+/// certain, at any number of layers. Once the first layer is full, the memory of all layers stays
+/// within [`ratio`](Self::ratio) times the memory of a filter planned for the items inserted so
+/// far; layers are as large as this allows.
 ///
 /// ```
 /// use truebloom_math::Growth;
@@ -35,20 +36,20 @@ pub struct Growth {
     ratio: f64,
 }
 
-/// A planned layer.
+/// The plan of one layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PlannedLayer {
-    /// About how many items it holds on average when it is full.
+    /// The approximate number of items that the layer holds on average when it is full.
     pub items: u64,
-    /// Its bits, probes and limit.
+    /// The layer's bits, probes and limit.
     pub layer: Layer,
-    /// A certain upper bound on its rate.
+    /// A guaranteed upper bound on the layer's rate.
     pub fpr: Fpr,
 }
 
-/// How slowly the shares fall. With this value, the memory is within 1% of the best at rates from
-/// 10% to 1e-6.
+/// A parameter that determines how slowly the shares fall. With this value, the memory is within 1%
+/// of the best at rates from 10% to 1e-6.
 const SLOWNESS: f64 = 8.0;
 
 /// The part of the rate that is reserved for equal hashes (2^64 keys add 2^-64 = 5.4e-20) and for
@@ -58,30 +59,31 @@ const KEPT: f64 = 1.0 / (1 << 20) as f64;
 /// The lowest rate for which [`KEPT`] is enough.
 const LEAST_RATE: f64 = 1e-13;
 
-/// The ratio is chosen for this range of items, in multiples of the first size; the layers may be
-/// as many as doubling would take.
+/// The ratio is chosen for up to this many times the first size; it needs no more layers than
+/// doubling would.
 const REACH: f64 = 1e6;
 const LAYERS: usize = 20;
 
-/// The largest number of layers that a given ratio may need for the same range.
+/// The largest number of layers that a custom ratio may need for that many items.
 const MOST_LAYERS: usize = 100;
 
 /// The largest number of items in a layer.
 const MOST_ITEMS: f64 = 1e18;
 
-/// The smallest number of items in a first layer: below it, the plan is dominated by rounding to
-/// whole bits.
+/// The smallest number of items in a first layer; for fewer items, rounding to whole bits would
+/// dominate the plan.
 const LEAST_FIRST: u64 = 64;
 
 impl Growth {
-    /// No filter has this many layers: all together would exceed any memory well before.
+    /// An upper limit on the number of layers: so many layers would exceed any memory.
     pub const MOST_LAYERS: u32 = 1_000;
 
-    /// The largest number of items in a first layer, which leaves room for a million times as many.
+    /// The largest number of items in a first layer; the filter can still grow to a million times
+    /// as many.
     pub const MOST_FIRST: u64 = 1_000_000_000_000;
 
-    /// Growth for a rate, and a first layer of about this many items (64 to 10^12), with the
-    /// smallest ratio that reaches 10^6 times as many items in 20 layers.
+    /// A growth with this rate and about this many items in the first layer (64 to 10^12). It has
+    /// the smallest ratio with which 20 layers hold 10^6 times the items of the first.
     ///
     /// # Errors
     /// The rate is below 1e-13; `first` is out of range.
@@ -99,12 +101,12 @@ impl Growth {
         Growth::with_ratio(rate, first, libm::ceil(high * 1e3) / 1e3)
     }
 
-    /// Growth with a custom ratio of memory: a lower ratio means more layers and slower queries.
+    /// A growth with a custom ratio of memory: a lower ratio means more layers and slower queries.
     ///
     /// # Errors
     /// The rate is below 1e-13; `first` is out of range; the ratio is above 10^9; or the ratio is
-    /// too low. It is too low if 10^6 times the first size would take more than 100 layers, or if
-    /// layers would shrink before they have 2^62 bits together (shares fall, so each layer needs
+    /// too low. A ratio is too low if 10^6 times the first size would take more than 100 layers, or
+    /// if layers would shrink before they have 2^62 bits together (shares fall, so each layer needs
     /// more bits per item than the previous one).
     pub fn with_ratio(rate: Rate, first: u64, ratio: f64) -> Result<Growth> {
         if rate.to_f64() < LEAST_RATE {
@@ -126,45 +128,47 @@ impl Growth {
         Ok(growth)
     }
 
-    /// The rate asked for.
+    /// The requested rate.
     #[must_use]
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
-    /// About how many items the first layer takes.
+    /// The approximate number of items in the first layer.
     #[must_use]
     pub fn first(&self) -> u64 {
         self.first
     }
 
-    /// About how many items the first layer holds. The memory of all layers, at the moment when one
-    /// is opened, divided by that of a filter for the items so far.
+    /// The largest ratio of the memory of all layers to that of a filter planned for the items
+    /// inserted so far; it is reached at the moment when a layer is opened. It is computed from the
+    /// formula `items log2(1/rate)`; rounding to whole bits makes small layers larger.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.ratio
     }
 
-    /// It is computed from the formula `items log2(1/rate)`; rounding to whole bits adds to small
-    /// layers. The share of the rate that this layer has.
+    /// The share of the rate that this layer has. The shares of the first n layers add up to
+    /// n/(8 + n).
     #[must_use]
     pub fn share(layer: u32) -> f64 {
         let above = SLOWNESS + f64::from(layer);
         SLOWNESS / (above * (above + 1.0))
     }
 
-    /// The shares of the first n layers add up to n/(8 + n).
+    /// The total share of this layer and all later ones, however many there are.
     #[must_use]
     pub fn share_from(layer: u64) -> f64 {
         SLOWNESS / (SLOWNESS + layer as f64)
     }
 
-    /// The share of all layers from this one on, however many there are.
+    /// The bits per item of a layer, divided by those of a filter that has the whole rate.
     fn cost(&self, layer: u32) -> f64 {
         1.0 - libm::log(Growth::share(layer)) / -self.rate.ln()
     }
 
-    /// The bits per item of a layer, divided by those of a filter that has the whole rate.
+    /// The sizes of the layers, in multiples of the first size. Each layer is as large as the ratio
+    /// allows if it is opened as soon as the previous one is full.
     fn sizes(&self) -> impl Iterator<Item = f64> {
         let growth = *self;
         let second = (growth.ratio - growth.cost(0)) / growth.cost(1);
@@ -175,8 +179,7 @@ impl Growth {
         iter::once(1.0).chain(iter::once(second)).chain(after)
     }
 
-    /// The sizes of the layers, in multiples of the first size: each is as large as the ratio
-    /// allows if it is opened as soon as the previous one is full.
+    /// Whether this many layers are enough for 10^6 first sizes, and later layers keep growing.
     fn reaches(&self, most: usize) -> bool {
         let mut items = 0.0;
         let reached = self.sizes().take(most).take_while(|size| *size > 0.0).any(|size| {
@@ -186,8 +189,9 @@ impl Growth {
         reached && self.is_endless()
     }
 
-    /// Whether this many layers are enough for 10^6 first sizes, and later layers keep growing.
-    /// Whether layers keep growing until memory runs out.
+    /// Whether layers keep growing until memory runs out. The bits per item rise with each layer.
+    /// Once they exceed what the ratio allows, layers shrink, and some numbers of items are never
+    /// reached.
     fn is_endless(&self) -> bool {
         let per_item = -self.rate.ln() / (LN_2 * LN_2);
         let mut bits = 0.0;
@@ -204,13 +208,14 @@ impl Growth {
         false
     }
 
-    /// About how many items a layer holds.
+    /// The approximate number of items that a layer holds.
     fn items(&self, layer: u32) -> f64 {
         self.sizes().nth(layer as usize).unwrap_or(0.0) * self.first as f64
     }
 
-    /// The layer with this number, from 0: the smallest one that holds its items on average within
-    /// its share of the rate, in whole words. Takes about 100 us.
+    /// The plan of the layer with this number, counted from 0. It is the smallest layer, in whole
+    /// words, that holds its items on average within its share of the rate. This takes about 100
+    /// us.
     ///
     /// # Errors
     /// The number is so high that the layer would have more bits than [`MAX_BITS`].
@@ -230,7 +235,7 @@ impl Growth {
     }
 }
 
-/// The largest number of set bits, below all bits, whose rate is proven to be at most this.
+/// The largest number of set bits, not all of them, whose rate is proven to be at most `most`.
 fn limit(bits: u64, probes: u32, most: f64) -> Result<u64> {
     let at = |ones| Layer::new(bits, probes, bits - 1).and_then(|layer| layer.fpr_at_fill(ones));
     Ok(try_bisect(1..=bits, |ones| Ok::<bool, crate::Error>(at(ones)?.upper > most))? - 1)

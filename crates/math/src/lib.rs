@@ -1,8 +1,8 @@
 //! Exact false-positive rates and plans for Bloom filters, with proven brackets.
 //!
-//! This crate computes with numbers, not filters: the rate of (bits, items, probes), the smallest
-//! filter that meets a rate, and the tests that compare a measured filter with its law. The crate
-//! `truebloom` builds filters that obey these laws.
+//! The crate computes with numbers, not filters: the rate for given bits, items and probes, the
+//! smallest filter that keeps a rate, and tests that compare a measured filter with its law. The
+//! crate `truebloom` builds filters that follow these laws.
 //!
 //! | question | answer |
 //! |---|---|
@@ -25,13 +25,13 @@
 //! | how many distinct keys may have been met, seen or not? | [`distinct`] |
 //!
 //! Rates are [`Fpr`]: a value between ends that are proven to enclose the truth and are at most two
-//! `f64` apart. In floating point, the textbook formula, and the sums and recursions of the papers,
-//! lose up to all digits. So rates are computed in whole numbers whose rounding errors are counted
-//! (module [`law`]).
+//! `f64` apart. In floating point, the textbook formula and the sums and recursions of the papers
+//! lose some or all digits. So rates are computed in whole numbers whose rounding errors are
+//! counted (module [`law`]).
 //!
-//! No call works for more than about a second, whatever its arguments; simulations take as many
-//! steps as are asked for. If the exact answer would take longer, the answer is a wider bracket,
-//! which is marked as such, or an error. Work is counted in steps, so the same arguments have the
+//! No call takes more than about a second, whatever its arguments are; simulations take as many
+//! steps as are asked for. If the exact answer would take longer, the call returns a wider bracket,
+//! which is marked as such, or an error. Work is counted in steps, so the same arguments give the
 //! same answer on every machine.
 //!
 //! ```

@@ -1,8 +1,8 @@
-//! Support for serde, with the feature `serde`: a rate is the decimal that was written, a scheme is
+//! Support for serde, with the feature `serde`: a rate is written as its decimal, and a scheme as
 //! its name.
 //!
-//! Values are checked when they are read: a rate must be between 0 and 1, a design must be
-//! possible, and a plan must keep its rate, whichever program wrote it.
+//! Values are checked when they are read, whichever program wrote them: a rate must be between 0
+//! and 1, a design must be possible, and a plan must keep its rate.
 
 use crate::{Plan, Rate, SchemeId, Target};
 use core::fmt;
@@ -17,8 +17,8 @@ impl Serialize for Rate {
 }
 
 impl<'de> Deserialize<'de> for Rate {
-    /// Reads text: `"0.001"`, `"1e-3"`, `"0.1%"`, `"1/1000"`. It does not read numbers, because
-    /// formats round them.
+    /// Reads a rate from text: `"0.001"`, `"1e-3"`, `"0.1%"`, `"1/1000"`. Numbers are not accepted,
+    /// because formats round them.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rate, D::Error> {
         struct Written;
 
@@ -39,7 +39,7 @@ impl<'de> Deserialize<'de> for Rate {
 }
 
 impl Serialize for SchemeId {
-    /// Writes its name.
+    /// Writes the name of the scheme.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
     }

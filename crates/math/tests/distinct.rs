@@ -26,7 +26,7 @@ fn fill(bits: u64, probes: u32, keys: u64, random: &mut Random) -> (u64, u64) {
 }
 
 /// 1,000 filters each of seven sizes from sparse to overfull. At an error of 10% more than 140
-/// misses of 1,000 have probability below 1e-4 each; the frozen seeds have far fewer, as three
+/// misses of 1,000 have probability below 1e-4 each; the fixed seeds have far fewer, as three
 /// inequalities are chained. An error in the direction of too few keys shows at once: without the
 /// passed keys, nearly all miss.
 #[test]

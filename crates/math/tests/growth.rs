@@ -119,7 +119,7 @@ struct Row {
 }
 
 /// RedisBloom's way, from its published rules (`sb.c` and `bloom.c` of RedisBloom 2): the first
-/// layer has half the rate asked for, each next one half the rate of the one before at twice the
+/// layer has half the requested rate, each next one half the rate of the one before at twice the
 /// size; `-ln(rate) / 0.480453` bits per item, in whole words, and `ceil(0.693147 bits)` probes;
 /// closed by the number of its items. The rate is that of independent positions, which is better
 /// than theirs.

@@ -13,7 +13,7 @@ fn target(scheme: SchemeId, items: u64, text: &str) -> Target {
 }
 
 /// The probability, by the law of the fill itself, that a filter of this size has a rate above the
-/// one asked for; `None` where the law is only bounded.
+/// requested rate; `None` where the law is only bounded.
 fn miss(variant: Variant, bits: u64, items: u64, probes: u32, asked: f64) -> Option<f64> {
     let law = variant.law(bits, probes).expect("in range");
     let too_high = |ones: u64| law.fpr_at_fill(&[ones]).expect("in range").expect("determined").lower > asked;
@@ -197,8 +197,8 @@ fn the_layout_may_be_left_to_the_planner() {
     assert!(matches!(wrong, Err(Error::OutOfRange { name: "scheme", .. })));
 }
 
-/// For every number of probes up to `most`: the share of filters with a rate above the one asked
-/// for or equal to it (equal hashes need a share), and the average rate. Ball by ball in plain
+/// For every number of probes up to `most`: the share of filters with a rate above the requested
+/// rate or equal to it (equal hashes need a share), and the average rate. Ball by ball in plain
 /// `f64`, with nothing of the library in it.
 fn shares(bits: u64, items: u64, most: u32, asked: f64) -> Vec<(f64, f64)> {
     let m = bits as f64;

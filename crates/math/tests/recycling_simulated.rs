@@ -1,5 +1,5 @@
-//! Recycling filters run bit by bit. Seeds are frozen; intervals are 99.99% wide (half as wide
-//! again as the 99% ones), so that of some forty comparisons one fails in about 250 seeds.
+//! Recycling filters run bit by bit. Seeds are fixed; intervals are 99.99% wide (half as wide again
+//! as the 99% ones), so that of some forty comparisons one fails in about 250 seeds.
 
 use std::collections::HashSet;
 use truebloom_math::recycling::{

@@ -1,4 +1,5 @@
-//! Every shape, both scales: `cargo run -p truebloom-plot --example look > look.svg`.
+//! Draws a chart with every shape and both scales:
+//! `cargo run -p truebloom-plot --example look > look.svg`.
 
 use truebloom_plot::{Axis, Chart, Error, Mark, Series};
 

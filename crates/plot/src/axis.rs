@@ -7,7 +7,7 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scale {
-    /// Equal differences have equal lengths.
+    /// On this axis, equal differences between numbers have equal lengths.
     Linear,
     /// Equal ratios have equal lengths; only values above 0 can be shown.
     Log,
@@ -41,7 +41,7 @@ impl Axis {
         Axis { names, ..Axis::linear(label) }
     }
 
-    /// Sets the range from one value to a larger one, whatever the data are; anything beyond is cut
+    /// Sets the range from one value to a larger one, whatever the data are; data beyond it are cut
     /// off at the edge. By default, the axis covers all data.
     #[must_use]
     pub fn between(self, low: f64, high: f64) -> Axis {
@@ -53,8 +53,8 @@ impl Axis {
         value.abs() <= FARTHEST && (self.scale == Scale::Linear || value >= f64::MIN_POSITIVE)
     }
 
-    /// The axis for data between two values, with as many labels as `fits` allows: it is given all
-    /// of them.
+    /// The axis for data between these two values, with as many labels as fit; `fits` gets all
+    /// labels and says whether they do.
     pub(crate) fn coordinate(&self, (low, high): (f64, f64), fits: impl Fn(&[String]) -> bool) -> Coordinate {
         if !self.names.is_empty() {
             let labelled = (0..self.names.len()).map(|i| i as f64).collect();
@@ -96,7 +96,7 @@ impl Axis {
 
 const FARTHEST: f64 = 1e300;
 
-/// Adds a margin on both sides, and a range if there is only one value.
+/// Adds a margin on both sides; if there is only one value, adds a range around it.
 fn widened(scale: Scale, low: f64, high: f64) -> (f64, f64) {
     match scale {
         Scale::Log => {
@@ -111,16 +111,16 @@ fn widened(scale: Scale, low: f64, high: f64) -> (f64, f64) {
     }
 }
 
-/// The positions of grid lines with a label, and of those without.
+/// The positions of grid lines with labels, and of those without.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Ticks {
     pub(crate) labelled: Vec<f64>,
     pub(crate) minor: Vec<f64>,
 }
 
-/// The most labels of an axis.
+/// The largest number of labels of an axis.
 const MOST_LABELS: u32 = 9;
-/// The fewest, of an axis with little room.
+/// The smallest number of labels, for an axis with little room.
 const FEWEST_LABELS: u32 = 2;
 
 /// Multiples of 1, 2 or 5 times a power of ten, `most` labels or a few more.
@@ -134,8 +134,8 @@ fn linear_ticks(low: f64, high: f64, most: u32) -> Ticks {
     Ticks { labelled: (first..=last.min(first + 100)).map(at).collect(), minor: Vec::new() }
 }
 
-/// Powers of ten; if there are few of them, also their doubles and fivefolds; within less than
-/// about a decade, equal steps, which are easier to read there.
+/// Powers of ten; if there are few of them, also two and five times these. If the range is less
+/// than about a decade, equal steps, which are easier to read there.
 fn log_ticks(low: f64, high: f64, most: u32) -> Ticks {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let inside = |value: &f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(value);
@@ -160,7 +160,7 @@ fn log_ticks(low: f64, high: f64, most: u32) -> Ticks {
     Ticks { minor: minor.into_iter().filter(|value| !labelled.contains(value)).collect(), labelled }
 }
 
-/// The number nearest to the decimal, which a product would not always be.
+/// The floating-point number nearest to the decimal; a product would not always give it.
 fn decimal(digit: f64, exponent: i32) -> f64 {
     format!("{digit}e{exponent}").parse().unwrap_or(f64::NAN)
 }
@@ -168,11 +168,11 @@ fn decimal(digit: f64, exponent: i32) -> f64 {
 /// How all ticks of an axis are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Notation {
-    /// As plain numbers, in groups of three digits.
+    /// The ticks are written as plain numbers, in groups of three digits.
     Plain,
-    /// As products with powers of ten.
+    /// The ticks are written as products with powers of ten.
     Powers,
-    /// As multiples of one power of ten.
+    /// The ticks are written as multiples of one power of ten.
     Multiples(i32),
 }
 
@@ -242,8 +242,8 @@ fn grouped(value: f64) -> String {
     format!("{sign}{groups}{fraction}")
 }
 
-/// An axis with its range; plotters' own logarithmic axis labels nothing in a range without a power
-/// of ten.
+/// An axis with its range. This type is needed because plotters' own logarithmic axis has no labels
+/// in a range without a power of ten.
 #[derive(Clone)]
 pub(crate) struct Coordinate {
     scale: Scale,
@@ -322,7 +322,7 @@ impl ValueFormatter<f64> for Coordinate {
 mod tests {
     use super::*;
 
-    /// An axis uses one notation: if one tick needs it, all have it.
+    /// All ticks of an axis use one notation: if one tick needs it, all have it.
     #[test]
     fn ticks_of_an_axis_are_written_alike() {
         let labels = |axis: Axis, low: f64, high: f64| {
@@ -359,7 +359,7 @@ mod tests {
         }
     }
 
-    /// Every range has between two and twelve labels, all of them inside.
+    /// Every range has between two and twelve labels, all of them inside the range.
     #[test]
     fn every_range_has_ticks() {
         for low in [1e-300, 3.3e-43, 1e-9, 0.0215, 0.97, 1.0, 640.0, 9.9e8] {
@@ -382,7 +382,8 @@ mod tests {
         assert_eq!(linear_ticks(0.1, 0.3, 9).labelled, [0.1, 0.15, 0.2, 0.25, 0.3]);
     }
 
-    /// In little room there are fewer labels, and still two; with all the room as many as before.
+    /// With little room there are fewer labels, but at least two; with enough room, as many as
+    /// before.
     #[test]
     fn labels_fit_their_room() {
         for axis in [Axis::linear("items"), Axis::log("rate")] {
@@ -400,7 +401,7 @@ mod tests {
         }
     }
 
-    /// However narrow the data are, they fill the axis.
+    /// However narrow the range of the data is, they fill the axis.
     #[test]
     fn axes_are_as_wide_as_their_data() {
         for ratio in [1.001, 1.02, 1.5, 1e3] {

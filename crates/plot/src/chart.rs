@@ -65,10 +65,10 @@ impl Chart {
     /// gives the same bytes everywhere.
     ///
     /// A point that cannot be shown on its axis (not finite, beyond 1e300, or not above 0 on a
-    /// logarithmic axis) interrupts its line; the description counts such points.
+    /// logarithmic axis) interrupts its line. The description of the chart counts such points.
     ///
     /// # Errors
-    /// No point can be shown.
+    /// No point of any series can be shown.
     pub fn svg(&self) -> Result<String, Error> {
         crate::draw::svg(self)
     }

@@ -1,4 +1,4 @@
-//! Colours for light pages, and their equivalents on dark ones.
+//! Colours for light pages, and the corresponding colours for dark pages.
 //!
 //! The curves use those of Okabe and Ito, which colour-blind people can distinguish, darkened or
 //! lightened until each has a contrast of at least 3 to 1 with its page. All colours are fixed in
@@ -7,7 +7,7 @@
 use plotters::style::RGBColor;
 use std::fmt::Write;
 
-/// The colour on a light page, and on a dark one.
+/// The colour on a light page, and the colour on a dark page.
 pub(crate) type Pair = [(u8, u8, u8); 2];
 
 pub(crate) const PAPER: Pair = [(0xFF, 0xFF, 0xFF), (0x0F, 0x14, 0x19)];
@@ -16,7 +16,7 @@ pub(crate) const SOFT_INK: Pair = [(0x57, 0x60, 0x6A), (0x9A, 0xA5, 0xB1)];
 pub(crate) const GRID: Pair = [(0xD6, 0xDC, 0xE2), (0x33, 0x3C, 0x46)];
 pub(crate) const FAINT_GRID: Pair = [(0xED, 0xF0, 0xF3), (0x1F, 0x26, 0x2D)];
 
-/// Blue, vermilion, green, purple, ochre, grey.
+/// The colours of curves: blue, vermilion, green, purple, ochre, grey.
 pub(crate) const CURVES: [Pair; 6] = [
     [(0x00, 0x72, 0xB2), (0x5A, 0xAE, 0xEE)],
     [(0xD5, 0x5E, 0x00), (0xFF, 0x8F, 0x45)],
@@ -26,7 +26,7 @@ pub(crate) const CURVES: [Pair; 6] = [
     [(0x5F, 0x68, 0x73), (0xA8, 0xB2, 0xBD)],
 ];
 
-/// The number of steps of the ramp.
+/// The number of steps in the ramp of colours.
 const STEPS: u32 = 40;
 
 /// A colour from blue through grey to vermilion, in steps.
@@ -57,8 +57,8 @@ pub(crate) fn all() -> Vec<Pair> {
     pairs
 }
 
-/// Style rules that replace each colour on a dark page. Presentation attributes need no higher
-/// specificity, because any rule overrides them.
+/// Style rules that replace each colour on a dark page. A rule overrides presentation attributes
+/// whatever its specificity.
 pub(crate) fn dark_rules(pairs: &[Pair]) -> String {
     let hex = |(r, g, b): (u8, u8, u8)| format!("#{r:02X}{g:02X}{b:02X}");
     let mut rules = String::new();
@@ -75,7 +75,7 @@ pub(crate) fn dark_rules(pairs: &[Pair]) -> String {
 mod tests {
     use super::*;
 
-    /// The contrast ratio of the web's accessibility guidelines.
+    /// The contrast ratio as defined by the web's accessibility guidelines.
     fn contrast(a: (u8, u8, u8), b: (u8, u8, u8)) -> f64 {
         let linear = |channel: u8| {
             let share = f64::from(channel) / 255.0;
@@ -96,8 +96,8 @@ mod tests {
         }
     }
 
-    /// Brettel's simulation in its usual short form shows colours as people see them who lack one
-    /// kind of cone. The first four curves stay distinguishable; few charts have more.
+    /// Brettel's simulation, in its usual short form, shows how people who lack one kind of cone
+    /// see colours. The first four curves must stay distinguishable; few charts have more.
     #[test]
     fn curves_differ_for_those_who_see_fewer_colours() {
         let seen: [[[f64; 3]; 3]; 3] = [

@@ -1,9 +1,9 @@
 //! Drawing a chart as SVG.
 //!
-//! The drawing library places pixels by whole numbers, which turns flat curves into steps. So
+//! The drawing library places points at whole pixels, which turns flat curves into steps. So
 //! everything is drawn ten times as large, and the view box of the document scales it back. The
-//! library draws dashes as hundreds of short lines; instead, a dashed line is drawn solid with a
-//! width that encodes its dashes, and gets them when the document is finished.
+//! library draws dashes as hundreds of short lines. Instead, a dashed line is drawn solid, with a
+//! width that encodes its dashes, and the dashes are added when the document is finished.
 
 use crate::axis::Coordinate;
 use crate::colour::{self, FAINT_GRID, GRID, INK, PAPER, Pair, SOFT_INK};
@@ -78,17 +78,17 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
 
 /// The margin on the left and on the right.
 const SIDE: i32 = 18;
-/// Left of the axis' title.
+/// The room left of the title of the vertical axis.
 const MARGIN: i32 = 6;
-/// Between labels, at least.
+/// The smallest distance between labels.
 const GAP: i32 = 8;
-/// For the labels below.
+/// The room for the labels below the chart.
 const FOOT: i32 = 46;
-/// From one label at the left to the next, at least.
+/// The smallest distance from one label of the vertical axis to the next.
 const LABEL: i32 = 14;
 const TITLE: i32 = 34;
 const NO_TITLE: i32 = 8;
-/// The distance between lines of the title, and of the note.
+/// The distance between lines of the title, and between lines of the note.
 const LINE: i32 = 20;
 const NOTE: i32 = 18;
 
@@ -131,7 +131,7 @@ fn colour_of(series: &Series, number: usize) -> Pair {
     }
 }
 
-/// An entry of the legend: a piece of the curve, and its name.
+/// Draws an entry of the legend: a piece of the curve, and its name.
 fn sample(root: &Area<'_>, entry: &Entry<'_>, head: i32) -> Result<(), Error> {
     let (x, y) = ((SIDE + entry.x) * FINE, (head + entry.y + ROW / 2) * FINE);
     let pair = colour_of(entry.series, entry.number);
@@ -153,9 +153,10 @@ fn sample(root: &Area<'_>, entry: &Entry<'_>, head: i32) -> Result<(), Error> {
     root.draw(&Text::new(entry.series.name.clone(), at, words(12.0, INK, HPos::Left, VPos::Center))).map_err(failed)
 }
 
-/// Added to a line's width, in pixels, it marks the line as dashed. No other line has such a width.
+/// An amount that is added to a line's width, in pixels, to mark it as dashed. No other line has
+/// such a width.
 const DASHED: f64 = 0.1;
-/// It marks the line as dotted.
+/// An amount that marks a line as dotted.
 const DOTTED: f64 = 0.3;
 /// The dash patterns for these widths, in units.
 const DASHES: [(u32, &str); 3] = [
@@ -183,7 +184,7 @@ fn mesh(plot: &mut Plot<'_, '_>, chart: &Chart) -> Result<(), Error> {
         .map_err(failed)
 }
 
-/// Draws a dashed line across the chart.
+/// Draws a mark: a dashed line across the chart.
 fn across(plot: &mut Plot<'_, '_>, mark: &Mark, [x, y]: [&Coordinate; 2]) -> Result<(), Error> {
     let axis = if mark.upright { x } else { y };
     if !axis.holds(mark.at) {
@@ -194,7 +195,7 @@ fn across(plot: &mut Plot<'_, '_>, mark: &Mark, [x, y]: [&Coordinate; 2]) -> Res
     plot.plotting_area().draw(&PathElement::new(line.to_vec(), stroke(SOFT_INK, 1.2 + DOTTED))).map_err(failed)
 }
 
-/// The words of the marks' lines.
+/// Draws the texts of the marks.
 fn words_of_marks(plot: &mut Plot<'_, '_>, chart: &Chart, ends: [&Coordinate; 2]) -> Result<(), Error> {
     let root = plot.plotting_area().strip_coord_spec();
     let (columns, rows) = plot.plotting_area().get_pixel_range();
@@ -211,7 +212,7 @@ fn pixel(plot: &Plot<'_, '_>, area: &Area<'_>, at: (f64, f64)) -> (i32, i32) {
     (x - base_x, y - base_y)
 }
 
-/// The runs of points that can be shown.
+/// The parts of a series without gaps, because some points cannot be shown.
 pub(crate) fn pieces<'a>(chart: &'a Chart, series: &'a Series) -> impl Iterator<Item = &'a [(f64, f64, f64)]> {
     series.points.split(|point| !chart.places(point)).filter(|piece| !piece.is_empty())
 }
@@ -262,8 +263,8 @@ fn draw(plot: &mut Plot<'_, '_>, chart: &Chart, (series, number): (&Series, usiz
     Ok(())
 }
 
-/// The parts of a line within both ranges: it is cut where it crosses an edge, along the straight
-/// line that is drawn.
+/// The parts of a line within both ranges. The line is cut where it crosses an edge, along the
+/// straight line that is drawn.
 pub(crate) fn clipped(points: &[(f64, f64, f64)], [x, y]: [&Coordinate; 2]) -> Vec<Vec<(f64, f64)>> {
     if let [(x_only, y_only, _)] = *points {
         return if x.holds(x_only) && y.holds(y_only) { vec![vec![(x_only, y_only)]] } else { Vec::new() };
@@ -315,8 +316,8 @@ pub(crate) fn inside(from: [f64; 2], to: [f64; 2]) -> Option<(f64, f64)> {
     (start < end).then_some((start, end))
 }
 
-/// Draws a point at a pixel, with a shape that depends on its series, so that series can be
-/// distinguished without colours.
+/// Draws a point at a pixel. Its shape depends on its series, so that series can be distinguished
+/// without colours.
 fn put_point(area: &Area<'_>, (x, y): (i32, i32), series: &Series, number: usize) -> Result<(), Error> {
     let style = colour::rgb(colour_of(series, number)).filled();
     let corners = |offsets: &[(i32, i32)]| Polygon::new(offsets.iter().map(|(dx, dy)| (x + dx, y + dy)).collect::<Vec<_>>(), style);
@@ -336,8 +337,8 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// The finished document: with its size, with a title and description for people who cannot see it,
-/// and with its colours for a dark page.
+/// Adds the last parts to a document: its size, a title and a description for people who cannot see
+/// it, and its colours for a dark page.
 fn finished(text: &str, chart: &Chart, (width, height): (i32, i32)) -> String {
     let body = text.split_once('>').map_or("", |(_, body)| body).replace(" opacity=\"1\"", "");
     // What the widths stand for.

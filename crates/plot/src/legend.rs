@@ -2,7 +2,7 @@
 
 use crate::Series;
 
-/// The position of an entry, from the left edge and the top of the legend, in pixels.
+/// An entry of the legend with its position, in pixels from the left edge and the top.
 pub(crate) struct Entry<'a> {
     pub(crate) series: &'a Series,
     pub(crate) number: usize,
@@ -14,7 +14,7 @@ pub(crate) const ROW: i32 = 19;
 pub(crate) const SAMPLE: i32 = 26;
 const GAP: i32 = 18;
 
-/// A cautious estimate of a text's width at the legend's size, because the font is not known here.
+/// A generous estimate of a text's width at the legend's size, because the font is not known here.
 pub(crate) fn text_width(text: &str, size: f64) -> i32 {
     (text.chars().count() as f64 * size * 0.56).ceil() as i32
 }

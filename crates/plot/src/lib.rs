@@ -25,8 +25,8 @@ pub enum Error {
     Backend(String),
 }
 
-/// The beginning of every chart, by which programs can distinguish charts from other drawings
-/// before they replace them.
+/// A text near the beginning of every chart, by which programs can distinguish charts from other
+/// drawings before they replace them.
 pub const MARK: &str = "data-by=\"truebloom-plot\"";
 
 /// The style sheet for a page with embedded charts [without their own](without_style): it sets
@@ -36,7 +36,7 @@ pub fn page_style() -> String {
     colour::dark_rules(&colour::all())
 }
 
-/// A chart's document without its style sheet, for a page that has [`page_style`].
+/// A chart's document without its style sheet, for a page that contains [`page_style`].
 #[must_use]
 pub fn without_style(svg: &str) -> String {
     match (svg.split_once("<style>"), svg.split_once("</style>")) {

@@ -21,7 +21,8 @@ pub enum Shape {
 pub struct Series {
     pub(crate) name: String,
     pub(crate) shape: Shape,
-    /// The abscissa, the ordinate, and the upper ordinate of a band (otherwise the same).
+    /// The points of the series: horizontal value, vertical value, and for a band the upper
+    /// vertical value (otherwise the same).
     pub(crate) points: Vec<(f64, f64, f64)>,
     pub(crate) colour: Option<usize>,
     pub(crate) ramp: Option<f64>,
@@ -61,7 +62,7 @@ impl Series {
         Series::of_pairs(name, Shape::Bars, points)
     }
 
-    /// A band: the abscissa, and the lower and upper ordinate.
+    /// A band: for each point, the horizontal value, and the lower and the upper vertical value.
     #[must_use]
     pub fn band(name: impl Into<String>, points: Vec<(f64, f64, f64)>) -> Series {
         Series::new(name, Shape::Band, points)
@@ -96,13 +97,13 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// A vertical line, at an abscissa.
+    /// A vertical line at this value of the horizontal axis.
     #[must_use]
     pub fn upright(at: f64, words: impl Into<String>) -> Mark {
         Mark { upright: true, at, words: words.into() }
     }
 
-    /// A horizontal line, at an ordinate.
+    /// A horizontal line at this value of the vertical axis.
     #[must_use]
     pub fn level(at: f64, words: impl Into<String>) -> Mark {
         Mark { upright: false, at, words: words.into() }

@@ -1,4 +1,4 @@
-//! Where the words of marks stand: beside their line, not over another's words, and not over a
+//! The positions of the marks' texts: beside their line, not over another text, and not over a
 //! curve while there is room elsewhere.
 
 use crate::axis::Coordinate;
@@ -6,11 +6,11 @@ use crate::draw::{clipped, inside, pieces};
 use crate::legend::text_width;
 use crate::{Chart, Mark, Shape};
 
-/// The size of the words, in pixels.
+/// The size of the texts, in pixels.
 pub(crate) const SIZE: f64 = 11.5;
-/// The height of a line of words.
+/// The height of a line of text.
 const HEIGHT: i32 = 14;
-/// From one line of words to the next, at upright marks.
+/// The distance from one line of text to the next, at upright marks.
 const ROW: i32 = HEIGHT + 1;
 
 /// A box between the axes, in pixels from their upper left corner.
@@ -33,8 +33,8 @@ impl Place {
     }
 }
 
-/// The marks with words, and the upper left corner of each one's words, in pixels from that of the
-/// area between the axes, which is so many pixels wide and high.
+/// The marks that have texts, each with the upper left corner of its text, in pixels from the
+/// corner of the area between the axes. `size` is the width and height of that area.
 pub(crate) fn placed<'a>(chart: &'a Chart, axes: [&Coordinate; 2], size: (i32, i32)) -> Vec<(&'a Mark, (i32, i32))> {
     let [x, y] = axes;
     let at = |mark: &Mark| if mark.upright { x.share(mark.at) } else { 1.0 - y.share(mark.at) };
@@ -64,19 +64,21 @@ pub(crate) fn placed<'a>(chart: &'a Chart, axes: [&Coordinate; 2], size: (i32, i
     found
 }
 
-/// At an upright line: from the top down, on the side that has room, then on the other.
+/// Candidate positions of the label of a vertical line, from top to bottom. At each height, the
+/// side of the line with more room comes first, and the other side second.
 fn beside(line: i32, width: i32, (wide, high): (i32, i32)) -> Vec<Place> {
     let (left, right) = (line - 5 - width, line + 5);
     let sides = if 10 * line > 7 * wide { [left, right] } else { [right, left] };
-    let rows = 0..((high - 4) / ROW).max(1);
-    let beside = rows.flat_map(|row| sides.map(|left| Place { left, top: 4 + ROW * row, width }));
+    let rows = || 0..((high - 4) / ROW).max(1);
+    let beside = rows().flat_map(|row| sides.map(|left| Place { left, top: 4 + ROW * row, width }));
     // Room on neither side: over the line, at the right edge.
-    let all = beside.chain([Place { left: (wide - width).max(0), top: 4, width }]).collect();
+    let over = rows().map(|row| Place { left: (wide - width).max(0), top: 4 + ROW * row, width });
+    let all = beside.chain(over).collect();
     within(all, wide, high)
 }
 
-/// At a level line, at its right end, then further left: above it, else below, else a line of words
-/// further away.
+/// Positions at a level line: at its right end, and then further left; above it, or below, or one
+/// line of text further away.
 fn along(line: i32, width: i32, (wide, high): (i32, i32)) -> Vec<Place> {
     let right = wide - 4 - width;
     let columns = [right, right * 3 / 4, right / 2, right / 4, 4];
@@ -85,14 +87,16 @@ fn along(line: i32, width: i32, (wide, high): (i32, i32)) -> Vec<Place> {
     within(all, wide, high)
 }
 
-/// Those between the axes; the first one where none is, as of words wider than the chart.
+/// Those positions that lie between the axes; if there are none, as for a text wider than the
+/// chart, the first one.
 fn within(all: Vec<Place>, wide: i32, high: i32) -> Vec<Place> {
     let fits = |place: &Place| place.left >= 0 && place.left + place.width <= wide && place.top >= 0 && place.top + HEIGHT <= high;
     let inside: Vec<Place> = all.iter().copied().filter(fits).collect();
     if inside.is_empty() { all.into_iter().take(1).collect() } else { inside }
 }
 
-/// The straight pieces of all curves and edges of bands, points as squares' diagonals.
+/// The straight pieces of all curves and edges of bands; points are represented by the diagonals of
+/// squares.
 fn curves(chart: &Chart, [x, y]: [&Coordinate; 2], (wide, high): (i32, i32)) -> Vec<[[f64; 2]; 2]> {
     let pixel = |at: (f64, f64)| [x.share(at.0) * f64::from(wide), (1.0 - y.share(at.1)) * f64::from(high)];
     let mut all = Vec::new();

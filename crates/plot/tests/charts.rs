@@ -141,6 +141,17 @@ fn words_leave_curves_alone() {
     assert!(svg.find("\nmark ").expect("words") < svg.find(&curve).expect("the curve"), "words come first");
 }
 
+/// Also in a narrow chart, where a text has room on neither side of its line.
+#[test]
+fn words_leave_curves_alone_in_a_narrow_chart() {
+    let rising = (0..=40).map(|i| (f64::from(i), 1.0 - (-f64::from(i) / 6.0).exp())).collect();
+    let chart = Chart::new("", Axis::linear("x"), Axis::linear("y")).with(Series::line("", rising));
+    let svg = chart.marked(Mark::upright(20.0, "mark as wide as half")).sized(300, 300).svg().expect("points");
+    let [(_, top)] = places_of_words(&svg)[..] else { panic!("one text") };
+    // The curve is above 290 from there on; the first row of texts begins at 180.
+    assert!(top > 290.0, "{top}: {svg}");
+}
+
 /// Points of six series have six shapes; a page of charts has one style sheet with every colour's
 /// rule.
 #[test]
@@ -237,10 +248,13 @@ fn extreme_numbers_draw_or_are_refused() {
 /// In a narrow chart no tick's label meets the next one, and no words go beyond an edge.
 #[test]
 fn words_fit_a_narrow_chart() {
-    for (axis, last) in [(Axis::linear("items"), 2e7), (Axis::linear("items"), 2e9), (Axis::log("rate"), 3e4)] {
+    let axes = [(Axis::linear("items"), 2e7), (Axis::linear("items"), 2e9), (Axis::log("rate"), 3e4)];
+    for ((axis, last), at) in axes.iter().cloned().flat_map(|axis| [0.02, 0.3, 0.48, 0.6, 0.69, 0.95].map(|at| (axis.clone(), at))) {
         let line = Series::line("a line", vec![(last / 2000.0, 0.0), (last, 1.0)]);
-        let mark = Mark::upright(0.48 * last, "asked for 1,000 items".to_owned());
-        let svg = Chart::new("", axis, Axis::linear("y")).with(line).marked(mark).sized(300, 300).svg().expect("points");
+        let mark = Mark::upright(at * last, "asked for 1,000 items".to_owned());
+        // A second text at the same line finds the better side taken.
+        let second = Mark::upright(at * last, "and 1,000 more of them".to_owned());
+        let svg = Chart::new("", axis, Axis::linear("y")).with(line).marked(mark).marked(second).sized(300, 300).svg().expect("points");
         let attribute =
             |text: &str, name: &str| text.split(&format!(" {name}=\"")).nth(1).and_then(|rest| rest.split('"').next().map(str::to_owned));
         let mut foot = Vec::new();

@@ -28,7 +28,7 @@ impl Answers {
     }
 }
 
-/// Converts the answers to the type that the keys had.
+/// Converts the answers to the type that belongs to the type of the keys.
 pub(crate) fn give_back<'py>(keys: &Bound<'py, PyAny>, answers: Answers) -> PyResult<Bound<'py, PyAny>> {
     keys.py().import("truebloom._answers")?.getattr("give_back")?.call1((answers, keys))
 }

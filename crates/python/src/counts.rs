@@ -160,7 +160,7 @@ impl CountMin {
     }
 }
 
-/// The most frequent keys of a stream, in fixed memory, with certain bounds on their counts.
+/// The most frequent keys of a stream, in fixed memory, with guaranteed bounds on their counts.
 ///
 /// >>> h = HeavyHitters("10%", seed=1)
 /// >>> h.update("the cat and the dog and the bird".split())
@@ -222,7 +222,7 @@ impl Keys {
 }
 
 impl CountMin {
-    /// Copies through its bytes, because both steps report a lack of memory.
+    /// Makes a copy by way of the bytes, because both steps report a lack of memory.
     fn copied(&self, py: Python<'_>) -> PyResult<Counters> {
         let bytes = self.held.read(py, Counters::to_bytes).map_err(|error| build_error(py, &error))?;
         py.detach(|| Counters::from_bytes(&bytes)).map_err(|error| format_error(py, &error))
@@ -230,7 +230,7 @@ impl CountMin {
 }
 
 impl HeavyHitters {
-    /// Copies through its bytes, because both steps report a lack of memory.
+    /// Makes a copy by way of the bytes, because both steps report a lack of memory.
     fn copied(&self, py: Python<'_>) -> PyResult<Hitters> {
         let bytes = self.held.read(py, Hitters::to_bytes).map_err(|error| build_error(py, &error))?;
         py.detach(|| Hitters::from_bytes(&bytes)).map_err(|error| format_error(py, &error))

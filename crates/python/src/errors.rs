@@ -73,7 +73,7 @@ pub(crate) fn math_error(py: Python<'_>, error: &Error) -> PyErr {
     })
 }
 
-/// An exception for this many bytes that cannot be allocated.
+/// An exception that says that this many bytes cannot be allocated.
 pub(crate) fn no_memory(py: Python<'_>, bytes: u64) -> PyErr {
     build_error(py, &BuildError::Memory { bytes })
 }
@@ -125,7 +125,7 @@ pub(crate) fn merge_error(py: Python<'_>, error: &MergeError) -> PyErr {
     })
 }
 
-/// What opens a file of another kind, in the terms of this package.
+/// Says what opens a file of another kind, in the terms of this package.
 fn opened_by(kind: truebloom::FileKind) -> &'static str {
     use truebloom::FileKind;
     match kind {
@@ -157,7 +157,7 @@ pub(crate) fn format_error(py: Python<'_>, error: &FormatError) -> PyErr {
     raise(py, Kind::Format, &format_text(error))
 }
 
-/// The message without the number, which is in `errno`.
+/// The message of the error without its number, which is in `errno`.
 fn in_words(cause: &io::Error) -> String {
     let text = cause.to_string();
     text.rsplit_once(" (os error ").map_or(text.clone(), |(words, _)| words.to_owned())

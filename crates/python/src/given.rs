@@ -39,8 +39,8 @@ fn brief(value: &Bound<'_, PyAny>) -> String {
     }
 }
 
-/// A rate: a float or a decimal stands for the decimal that it is written as; a text like "0.1%" or
-/// "1/1000" is parsed.
+/// A rate: a float or a decimal stands for the decimal as which it is written; a text like "0.1%"
+/// or "1/1000" is parsed.
 pub(crate) fn rate(value: &Bound<'_, PyAny>) -> PyResult<Rate> {
     let py = value.py();
     if let Ok(float) = value.cast::<PyFloat>() {
@@ -52,7 +52,7 @@ pub(crate) fn rate(value: &Bound<'_, PyAny>) -> PyResult<Rate> {
     Err(raise(py, Kind::Plan, &format!("{} is not a rate; write it as 0.001, '0.1%' or '1/1000'", brief(value))))
 }
 
-/// Whether this is a Decimal, a Fraction or a number of another library.
+/// Whether the object is a Decimal, a Fraction or a number of another library.
 fn is_number(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
     value.is_instance(&py.import("numbers")?.getattr("Number")?)
@@ -101,7 +101,7 @@ pub(crate) fn copied(py: Python<'_>, buffer: &PyBuffer<u8>) -> PyResult<Vec<u8>>
     Ok(copy)
 }
 
-/// The arguments for a plan.
+/// The arguments for a plan, as they were given.
 #[derive(Default)]
 pub(crate) struct Wish<'a, 'py> {
     pub(crate) items: Option<&'a Bound<'py, PyAny>>,
@@ -128,11 +128,15 @@ impl Wish<'_, '_> {
             Some(name) => name.parse().map_err(|error| math_error(py, &error))?,
         };
         target.layout = match self.layout {
-            None | Some("spread") => Layout::Spread,
+            None | Some("spread" | "standard") => Layout::Spread,
             Some("lines" | "blocked") => Layout::Lines,
             Some("auto") => Layout::Auto,
             Some(other) => {
-                return Err(raise(py, Kind::Plan, &format!("layout is {other:?}, but must be 'spread', 'lines' or 'auto'")));
+                return Err(raise(
+                    py,
+                    Kind::Plan,
+                    &format!("layout is {other:?}, but must be 'spread' (or 'standard'), 'lines' (or 'blocked') or 'auto'"),
+                ));
             }
         };
         match (self.mean, self.confidence) {

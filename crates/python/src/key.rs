@@ -1,4 +1,4 @@
-//! From a Python object to a key: the same key as in Rust and in the shell.
+//! Converts Python objects to keys: the same keys as in Rust and in the shell.
 
 use crate::errors::{Kind, no_memory, raise};
 use crate::given::copied;
@@ -83,7 +83,8 @@ pub(crate) struct NoMemory {
     pub(crate) bytes: u64,
 }
 
-/// Appends bytes, or reports that there is not enough memory, because keys may have any length.
+/// Appends bytes, or reports that there is not enough memory; this is needed because keys may have
+/// any length.
 #[inline]
 pub(crate) fn extend(to: &mut Vec<u8>, bytes: &[u8]) -> Result<(), NoMemory> {
     to.try_reserve(bytes.len()).map_err(|_| NoMemory { bytes: (to.len() + bytes.len()) as u64 })?;
@@ -96,7 +97,7 @@ pub(crate) const MOST_NESTED: usize = 32;
 
 static UUID: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
-/// The key of a text, a byte string or a whole number, which most keys are.
+/// The key of a text, a byte string or a whole number; most keys are one of these.
 #[inline]
 fn usual_key<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<RawKey<'a>>> {
     if let Ok(text) = object.cast::<PyString>() {
@@ -185,7 +186,7 @@ fn too_nested(py: Python<'_>) -> PyErr {
     raise(py, Kind::KeyType, &format!("a key cannot have more than {MOST_NESTED} tuples within each other"))
 }
 
-/// The same for any key except a tuple.
+/// Calls `use_key` with the key of any object except a tuple.
 fn with_atom<R>(object: &Bound<'_, PyAny>, use_key: impl FnOnce(RawKey<'_>) -> R) -> PyResult<R> {
     let py = object.py();
     if let Some(key) = usual_key(object)? {
@@ -213,8 +214,8 @@ fn with_atom<R>(object: &Bound<'_, PyAny>, use_key: impl FnOnce(RawKey<'_>) -> R
     }
 }
 
-/// Integers of up to 64 bits, signed or not: in the crate, all of them are their eight bytes,
-/// sign-extended.
+/// The key of an integer of up to 64 bits, signed or not: in the crate, all of them are their eight
+/// bytes, sign-extended.
 #[inline]
 fn number(integer: &Bound<'_, PyInt>) -> PyResult<u64> {
     if let Ok(signed) = integer.extract::<i64>() {

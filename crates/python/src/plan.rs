@@ -2,7 +2,7 @@
 
 use crate::errors::{Kind, math_error, raise};
 use crate::given::Wish;
-use crate::results::{grouped, rate, result};
+use crate::results::{plural, rate, result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -95,14 +95,14 @@ impl Plan {
         self.plan.layout().name()
     }
 
-    /// The rate that was asked for, if one was.
+    /// The requested rate, if one was.
     #[getter]
     fn asked_fpr(&self) -> Option<f64> {
         self.plan.rate.map(|rate| rate.to_f64())
     }
 
     /// The expected rate once the filter holds its items: a mean over seeds, proven to be at most
-    /// the rate asked for.
+    /// the requested rate.
     #[getter]
     fn fpr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         rate(py, &self.plan.fpr)
@@ -138,7 +138,8 @@ impl Plan {
             Some(one) => format!("at most {:.5e} with {}% confidence (proven)", one.fpr.upper, one.confidence * 100.0),
             None => format!("at most {:.5e} on average (proven)", self.plan.fpr.upper),
         };
-        format!("<Plan for {} keys: {} bits, {} probes, {promise}>", grouped(self.plan.items), grouped(self.plan.bits), self.plan.probes)
+        let (keys, bits) = (plural(self.plan.items, "key"), plural(self.plan.bits, "bit"));
+        format!("<Plan for {keys}: {bits}, {}, {promise}>", plural(self.plan.probes.into(), "probe"))
     }
 
     fn __eq__(&self, other: &Plan) -> bool {

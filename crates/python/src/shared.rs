@@ -12,12 +12,12 @@ impl<T: Send + Sync> Shared<T> {
         Shared(RwLock::new(value))
     }
 
-    /// It must be called with the interpreter released.
+    /// Locks the value for reading; must be called with the interpreter released.
     pub(crate) fn held(&self) -> RwLockReadGuard<'_, T> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// It must be called with the interpreter released.
+    /// Locks the value for changes; must be called with the interpreter released.
     pub(crate) fn held_to_change(&self) -> RwLockWriteGuard<'_, T> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
@@ -28,7 +28,8 @@ impl<T: Send + Sync> Shared<T> {
         self.0.try_read().ok()
     }
 
-    /// Reads the value quickly: with the interpreter held, unless another thread has the lock.
+    /// Reads the value by a quick function: with the interpreter held, unless another thread has
+    /// the lock.
     #[inline]
     pub(crate) fn look<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&T) -> R + Send) -> R {
         match self.0.try_read() {
@@ -37,12 +38,13 @@ impl<T: Send + Sync> Shared<T> {
         }
     }
 
-    /// Reads the value for long: with the interpreter released.
+    /// Reads the value by a function that takes long: with the interpreter released.
     pub(crate) fn read<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&T) -> R + Send) -> R {
         py.detach(|| look(&self.held()))
     }
 
-    /// Changes the value quickly: with the interpreter held, unless another thread has the lock.
+    /// Changes the value by a quick function: with the interpreter held, unless another thread has
+    /// the lock.
     #[inline]
     pub(crate) fn change<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut T) -> R + Send) -> R {
         match self.0.try_write() {
@@ -51,7 +53,7 @@ impl<T: Send + Sync> Shared<T> {
         }
     }
 
-    /// Changes the value for long: with the interpreter released.
+    /// Changes the value by a function that takes long: with the interpreter released.
     pub(crate) fn write<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut T) -> R + Send) -> R {
         py.detach(|| change(&mut self.held_to_change()))
     }
@@ -75,8 +77,8 @@ impl<T: Send + Sync> Shared<T> {
         })
     }
 
-    /// Changes this value by another one. If both are the same value, a `copy` is used, because one
-    /// value cannot be changed and read at once.
+    /// Changes this value by means of another one. If both are the same value, a `copy` is used,
+    /// because one value cannot be changed and read at once.
     pub(crate) fn change_by<R: Send>(
         &self,
         py: Python<'_>,

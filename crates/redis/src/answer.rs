@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::CStr;
 
-/// A reply, sent in the form of the client's protocol.
+/// A reply, which is sent in the form of the client's protocol.
 pub(crate) enum Reply {
     Ok,
     Number(i64),
@@ -20,7 +20,7 @@ pub(crate) enum Reply {
     Map(Vec<(&'static CStr, Reply)>),
 }
 
-/// Why a command did nothing.
+/// The reason why a command did nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Failure {
     /// The whole line of the error, which begins with its code.
@@ -36,7 +36,7 @@ impl Failure {
         Failure::Text(text.into())
     }
 
-    /// The library's error as an error of the server.
+    /// Converts an error of the library to an error of the server.
     pub(crate) fn of(error: impl std::fmt::Display) -> Failure {
         Failure::Text(format!("ERR {error}").into())
     }

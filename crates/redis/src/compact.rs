@@ -12,14 +12,15 @@ use truebloom::scheme::Scheme as _;
 use truebloom::{KeyHash, PortableHasher, Seed};
 use truebloom_math::mix;
 
-/// A filter with more words than this counts as large: from 2 MiB on, looking up its keys in
-/// batches is worthwhile.
+/// The largest number of words of a compact filter; from 2 MiB on, looking up keys in batches is
+/// worthwhile.
 pub(crate) const MOST_WORDS: usize = 1 << 18;
 
-/// How many words precede those of the layers: the seed, so that the filter itself takes 32 bytes.
+/// The number of words before those of the layers. These words hold the seed, so that the filter
+/// itself takes only 32 bytes.
 pub(crate) const SEED_WORDS: usize = 2;
 
-/// A small filter: 32 bytes, and its words.
+/// A small filter: 32 bytes, and a block of words.
 #[derive(Clone)]
 pub(crate) struct Compact {
     shape: Arc<Shape>,
@@ -30,8 +31,8 @@ pub(crate) struct Compact {
     changed: u32,
     /// The number of additional offers, for filters that come from files.
     repeats: u16,
-    /// Other kinds of values are encoded by values that this byte never has, so that they need no
-    /// additional memory.
+    /// Values that this byte never has stand for the other kinds of values, so that a value needs
+    /// no additional memory for its kind.
     _mark: Mark,
 }
 
@@ -41,11 +42,11 @@ enum Mark {
     Compact,
 }
 
-/// A compact filter would have to grow beyond [`MOST_WORDS`].
+/// Says that a compact filter would have to grow beyond [`MOST_WORDS`].
 pub(crate) struct Outgrown;
 
-/// What a query of a compact filter needs: its hasher, and the salt of each layer. It is made once
-/// per command.
+/// The values that a query of a compact filter needs: its hasher, and the salt of each layer. The
+/// values are computed once per command.
 pub(crate) struct Asker {
     hasher: PortableHasher,
     salts: [[u64; 2]; MOST_LAYERS],
@@ -59,7 +60,7 @@ impl Asker {
         self.hasher.hash_key(item)
     }
 
-    /// The salts of the layers up to this number: docs/FORMAT.md, kind 5.
+    /// Computes the salts of the layers up to this number: docs/FORMAT.md, kind 5.
     fn salt_up_to(&mut self, layers: usize) {
         let seed = u128::from(truebloom::KeyHasher::seed(&self.hasher));
         let word = u128::from(u64::from_le_bytes(*b"scalable"));
@@ -83,11 +84,11 @@ impl Asker {
     }
 }
 
-/// A layer: its number, its plan, and where its words begin.
+/// A layer: its number, its plan, and the position of its words.
 type Place<'a> = (usize, &'a Layer, usize);
 
 impl Compact {
-    /// An empty filter; `None` if it would be a large one.
+    /// An empty filter; `None` if it would be too large for a compact one.
     pub(crate) fn new(shape: &Arc<Shape>, seed: Seed) -> Result<Option<Compact>, Failure> {
         let Some(layer) = shape.layer(0).filter(|layer| layer.words() < MOST_WORDS) else { return Ok(None) };
         let words = zeroed(SEED_WORDS + 1 + layer.words())?;
@@ -101,8 +102,8 @@ impl Compact {
         Compact { shape, words, changed, repeats, _mark: Mark::Compact }
     }
 
-    /// The filter with these words, the first two of which are for the seed, if they are valid:
-    /// every count is checked against the bits, and the bits against the plan.
+    /// A filter with these words; the first two are for the seed. It is an error if they are not
+    /// valid: every count is checked against the bits, and the bits against the plan.
     pub(crate) fn checked(shape: Arc<Shape>, seed: Seed, words: Box<[u64]>, changed: u32, repeats: u16) -> Option<Compact> {
         let filter = Compact::of(shape, seed, words, changed, repeats);
         let (mut end, mut sum) = (0, 0u64);
@@ -157,12 +158,12 @@ impl Compact {
         self.repeats
     }
 
-    /// About how many items its layers can hold.
+    /// The approximate number of items that the filter's layers can hold.
     pub(crate) fn capacity(&self) -> u64 {
         self.layers().map(|(_, layer, _)| layer.items).sum()
     }
 
-    /// The number of bytes that it takes in addition to the value that contains it.
+    /// The number of bytes that the filter takes in addition to the value that contains it.
     pub(crate) fn bytes(&self) -> usize {
         class(8 * self.words.len())
     }
@@ -184,7 +185,7 @@ impl Compact {
         (counts & u64::from(u32::MAX), counts >> 32)
     }
 
-    /// What a query needs.
+    /// The values that a query needs.
     pub(crate) fn asker(&self) -> Asker {
         let is_salted = matches!(self.shape.kind, Kind::Growing(_));
         let mut asker = Asker { hasher: self.hasher(), salts: [[0; 2]; MOST_LAYERS], salted: 0, is_salted };
@@ -202,8 +203,8 @@ impl Compact {
         })
     }
 
-    /// Inserts an item that is in no layer. An error if it needs more room than the limits allow,
-    /// if they apply; or more than a compact filter can have.
+    /// Inserts an item that no layer has. Returns an error if this takes more memory than the
+    /// limits allow, if they apply, or more than a compact filter can have.
     pub(crate) fn insert(&mut self, asker: &mut Asker, hash: KeyHash, is_limited: bool) -> Result<Result<(), Outgrown>, Failure> {
         let shape = self.shape.clone();
         let last = self.layers().last().map(|(number, _, start)| (number, start));
@@ -237,7 +238,7 @@ impl Compact {
         Ok(Ok(()))
     }
 
-    /// Makes room for a layer of this many words.
+    /// Allocates a layer of this many words.
     fn extend(&mut self, more: usize, is_limited: bool) -> Result<(), Failure> {
         let count = self.words.len() + more;
         if is_limited {
@@ -250,7 +251,7 @@ impl Compact {
     }
 }
 
-/// This many words, or an error.
+/// Allocates this many words of 0, or returns an error.
 pub(crate) fn zeroed(count: usize) -> Result<Box<[u64]>, Failure> {
     let mut words: Vec<u64> = Vec::new();
     words.try_reserve_exact(count).map_err(|_| Failure::text(format!("ERR cannot allocate {} bytes", 8 * count)))?;

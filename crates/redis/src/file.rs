@@ -1,4 +1,9 @@
 //! Compact filters as files of the project, and back: docs/FORMAT.md, kinds 1 and 5.
+//!
+//! The second place that knows the format. It writes files, and takes apart those that the filter
+//! crate has just written; what others wrote is read by the crate's reader alone. The filter crate
+//! has no constructor from words without a file, because such a constructor would need checks as
+//! well. `tests` compares these bytes with the crate's.
 
 use crate::answer::Failure;
 use crate::compact::{Compact, MOST_WORDS, SEED_WORDS, zeroed};
@@ -20,10 +25,10 @@ mod at {
     pub(super) const CHECKSUM: usize = 248;
 }
 
-/// Bytes of a header.
+/// The number of bytes in a header.
 const HEADER: usize = 256;
 
-/// Words of a layer's record.
+/// The number of words in a layer's record.
 const RECORD: usize = 8;
 
 /// The bytes of the filter's file.
@@ -83,13 +88,13 @@ fn put(bytes: &mut [u8], offset: usize, field: &[u8]) {
     }
 }
 
-/// The same filter as the library's type.
+/// The compact filter as a filter of the library's type.
 pub(crate) fn to_filter(filter: &Compact) -> Result<AnyFilter, Failure> {
     AnyFilter::from_bytes(&to_bytes(filter)?).map_err(Failure::of)
 }
 
-/// The compact form of a filter, if it has one: it must be small, have the standard scheme and the
-/// layers that its growth plans, and be neither merged nor labelled.
+/// The compact form of a filter, if there is one: the filter must be small, have the standard
+/// scheme and the layers that its growth plans, and be neither merged nor labelled.
 pub(crate) fn to_compact(filter: &AnyFilter, expansion: u32) -> Option<Compact> {
     let is_plain = !filter.is_merged() && filter.label().is_none() && filter.bits() / 64 < MOST_WORDS as u64;
     if !is_plain {

@@ -1,4 +1,5 @@
-//! Filters that come from RedisBloom: their layers as they are, asked by RedisBloom's arithmetic, and a filter of our own for what is added here.
+//! Filters that come from RedisBloom: their layers are kept as they are and queried by RedisBloom's
+//! arithmetic, and items that are added here go into a filter of our own.
 
 use crate::answer::{FULL, Failure};
 use crate::commands::Request;
@@ -16,25 +17,26 @@ pub(crate) struct Imported {
     chain: Chain,
     /// The bits of each layer.
     bits: Vec<Box<[u64]>>,
-    /// What was added here: a compact filter or a large one, made when the first item comes.
+    /// The items that were added here: a compact filter or a large one, made when the first item
+    /// comes.
     own: Option<Box<Value>>,
 }
 
-/// Bytes of a filter beside its bits, about.
+/// The approximate number of bytes that a filter takes beside its bits.
 const OWN_BYTES: usize = 256;
 
-/// The fewest items, and the lowest rate, that the filter for what is added here is made for.
+/// The smallest number of items, and the lowest rate, for which the filter of added items is made.
 const LEAST_ITEMS: u64 = 100;
 const LOWEST_RATE: f64 = 1e-12;
 
 /// The odd step of SplitMix64, whose finalizer `mix` is.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Random keys that tell the present rate: some milliseconds.
+/// The number of random keys with which the present rate is measured; they take some milliseconds.
 const SAMPLE: u64 = 100_000;
 
 impl Imported {
-    /// The filter of a chain, each of whose layers has its words here.
+    /// The filter of a chain, with the words of each layer.
     pub(crate) fn new(chain: Chain, mut bits: Vec<Box<[u64]>>) -> Imported {
         for (layer, words) in chain.layers.iter().zip(&mut bits) {
             // What is beyond the bits is never asked, and would count as set.
@@ -79,7 +81,7 @@ impl Imported {
         Ok(found)
     }
 
-    /// Adds items in order; true for those that were not contained.
+    /// Adds items in order; returns true for those that were not contained.
     pub(crate) fn add<'a>(
         &mut self,
         items: impl Iterator<Item = &'a [u8]>,
@@ -103,7 +105,9 @@ impl Imported {
             .collect()
     }
 
-    /// The empty filter for what is added here. Nothing but what came from RedisBloom decides what it is like, so that replicas agree: also its seed, which nobody knows who does not have all the bits.
+    /// The empty filter for items that are added here. The parameters of this filter depend only on
+    /// the data that came from RedisBloom, so that replicas agree. The seed of this filter also
+    /// depends only on that data; nobody knows the seed who does not have all the bits.
     fn new_own(&self, is_limited: bool) -> Result<Value, Failure> {
         let capacity = self.chain.layers.iter().fold(0u64, |sum, layer| sum.saturating_add(layer.capacity));
         let items = self.chain.items();
@@ -129,7 +133,7 @@ impl Imported {
         Seed::from(hash.digest128())
     }
 
-    /// Items of its layers, and those that were added here.
+    /// The number of items in the layers that came, plus those that were added here.
     pub(crate) fn items(&self) -> u64 {
         self.chain.items().saturating_add(self.own().map_or(0, Value::items))
     }
@@ -145,20 +149,21 @@ impl Imported {
         OWN_BYTES + layers + self.own().map_or(0, Value::bytes)
     }
 
-    /// Bits, probes, set bits and items of each layer that came.
+    /// The bits, probes, set bits and items of each imported layer.
     pub(crate) fn counts(&self) -> Vec<[u64; 4]> {
         let ones = |bits: &[u64]| bits.iter().map(|word| u64::from(word.count_ones())).sum();
         self.layers().map(|(plan, bits)| [plan.bits, plan.probes.into(), ones(bits), plan.items]).collect()
     }
 
-    /// How many of so many random keys the layers that came have. Their positions are no independent ones, so that the set bits do not tell the rate.
+    /// How many of this many random keys the layers that came contain. A measurement is needed
+    /// because their positions are not independent, so the set bits do not determine the rate.
     pub(crate) fn hits(&self, queries: u64, seed: u64) -> u64 {
         let word = |number: u64| mix(seed.wrapping_add((number + 1).wrapping_mul(STEP)));
         let keys = (0..queries).map(|number| Hashes { first: word(2 * number), second: word(2 * number + 1) });
         keys.filter(|hashes| self.has(*hashes)).count() as u64
     }
 
-    /// What the rate of the layers that came is at most, with a confidence of 99%.
+    /// An upper bound on the rate of the layers that came, with a confidence of 99%.
     pub(crate) fn most_now(&self) -> f64 {
         // The interval has half of what it misses on each side.
         binomial::interval(self.hits(SAMPLE, 0), SAMPLE, 0.98).1

@@ -3,8 +3,9 @@
 
 use crate::answer::{FULL, Failure};
 use crate::memory::{self, class};
-use truebloom::{AnyFilter, Filter, KeyHash, ScalableFilter};
+use truebloom::{AnyFilter, FileHeader, Filter, KeyHash, ScalableFilter};
 use truebloom_math::Growth;
+use truebloom_math::law::Layer;
 
 /// A filter of the library.
 #[derive(Clone)]
@@ -16,14 +17,25 @@ pub(crate) struct Large {
     room: u64,
 }
 
-/// The approximate number of bytes in addition to a filter's bits.
+/// The approximate number of bytes in addition to a filter's bits, and to those of each layer,
+/// whose vectors have room for up to twice as many.
 const OWN_BYTES: usize = 512;
+const LAYER_BYTES: usize = 800;
+
+/// The most layers of a filter that grows. Each query searches all layers, and computing the rate
+/// of a merged filter considers pairs of layers. By growing alone no filter has a hundred, but by
+/// merging any number.
+const MOST_LAYERS: usize = 1_024;
 
 /// From this many bytes on, a layer of bits begins at a huge page.
 const HUGE: usize = 2 << 20;
 
-/// How many items are hashed and prefetched before any is inserted.
-const TOGETHER: usize = 256;
+/// How many items are prefetched ahead of the one that is inserted.
+const AHEAD: usize = 16;
+
+/// Up to this number of items, the bits of all items are prefetched, and then the items are looked
+/// up one by one.
+const FEW: usize = 32;
 
 impl Large {
     pub(crate) fn new(filter: AnyFilter, expansion: u32) -> Large {
@@ -52,7 +64,12 @@ impl Large {
     /// hold.
     pub(crate) fn capacity(&self) -> u64 {
         match &self.filter {
-            AnyFilter::Scalable(grows) => capacity_of(grows.growth(), grows.layers().len()),
+            AnyFilter::Scalable(grows) => {
+                let numbers = grows.layer_numbers();
+                // A plan takes a tenth of a millisecond: one for all layers of a number.
+                let items = |alike: &[u64]| Some(planned(grows.growth(), *alike.first()?)?.1.saturating_mul(alike.len() as u64));
+                numbers.chunk_by(|one, other| one == other).filter_map(items).fold(0, u64::saturating_add)
+            }
             other => other.capacity().unwrap_or(0),
         }
     }
@@ -66,20 +83,26 @@ impl Large {
     }
 
     pub(crate) fn contains_all(&self, hashes: &[KeyHash]) -> Vec<bool> {
-        self.filter.contains_all_hashes(hashes).iter().collect()
+        if hashes.len() > FEW {
+            return self.filter.contains_all_hashes(hashes).iter().collect();
+        }
+        hashes.iter().for_each(|hash| self.filter.prefetch(*hash));
+        hashes.iter().map(|hash| self.filter.contains_hash(*hash)).collect()
     }
 
     /// Adds items in order; returns true for those that were not contained. Items that are already
     /// contained change nothing.
     pub(crate) fn add(&mut self, hashes: &[KeyHash], is_limited: bool) -> Vec<Result<bool, Failure>> {
+        let (first, rest) = hashes.split_at(hashes.len().min(AHEAD));
+        first.iter().for_each(|hash| self.filter.prefetch(*hash));
+        let ahead = rest.iter().map(Some).chain(std::iter::repeat(None));
         let mut answers = Vec::with_capacity(hashes.len());
-        for hashes in hashes.chunks(TOGETHER) {
-            let known = self.contains_all(hashes);
-            for (hash, known) in hashes.iter().zip(known) {
-                // One that came just before may be the same.
-                let known = known || self.filter.contains_hash(*hash);
-                answers.push(if known { Ok(false) } else { self.insert(*hash, is_limited).map(|()| true) });
+        for (hash, ahead) in hashes.iter().zip(ahead) {
+            if let Some(ahead) = ahead {
+                self.filter.prefetch(*ahead);
             }
+            let known = self.filter.contains_hash(*hash);
+            answers.push(if known { Ok(false) } else { self.insert(*hash, is_limited).map(|()| true) });
         }
         answers
     }
@@ -96,6 +119,7 @@ impl Large {
             self.room = room_of(grows);
         }
         if self.room == 0 && is_limited {
+            check_layers(grows.layers().len() as u64 + 1)?;
             let next = next_bytes(grows)?;
             let now = self.bytes() as u64;
             memory::check(now.saturating_add(next), now)?;
@@ -107,18 +131,35 @@ impl Large {
     }
 }
 
-/// Bytes that a filter takes.
+/// Refuses a filter with too many layers.
+pub(crate) fn check_layers(layers: u64) -> Result<(), Failure> {
+    if layers > MOST_LAYERS as u64 {
+        return Err(Failure::text(format!(
+            "ERR the filter would have {layers} layers, but {MOST_LAYERS} are the most, because each query looks in all of them"
+        )));
+    }
+    Ok(())
+}
+
+/// The number of bytes that the filter of a file takes; refused if it has too many layers.
+pub(crate) fn bytes_of_file(header: &FileHeader) -> Result<u64, Failure> {
+    check_layers(header.layers())?;
+    let own = OWN_BYTES + (LAYER_BYTES + class(136)) * header.layers() as usize;
+    Ok(header.file_bytes().saturating_add(own as u64))
+}
+
+/// The number of bytes that a filter takes.
 pub(crate) fn bytes(filter: &AnyFilter) -> usize {
     let layers = match filter {
-        AnyFilter::Scalable(grows) => grows.layers().iter().map(|layer| layer_bytes(layer.bits())).sum(),
+        AnyFilter::Scalable(grows) => grows.layers().iter().map(|layer| LAYER_BYTES + layer_bytes(layer.bits())).sum(),
         other => layer_bytes(other.bits()),
     };
     OWN_BYTES + layers
 }
 
-/// About the items that so many layers take.
-pub(crate) fn capacity_of(growth: &Growth, layers: usize) -> u64 {
-    (0..layers as u32).map(|number| growth.layer(number).map_or(0, |layer| layer.items)).sum()
+/// The layer with this number in a growth, and the items that it is for.
+fn planned(growth: &Growth, number: u64) -> Option<(Layer, u64)> {
+    growth.layer(u32::try_from(number).ok()?).ok().map(|planned| (planned.layer, planned.items))
 }
 
 /// The number of bytes for this many bits, in their own allocation.
@@ -140,6 +181,8 @@ fn room_of(grows: &ScalableFilter) -> u64 {
 
 /// The number of bytes in the next layer.
 fn next_bytes(grows: &ScalableFilter) -> Result<u64, Failure> {
-    let number = u32::try_from(grows.layers().len()).unwrap_or(u32::MAX);
-    Ok(layer_bytes(grows.growth().layer(number).map_err(Failure::of)?.layer.bits()) as u64)
+    // Not as many as there are layers: after a merge there can be several of one number.
+    let number = grows.layer_numbers().last().map_or(0, |last| last.saturating_add(1));
+    let (next, _) = planned(grows.growth(), number).ok_or_else(|| Failure::text("ERR the filter would have more than 2^62 bits"))?;
+    Ok((LAYER_BYTES + layer_bytes(next.bits())) as u64)
 }

@@ -1,4 +1,5 @@
-//! Values whose chunks are still coming: those of this module's BF.SCANDUMP, or of RedisBloom's.
+//! Values whose chunks are still being loaded: those of this module's BF.SCANDUMP, or of
+//! RedisBloom's.
 
 use crate::answer::Failure;
 use crate::compact::zeroed;
@@ -8,18 +9,18 @@ use crate::redisbloom::Chain;
 use crate::state::{self, CHUNK};
 use crate::value::Value;
 
-/// The chunks so far.
+/// The chunks that have come so far.
 #[derive(Clone)]
 pub(crate) struct Loading {
-    /// The first one as it came.
+    /// The first chunk, unchanged.
     header: Vec<u8>,
     origin: Origin,
-    /// Those after it.
+    /// The bytes of the later chunks.
     bytes: Vec<u8>,
     total: u64,
 }
 
-/// Whose chunks they are.
+/// The module whose chunks these are.
 #[derive(Clone)]
 enum Origin {
     Own,
@@ -53,17 +54,18 @@ impl Loading {
         Ok(Loading { header: header.to_vec(), origin, bytes: Vec::new(), total })
     }
 
-    /// The first chunk, and the bytes so far.
+    /// The first chunk, and the bytes that have come after it.
     pub(crate) fn parts(&self) -> (&[u8], &[u8]) {
         (&self.header, &self.bytes)
     }
 
-    /// Bytes of the value when all have come.
+    /// The number of bytes of the value when all chunks have come.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
 
-    /// The iterator that the next chunk comes with, if it has so many bytes: its number, or with RedisBloom the place where it ends.
+    /// The iterator with which the next chunk comes, if it has this many bytes: its number, or with
+    /// RedisBloom the position of its end.
     pub(crate) fn next(&self, length: usize) -> u64 {
         let taken = self.bytes.len() as u64;
         match self.origin {
@@ -88,14 +90,15 @@ impl Loading {
         if chunk.is_empty() || chunk.len() as u64 > left {
             return Err(Failure::text(format!("ERR received bad data: a chunk of {} bytes, where {left} are left", chunk.len())));
         }
-        // Room for a quarter more than there is, so that many small chunks are not copied as often as they are.
+        // Room for a quarter more than there is, so that many small chunks are not copied as often
+        // as they are.
         let spare = (self.bytes.len() / 4).min(usize::try_from(left).unwrap_or(usize::MAX));
         self.bytes.try_reserve_exact(spare.max(chunk.len())).map_err(|_| Failure::text("ERR cannot allocate the chunk"))?;
         self.bytes.extend_from_slice(chunk);
         Ok(self.bytes.len() as u64 == self.total)
     }
 
-    /// The value, when all have come.
+    /// Makes the value, when all chunks have come.
     pub(crate) fn value(&self, limit: Option<u64>) -> Result<Value, String> {
         let Origin::RedisBloom(chain) = &self.origin else {
             return state::read(&mut &self.bytes[..], limit).map_err(|why| why.to_string());

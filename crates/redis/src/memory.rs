@@ -5,7 +5,7 @@ use crate::plans;
 use crate::settings;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes of all values. Values may be freed by a thread of the server.
+/// The number of bytes of all values. Values may be freed by a thread of the server.
 static BYTES: AtomicU64 = AtomicU64::new(0);
 static VALUES: AtomicU64 = AtomicU64::new(0);
 
@@ -31,19 +31,19 @@ pub(crate) fn totals() -> (u64, u64) {
     (VALUES.load(Ordering::Relaxed), BYTES.load(Ordering::Relaxed))
 }
 
-/// The largest number of bytes for a new value: the limit for one key, and what is left of the
-/// limit for all.
+/// The largest number of bytes for a new value: the limit for one key, or the rest of the limit for
+/// all keys if that is smaller.
 pub(crate) fn room_of_a_key() -> u64 {
     settings::most_bytes_of_a_key().min(left_of_all())
 }
 
-/// What is left of all, after the values and the plans that they share.
+/// The rest of the limit for all keys, after the values and the plans that they share.
 fn left_of_all() -> u64 {
     settings::most_bytes_of_all().saturating_sub(totals().1).saturating_sub(plans::bytes())
 }
 
-/// Refuses a value that would take `bytes`, of which it already takes `now`; called before the
-/// allocation.
+/// Returns an error if a value would take `bytes` and thereby exceed a limit; it already takes
+/// `now` of them. The check is called before the allocation.
 pub(crate) fn check(bytes: u64, now: u64) -> Result<(), Failure> {
     let (key, left) = (settings::most_bytes_of_a_key(), left_of_all());
     if bytes > key {
@@ -62,7 +62,8 @@ pub(crate) fn check(bytes: u64, now: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Bytes that the allocator takes for a block: jemalloc's classes, four to each doubling. Blocks of 16 KiB or more take whole pages.
+/// The number of bytes that the allocator takes for a block, by jemalloc's size classes (four for
+/// each doubling). Blocks of 16 KiB or more take whole pages.
 pub(crate) const fn class(bytes: usize) -> usize {
     match bytes {
         0 => 0,
@@ -82,7 +83,7 @@ pub(crate) const fn class(bytes: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// The classes that the allocator's documentation lists.
+    /// The test lists the classes from the allocator's documentation.
     #[test]
     fn classes_are_those_of_jemalloc() {
         let classes = [(1, 8), (9, 16), (17, 32), (48, 48), (49, 64), (129, 160), (160, 160), (161, 192), (257, 320), (4097, 5120)];

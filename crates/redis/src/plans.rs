@@ -1,5 +1,5 @@
-//! Plans, computed once for all filters that are made alike. A plan of few items takes
-//! milliseconds, and a server may hold a million such filters.
+//! Plans, computed once for all filters with the same parameters. Sharing plans matters because a
+//! plan for few items takes milliseconds, and a server may hold a million such filters.
 
 use crate::answer::Failure;
 use crate::memory::class;
@@ -12,13 +12,13 @@ use truebloom::{HasherId, Plan, Target};
 use truebloom_math::recycling::Design;
 use truebloom_math::{Growth, Rate};
 
-/// A compact filter has at most this many layers; it becomes a large one before that.
+/// The largest number of layers of a compact filter; it becomes a large one before it has more.
 pub(crate) const MOST_LAYERS: usize = 24;
 
-/// How many plans are kept while no filter uses them.
+/// How many plans are cached that no filter uses.
 const KEPT: usize = 4_096;
 
-/// What compact filters with one plan share.
+/// The values that compact filters with one plan share.
 pub(crate) struct Shape {
     pub(crate) hasher: HasherId,
     pub(crate) rate: Option<Rate>,
@@ -32,7 +32,7 @@ pub(crate) struct Shape {
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
     Growing(Growth),
-    /// Made for this many items, if for any number.
+    /// The number of items for which the filter was made, if there was one.
     Fixed {
         capacity: Option<u64>,
     },
@@ -66,7 +66,7 @@ impl Shape {
         Shape { hasher, rate, expansion, kind, layers: [const { OnceLock::new() }; MOST_LAYERS] }
     }
 
-    /// The layer of this number; none if no compact filter can have it.
+    /// The layer with this number; `None` if no compact filter can have it.
     pub(crate) fn layer(&self, number: usize) -> Option<&Layer> {
         let place = self.layers.get(number)?;
         if let Some(layer) = place.get() {
@@ -86,28 +86,30 @@ impl Shape {
     }
 }
 
-/// A rate as its decimal parts.
+/// A rate as the parts of its decimal.
 type RateParts = (u64, i32, u64);
 
-/// What distinguishes shapes: hasher, rate, expansion, items, and the ratio of growth or bits and
-/// probes.
+/// The properties that distinguish shapes: hasher, rate, expansion, items, and the ratio of growth
+/// or bits and probes.
 type ShapeKey = (u16, Option<RateParts>, u32, Option<u64>, Result<u64, (u64, u32)>);
 
-/// What distinguishes plans: rate, items, and the scheme.
+/// The properties that distinguish plans: rate, items, and the scheme.
 type PlanKey = (RateParts, u64, bool);
 
-/// What distinguishes growths: rate, items of the first layer, expansion.
+/// The properties that distinguish growths: rate, items of the first layer, and expansion.
 type GrowthKey = (RateParts, u64, u32);
 
-/// Computed values by what distinguishes them.
+/// A cache: computed values by the properties that distinguish them.
 type Cache<K, V> = LazyLock<Mutex<HashMap<K, V>>>;
 
 static SHAPES: Cache<ShapeKey, Arc<Shape>> = LazyLock::new(Mutex::default);
 static PLANS: Cache<PlanKey, Plan> = LazyLock::new(Mutex::default);
 static DESIGNS: Cache<(RateParts, u64, bool, bool), Design> = LazyLock::new(Mutex::default);
+static KEPT_BY_ONE: Cache<(u16, u64, u32, u64), f64> = LazyLock::new(Mutex::default);
 static GROWTHS: Cache<GrowthKey, Growth> = LazyLock::new(Mutex::default);
 
-/// The number of plans that are kept. Those that are being changed just now are 0 where nothing may be waited for.
+/// The number of plans that are kept. With `at_once`, caches that another thread is changing count
+/// as 0, because nothing may wait then.
 pub(crate) fn count(at_once: bool) -> u64 {
     count_of(&SHAPES, at_once) + count_of(&PLANS, at_once)
 }
@@ -117,12 +119,13 @@ fn count_of<K, V>(cache: &Mutex<HashMap<K, V>>, at_once: bool) -> u64 {
     cache.map_or(0, |cache| cache.len() as u64)
 }
 
-/// Bytes of the shapes that live, and of their places in the cache. Threads of the server's drop them, too.
+/// The number of bytes of all shapes in use, and of their places in the cache. Threads of the
+/// server may also drop shapes.
 static SHAPE_BYTES: AtomicU64 = AtomicU64::new(0);
 
 const BYTES_OF_ONE: u64 = (class(size_of::<Shape>() + 2 * size_of::<usize>()) + 2 * size_of::<(ShapeKey, Arc<Shape>)>()) as u64;
 
-/// Bytes of all shapes: what filters share, and none of them counts as its own.
+/// The number of bytes of all shapes. Filters share them, and no filter counts them as its own.
 pub(crate) fn bytes() -> u64 {
     SHAPE_BYTES.load(Ordering::Relaxed)
 }
@@ -209,7 +212,8 @@ pub(crate) fn fixed(bits: u64, probes: u32, rate: Option<Rate>, capacity: Option
     )
 }
 
-/// The design of a filter that recycles, by two phases or one, for its highest rate or the average one.
+/// The design of a filter that recycles: with one phase or two, for its highest rate or for its
+/// average rate.
 pub(crate) fn design(
     rate: Rate,
     items: u64,
@@ -218,6 +222,26 @@ pub(crate) fn design(
     find: impl FnOnce() -> Result<Design, Failure>,
 ) -> Result<Design, Failure> {
     kept(&DESIGNS, (rate.parts(), items, two, highest), |_| false, find)
+}
+
+/// The rate that one filter of this size keeps with a probability of 99.9% once it holds its
+/// capacity. An error for schemes without such a guarantee.
+pub(crate) fn kept_by_one(scheme: SchemeId, bits: u64, probes: u32, capacity: u64) -> Result<f64, Failure> {
+    // A filter with less than a bit per item has hardly any rate to keep, and a forged capacity
+    // must not cost a second per question.
+    if capacity > bits {
+        return Ok(1.0);
+    }
+    kept(
+        &KEPT_BY_ONE,
+        (scheme as u16, bits, probes, capacity),
+        |_| false,
+        || {
+            let target = Target::new().items(capacity).bits(bits).probes(probes).scheme(scheme);
+            let plan = Plan::new(&target).map_err(Failure::of)?;
+            Ok(plan.guarantee.map_or(plan.fpr.upper, |one| one.fpr.upper))
+        },
+    )
 }
 
 /// The plan of a filter that does not grow.

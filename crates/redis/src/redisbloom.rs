@@ -1,59 +1,63 @@
-//! What RedisBloom writes: the first chunk of its BF.SCANDUMP, and the hash that its bits are set by.
+//! The format of RedisBloom: the first chunk of its BF.SCANDUMP, and the hash that determines which
+//! bits are set.
 //!
-//! Its documentation prints all chunks of a small filter, and `tests` below holds this file to them. docs/design/redis.md lists where the rest is published.
+//! Its documentation prints all chunks of a small filter, with which `tests` below compares this
+//! file. docs/design/redis.md lists where the other facts are published.
 
 use crate::answer::Failure;
 
-/// What a layer is like, without its bits.
+/// The parameters of a layer, without its bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Plan {
     pub(crate) bits: u64,
     pub(crate) probes: u32,
-    /// Items that it was made for.
+    /// The number of items for which the layer was made.
     pub(crate) capacity: u64,
-    /// Items that were inserted.
+    /// The number of items that were inserted.
     pub(crate) items: u64,
-    /// The rate that it was made for.
+    /// The rate for which the layer was made.
     pub(crate) rate: f64,
 }
 
-/// What a chain of layers is like.
+/// The parameters of a chain of layers.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chain {
-    /// Never none, the oldest first.
+    /// The layers, oldest first; there is at least one.
     pub(crate) layers: Vec<Plan>,
-    /// By how much a layer is larger than the one before.
+    /// The factor by which a layer is larger than the one before.
     pub(crate) growth: u32,
     pub(crate) is_fixed: bool,
 }
 
-/// Bits of the options.
+/// The bits of the options.
 mod option {
     /// The hash has 64 bits.
     pub(super) const WIDE: u64 = 4;
     pub(super) const FIXED: u64 = 8;
-    /// All that are known: also bits that are not rounded, and a size that was given in bits.
+    /// All known options. The other two options say that bits are not rounded, and that the size
+    /// was given in bits.
     pub(super) const ALL: u64 = 15;
 }
 
-/// Bytes of the first chunk before the layers, and of each layer.
+/// The number of bytes of the first chunk before the layers; and the number of bytes of each layer.
 const HEADER: usize = 20;
 const LAYER: usize = 53;
 
-/// No chain has more: each layer is for half the rate of the one before, down to 1e-15 or so.
+/// The largest number of layers. No chain has more layers, because each layer has half the rate of
+/// the layer before, and the lowest rate is about 1e-15.
 pub(crate) const MOST_LAYERS: usize = 64;
 
-/// Bytes of the longest first chunk.
+/// The number of bytes of the longest first chunk.
 pub(crate) const MOST_HEADER: usize = HEADER + LAYER * MOST_LAYERS;
 
-/// More probes no rate needs.
+/// The largest number of probes; no rate needs more probes.
 const MOST_PROBES: u64 = 128;
 
 fn wrong(what: &str) -> Failure {
     Failure::text(format!("ERR received bad data: {what}"))
 }
 
-/// Numbers that follow each other.
+/// Reads numbers one after the other.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {
@@ -73,7 +77,8 @@ impl Fields<'_> {
 }
 
 impl Plan {
-    /// These numbers, if they can be those of a layer; `power` is the binary logarithm of the bits, or 0.
+    /// A layer with these numbers, if it is possible; `power` is the binary logarithm of the bits,
+    /// or 0.
     pub(crate) fn checked([bits, probes, capacity, items]: [u64; 4], rate: f64, power: u64) -> Result<Plan, Failure> {
         let is_power = power == 0 || (power < 63 && bits == 1 << power);
         let is_sound = (1..1 << 62).contains(&bits) && (1..=MOST_PROBES).contains(&probes) && capacity > 0 && rate > 0.0 && rate < 1.0;
@@ -83,7 +88,7 @@ impl Plan {
             .ok_or_else(|| wrong("the numbers of a layer contradict each other"))
     }
 
-    /// Bytes of its bits: whole words.
+    /// The number of bytes of the layer's bits, in whole words.
     pub(crate) fn bytes(&self) -> u64 {
         self.bits.div_ceil(64) * 8
     }
@@ -103,7 +108,7 @@ impl Chain {
         if chain.bytes().is_some() { Ok(chain) } else { Err(wrong("a filter of more bytes than there are")) }
     }
 
-    /// What the first chunk says; none if it is not one of RedisBloom.
+    /// Reads the first chunk; `None` if it is not one of RedisBloom.
     pub(crate) fn of_header(chunk: &[u8]) -> Option<Result<Chain, Failure>> {
         let mut fields = Fields(chunk);
         let [_, count, options, growth] = [fields.u64(), fields.u32(), fields.u32(), fields.u32()];
@@ -120,29 +125,30 @@ impl Chain {
         Some(layers.collect::<Result<_, _>>().and_then(|layers| Chain::checked(layers, options, growth)))
     }
 
-    /// The options and the growth as RedisBloom has them.
+    /// The options and the growth in RedisBloom's form.
     pub(crate) fn options(&self) -> [u64; 2] {
         [option::WIDE | if self.is_fixed { option::FIXED } else { 0 }, self.growth.into()]
     }
 
-    /// Bytes of all layers.
+    /// The number of bytes of all layers.
     pub(crate) fn bytes(&self) -> Option<u64> {
         self.layers.iter().try_fold(0u64, |sum, layer| sum.checked_add(layer.bytes()))
     }
 
-    /// The rate that was asked for: a chain that grows gives its first layer half of it.
+    /// The requested rate; a chain that grows gives its first layer half of it.
     pub(crate) fn asked(&self) -> f64 {
         let first = self.layers.first().map_or(0.5, |layer| layer.rate);
         if self.is_fixed { first } else { (2.0 * first).min(0.999) }
     }
 
-    /// Items of all layers.
+    /// The number of items in all layers.
     pub(crate) fn items(&self) -> u64 {
         self.layers.iter().fold(0, |sum, layer| sum.saturating_add(layer.items))
     }
 }
 
-/// The two hashes of an item, from which position i of a layer is `first + i second` modulo 2^64, modulo its bits.
+/// The two hashes of an item, from which position i of a layer is `first + i second` modulo 2^64,
+/// modulo its bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Hashes {
     pub(crate) first: u64,
@@ -189,7 +195,8 @@ fn murmur(bytes: &[u8], seed: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The chunks that the documentation of BF.SCANDUMP prints, of a filter with `item1` in it, made by `BF.RESERVE bf 0.1 10`.
+    /// The chunks that the documentation of BF.SCANDUMP prints, for a filter made by
+    /// `BF.RESERVE bf 0.1 10` with `item1` in it.
     const HEADER: &[u8] = b"\x01\0\0\0\0\0\0\0\x01\0\0\0\x05\0\0\0\x02\0\0\0\x08\0\0\0\0\0\0\0@\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\
         \x9a\x99\x99\x99\x99\x99\xa9?J\xf7\xd4\x9e\xde\xf0\x18@\x05\0\0\0\n\0\0\0\0\0\0\0\0";
     const BITS: [u8; 8] = *b"\x01\x08\x00\x80\x00\x04 \x00";
@@ -210,7 +217,7 @@ mod tests {
         assert!((2..=7).all(|number| !Hashes::of(format!("item{number}").as_bytes()).are_in(&layer, &bits)));
     }
 
-    /// No length of chunk and no byte of it makes more than an error.
+    /// Chunks of any length, and with any byte changed, cause an error at most.
     #[test]
     fn altered_headers_are_refused_or_sound() {
         for length in 0..HEADER.len() {
@@ -227,7 +234,8 @@ mod tests {
         }
     }
 
-    /// Lengths around whole words, by a second implementation (`tests/test_redisbloom.py` has it in Python).
+    /// Compares texts with lengths around whole words with a second implementation
+    /// (`tests/test_redisbloom.py` has it in Python).
     #[test]
     fn hashes_are_those_of_a_second_implementation() {
         let expected = [HASHES_0, HASHES_7, HASHES_8, HASHES_20];

@@ -45,12 +45,14 @@ pub(crate) const MOST_ITEMS: u64 = 1_000_000_000_000;
 /// The highest expansion.
 pub(crate) const MOST_EXPANSION: u32 = 32_768;
 
-/// The default expansion: also for files, which store none, so that replicas agree.
+/// The default expansion. This expansion is also used for files, which store no expansion, so that
+/// replicas agree.
 pub(crate) const USUAL_EXPANSION: u32 = 2;
 
 static CAPACITY: Number = Number::new(c"bloom-capacity", 100, 1, MOST_ITEMS as i64, false);
 static EXPANSION: Number = Number::new(c"bloom-expansion", USUAL_EXPANSION as i64, 0, MOST_EXPANSION as i64, false);
-/// The most that DUMP, RESTORE and MIGRATE can carry, unless `proto-max-bulk-len` is raised.
+/// The largest size that DUMP, RESTORE and MIGRATE can carry, unless `proto-max-bulk-len` is
+/// raised.
 static KEY_BYTES: Number = Number::new(c"bloom-memory-usage-limit", 512 << 20, 0, i64::MAX, true);
 static ALL_BYTES: Number = Number::new(c"bloom-total-memory-limit", 0, 0, i64::MAX, true);
 
@@ -101,7 +103,7 @@ pub(crate) fn capacity() -> u64 {
     CAPACITY.get().unsigned_abs()
 }
 
-/// The expansion of filters that are created without one; 0 for none.
+/// The expansion of filters that are created without one; 0 for filters that do not grow.
 pub(crate) fn expansion() -> u32 {
     EXPANSION.get().clamp(0, MOST_EXPANSION.into()) as u32
 }
@@ -116,7 +118,7 @@ pub(crate) fn most_bytes_of_all() -> u64 {
     limit(&ALL_BYTES)
 }
 
-/// The limit, where 0 means none.
+/// The value of a limit; 0 stands for no limit.
 fn limit(number: &Number) -> u64 {
     match number.get().unsigned_abs() {
         0 => u64::MAX,
@@ -124,7 +126,7 @@ fn limit(number: &Number) -> u64 {
     }
 }
 
-/// Sets what an argument of the module names, by its name here or in RedisBloom.
+/// Sets the setting that an argument of the module names, by its name here or in RedisBloom.
 pub(crate) fn set_argument(name: &str, value: &str) -> Result<(), String> {
     let name = name.to_ascii_lowercase().replace('_', "-");
     let name = match name.as_str() {

@@ -40,13 +40,13 @@ impl Sketch {
         self.0.estimate(item).value
     }
 
-    /// Adds another sketch so many times.
+    /// Adds the counts of another sketch `weight` times.
     pub(crate) fn add_times(&mut self, other: &Sketch, weight: u64) -> Result<(), Failure> {
         self.0.merge_times(&other.0, weight).map_err(Failure::of)
     }
 }
 
-/// Bytes that a sketch of this size takes, beside the value that it is in.
+/// The number of bytes of a sketch of this size, in addition to the value that contains it.
 pub(crate) fn bytes_of(width: u64, depth: u32) -> usize {
     let cells = u128::from(width) * u128::from(depth) * 4;
     class(usize::try_from(cells).unwrap_or(usize::MAX)).saturating_add(OWN_BYTES)

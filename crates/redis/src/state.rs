@@ -9,13 +9,13 @@
 //! | | that |
 //!
 //! A compact filter consists of twelve words (see [`Compact`]'s fields in [`write`]), followed by
-//! its own words. Everything that is read is checked for consistency before it is used; nothing
+//! its own words. Everything that is read is checked for consistency before it is used, and nothing
 //! larger than the input is allocated.
 
 use crate::answer::Failure;
 use crate::compact::{Compact, MOST_WORDS, SEED_WORDS, zeroed};
 use crate::imported::Imported;
-use crate::large::Large;
+use crate::large::{self, Large};
 use crate::loading::{self, Loading};
 use crate::plans::{self, Kind, Shape};
 use crate::redisbloom::{self, Chain};
@@ -26,11 +26,11 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 use truebloom::count_min::CountMin;
-use truebloom::{AnyFilter, HasherId, Seed};
+use truebloom::{AnyFilter, FileHeader, HasherId, Seed};
 use truebloom_math::Rate;
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// Bytes of a chunk of SCANDUMP.
+/// The number of bytes in a chunk of SCANDUMP.
 pub(crate) const CHUNK: usize = 16 << 20;
 
 const MAGIC: u32 = u32::from_le_bytes(*b"TBv1");
@@ -66,7 +66,7 @@ impl Source for &[u8] {
     }
 }
 
-/// Why bytes are not a value.
+/// The error for bytes that are not a value.
 #[derive(Debug)]
 pub(crate) struct Refused(String);
 
@@ -100,7 +100,9 @@ pub(crate) fn length(value: &Value) -> u64 {
         }
 }
 
-/// What [`write`] writes from a place on that is 0 or after the header, at most so many bytes. Linear in them, but for the first ones, which have a checksum of all.
+/// A part of the bytes that [`write`] writes: at most `most` bytes from a position that is 0 or
+/// after the header. Linear in the length of the part, except for the first part, which contains a
+/// checksum of everything.
 pub(crate) fn part(value: &Value, start: u64, most: usize) -> Result<Vec<u8>, Failure> {
     let of_file = |start: u64, most: usize| match value {
         Value::Large(filter) => filter.filter().part_of_bytes(start, most).map_err(Failure::of),
@@ -144,7 +146,7 @@ pub(crate) fn write(value: &Value, target: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// What a value begins with.
+/// The header of a value's bytes.
 fn header(value: &Value) -> [u8; HEADER as usize] {
     let (form, expansion) = match value {
         Value::Compact(filter) => (form::COMPACT, filter.shape().expansion),
@@ -161,12 +163,14 @@ fn header(value: &Value) -> [u8; HEADER as usize] {
     header
 }
 
-/// Whether a first chunk is one of this module.
+/// Whether a first chunk belongs to this module's format.
 fn is_own(header: &[u8]) -> bool {
     header.len() == loading::header(0).len()
 }
 
-/// Words of a filter of RedisBloom before its layers: their number, options, growth, and the bytes of what was added here; and words of each layer before its bits.
+/// The number of words of a filter of RedisBloom before its layers (their number, options, growth,
+/// and the number of bytes of the items that were added here); and the number of words of each
+/// layer before its bits.
 const IMPORTED_WORDS: usize = 4;
 const LAYER_WORDS: usize = 5;
 
@@ -245,11 +249,11 @@ fn read_form(source: &mut impl Source, limit: Option<u64>, forms: &[u32]) -> Res
     let value = match form {
         form::COMPACT => Value::Compact(read_compact(source, expansion)?),
         form::FILE => {
-            let filter = AnyFilter::read_from(file(source)?).map_err(refused)?;
+            let filter = AnyFilter::read_from(file(source, limit)?).map_err(refused)?;
             Value::Large(Box::new(Large::new(filter, expansion)))
         }
-        form::TURNING => Value::Turning(Box::new(Turning::read(file(source)?).map_err(of_failure)?)),
-        form::SKETCH => Value::Sketch(Box::new(Sketch(CountMin::read_from(file(source)?).map_err(refused)?))),
+        form::TURNING => Value::Turning(Box::new(Turning::read(file(source, limit)?).map_err(of_failure)?)),
+        form::SKETCH => Value::Sketch(Box::new(Sketch(CountMin::read_from(file(source, limit)?).map_err(refused)?))),
         form::LOADING | form::LOADING_IMPORTED => Value::Loading(Box::new(read_loading(source, form, limit)?)),
         form::IMPORTED => Value::Imported(Box::new(read_imported(source, limit)?)),
         other => return Err(refused(format!("a value of kind {other} is newer than this module"))),
@@ -260,14 +264,19 @@ fn read_form(source: &mut impl Source, limit: Option<u64>, forms: &[u32]) -> Res
     Ok(value)
 }
 
-/// The following bytes, if they begin like an uncompressed file of the project.
-fn file<S: Source>(source: &mut S) -> Result<impl Read, Refused> {
-    let mut magic = [0; 8];
-    source.read_exact(&mut magic).map_err(refused)?;
-    if magic != *FILE_MAGIC {
+/// The following bytes, if they begin like an uncompressed file of the project that takes no more
+/// than `limit`.
+fn file<S: Source>(source: &mut S, limit: Option<u64>) -> Result<impl Read, Refused> {
+    let mut header = [0; FileHeader::BYTES as usize];
+    source.read_exact(&mut header).map_err(refused)?;
+    if !header.starts_with(FILE_MAGIC) {
         return Err(refused("the value has no file of the project in it"));
     }
-    Ok(FILE_MAGIC.chain(source))
+    let bytes = FileHeader::from_bytes(&header).map_err(refused).and_then(|header| large::bytes_of_file(&header).map_err(of_failure))?;
+    if let Some(limit) = limit.filter(|limit| bytes > *limit) {
+        return Err(refused(format!("the value would take {bytes} bytes, but a key may take {limit} (bf.bloom-memory-usage-limit)")));
+    }
+    Ok(io::Cursor::new(header).chain(source))
 }
 
 fn read_loading(source: &mut impl Source, form: u32, limit: Option<u64>) -> Result<Loading, Refused> {
@@ -306,7 +315,7 @@ fn read_words<const N: usize>(source: &mut impl Source) -> Result<[u64; N], Refu
     Ok(bytes.map(u64::from_le_bytes))
 }
 
-/// Fills words with what is read.
+/// Fills words with bytes from the source.
 fn fill_words(words: &mut [u64], source: &mut impl Source) -> Result<(), Refused> {
     let mut buffer = [[0; 8]; 64];
     for words in words.chunks_mut(buffer.len()) {
@@ -401,7 +410,7 @@ impl Write for Sum {
     }
 }
 
-/// A part of what is written. Ends the writing after it.
+/// A writer that keeps only a part of what is written. The writer ends the writing after that part.
 struct Part {
     skip: u64,
     bytes: Vec<u8>,

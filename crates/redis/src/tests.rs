@@ -1,7 +1,9 @@
 //! Compares compact filters with those of the library: they have the same answers and the same
 //! bytes.
 
+use crate::answer::Failure;
 use crate::compact::Compact;
+use crate::ffi;
 use crate::file;
 use crate::imported::Imported;
 use crate::large::Large;
@@ -36,6 +38,9 @@ fn both(hasher: HasherId, seed: u128) -> [(Value, AnyFilter); 2] {
         (Value::Compact(fixed), BloomFilter::from_plan_with_hasher(&plan, theirs).expect("memory").into()),
     ]
 }
+
+/// So many items the compact form has room for, of such a filter at 1e-4 for 50,000 at first.
+const COMPACT_ITEMS: u32 = 572_268;
 
 fn add(value: &mut Value, items: std::ops::Range<u32>) -> Vec<bool> {
     let keys: Vec<[u8; 4]> = items.map(u32::to_le_bytes).collect();
@@ -87,8 +92,39 @@ fn compact_filters_become_large_ones() {
     assert_eq!(ours.items(), theirs.changed());
 }
 
-/// What is written can be read again and has the announced length, and every changed byte is either
-/// refused or read as what it says.
+/// Where there is no memory for the large form, items that were taken before stay, each refused one
+/// is said, and the next try with memory goes on as if nothing had been: at every size of block
+/// that is refused.
+#[test]
+fn no_memory_for_the_large_form_loses_nothing() {
+    let growth = plans::growth(rate("0.0001"), 50_000, 2).expect("in range");
+    let shape = plans::growing(growth, 2, HasherId::Xxh3).expect("in range");
+    let mut ours = Value::Compact(Compact::new(&shape, Seed::from(7)).expect("memory").expect("small"));
+    // All but the last ones that the compact form has room for.
+    add(&mut ours, 0..COMPACT_ITEMS - 100);
+    let keys: Vec<[u8; 4]> = (COMPACT_ITEMS - 100..COMPACT_ITEMS + 1_000).map(u32::to_le_bytes).collect();
+    let items = keys.iter().map(|key| &key[..]);
+    let mut whole = ours.clone();
+    assert!(whole.add(items.clone(), false).expect("a filter").iter().all(Result::is_ok) && matches!(whole, Value::Large(_)));
+    for most in [100_000, 1_500_000, 1_800_000, 2_100_000] {
+        let (mut ours, before) = (ours.clone(), ours.items());
+        let answers = ffi::with_blocks_up_to(most, || ours.add(items.clone(), false)).expect("a filter");
+        let taken: Vec<&[u8]> = items.clone().zip(&answers).filter(|(_, answer)| answer.is_ok()).map(|(item, _)| item).collect();
+        assert!(answers.len() == keys.len() && !taken.is_empty() && taken.len() < keys.len(), "{most}: {}", taken.len());
+        assert!(ours.contains(taken.iter().copied()).expect("a filter").iter().all(|found| *found), "{most}");
+        assert!(matches!(ours, Value::Compact(_)) && ours.items() == before + added(&answers), "{most}");
+        ours.add(items.clone(), false).expect("a filter");
+        assert_eq!(ours.to_file().expect("memory"), whole.to_file().expect("memory"), "{most}");
+    }
+}
+
+/// How many items were new.
+fn added(answers: &[Result<bool, Failure>]) -> u64 {
+    answers.iter().filter(|answer| **answer == Ok(true)).count() as u64
+}
+
+/// A value that is written can be read again and has the announced length. Every changed byte is
+/// either refused or read as a value with that change.
 #[test]
 fn states_are_read_as_they_were_written() {
     for (mut value, _) in both(HasherId::Xxh3, 5) {
@@ -114,7 +150,7 @@ fn states_are_read_as_they_were_written() {
     }
 }
 
-/// Every part is the bytes from there on, and all parts together are what is written.
+/// Every part equals the bytes from its position on, and all parts together equal all bytes.
 #[test]
 fn parts_are_what_is_written() {
     let growth = plans::growth(rate("0.01"), 1_000, 2).expect("in range");
@@ -153,7 +189,8 @@ fn parts_are_what_is_written() {
     }
 }
 
-/// A filter is due exactly when its time turns it, to the nanosecond; and a clock that has not begun begins as a change that replicas are told of.
+/// A filter is due exactly when its time is up, to the nanosecond. If its clock starts, that is a
+/// change which is replicated.
 #[test]
 fn a_filter_is_due_when_its_time_turns_it() {
     let policy = Policy { age: Some(Duration::from_nanos(1_500_000)), ..Policy::two_phases(500) };
@@ -173,7 +210,7 @@ fn a_filter_is_due_when_its_time_turns_it() {
     assert_eq!(turns[..4], [7, 8, 10, 11]);
 }
 
-/// A filter of RedisBloom of two layers, in which every other bit is set.
+/// A filter of RedisBloom with two layers, in which every other bit is set.
 fn imported() -> Value {
     let layer = |bits, capacity, rate| Plan::checked([bits, 7, capacity, 10], rate, 0).expect("sound");
     let chain = Chain::checked(vec![layer(960, 100, 0.005), layer(2176, 200, 0.0025)], 5, 2).expect("sound");
@@ -181,7 +218,7 @@ fn imported() -> Value {
     Value::Imported(Box::new(Imported::new(chain, bits)))
 }
 
-/// The chunks of a dump, in any cut that a client makes of them, are the dump.
+/// The chunks of a dump, however a client cuts it, are accepted in order and give the dump.
 #[test]
 fn chunks_come_in_order_and_to_the_end() {
     let mut loading = Loading::begin(&loading::header(10)).expect("a header");

@@ -1,4 +1,4 @@
-//! Filters that forget by items or by time; only the primary turns them.
+//! Filters that forget by items or by time; only the primary moves them to the next phase.
 
 use crate::answer::Failure;
 use crate::memory::class;
@@ -22,7 +22,7 @@ enum Either {
     Lines(BlockedRecyclingFilter),
 }
 
-/// The same expression for either.
+/// Evaluates an expression for either layout of phases.
 macro_rules! each {
     ($self:expr, $filter:ident => $value:expr) => {
         match $self {
@@ -35,22 +35,23 @@ macro_rules! each {
 /// How a filter forgets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Window {
-    /// With two phases, the previous one is still queried.
+    /// Whether there are two phases; the previous one is then still queried.
     pub(crate) two: bool,
-    /// A phase lasts at most this many milliseconds; 0 for no limit but its room.
+    /// The longest duration of a phase in milliseconds; 0 if only its room limits it.
     pub(crate) every: u64,
 }
 
-/// The rates that are planned. Others take up to a second, which the server would stand still for.
+/// The rates for which designs are computed. Other rates would take up to a second, during which
+/// the server would answer nothing.
 const RATES: std::ops::RangeInclusive<f64> = 1e-12..=0.5;
 
-/// Bytes of a filter beside its bits, about.
+/// The approximate number of bytes that a filter takes beside its bits.
 const OWN_BYTES: usize = 512;
 
 impl Turning {
-    /// A design for `items` per phase. If it forgets only by items, the rate is the average,
-    /// because a phase ends when it is full; if by time, it is the worst rate, because that many
-    /// items may come in a phase.
+    /// A design for `items` per phase. If the filter forgets only by items, the rate is the
+    /// average, because a phase ends when it is full. If it forgets by time, the rate is the worst
+    /// one, because that many items may come in a phase.
     pub(crate) fn design(rate: &Rate, items: u64, window: Window) -> Result<truebloom_math::recycling::Design, Failure> {
         if !RATES.contains(&rate.to_f64()) {
             let (least, most) = (RATES.start(), RATES.end());
@@ -101,7 +102,7 @@ impl Turning {
         each!(&self.filter, filter => filter.write_to(target))
     }
 
-    /// The bytes of its file from a place on.
+    /// The bytes of the filter's file from a position on.
     pub(crate) fn part(&self, start: u64, length: usize) -> Result<Vec<u8>, Failure> {
         each!(&self.filter, filter => filter.part_of_bytes(start, length).map_err(Failure::of))
     }
@@ -110,7 +111,9 @@ impl Turning {
         each!(&self.filter, filter => filter.encoded_bytes())
     }
 
-    /// Whether the time of the active phase is up, to the nanosecond: before, [`advance`](Turning::advance) would set the filter's clock and nothing else, and a replica that hears of turns alone would have another.
+    /// Whether the time of the active phase is up, to the nanosecond. If it is not,
+    /// [`advance`](Turning::advance) would only set the filter's clock, and a replica, which is
+    /// told only of new phases, would have another clock.
     pub(crate) fn is_due(&self, now: u64) -> bool {
         let start = each!(&self.filter, filter => filter.phase_start());
         self.age().is_some_and(|age| Duration::from_millis(now).saturating_sub(start) >= age)
@@ -121,7 +124,8 @@ impl Turning {
         each!(&self.filter, filter => filter.policy().age)
     }
 
-    /// Turns as often as the time says; whether anything changed, if only that its clock began.
+    /// Moves on as many phases as the time requires; returns whether anything changed, which
+    /// includes the start of the clock.
     pub(crate) fn advance(&mut self, now: u64) -> bool {
         let state = |filter: &Turning| (filter.stats().cycles, each!(&filter.filter, filter => (filter.phase_start(), filter.now())));
         let before = state(self);
@@ -131,7 +135,7 @@ impl Turning {
         state(self) != before
     }
 
-    /// Turns now, whatever the time.
+    /// Moves to the next phase now, whatever the time is.
     pub(crate) fn turn(&mut self) {
         each!(&mut self.filter, filter => filter.recycle());
     }

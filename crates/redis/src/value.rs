@@ -12,7 +12,8 @@ use crate::sketch::Sketch;
 use crate::turning::Turning;
 use truebloom::AnyFilter;
 
-/// What a key holds. As small as its smallest filters need: there may be millions of them.
+/// The value of a key. It is only as large as the smallest filters need, because there may be
+/// millions of them.
 #[derive(Clone)]
 pub(crate) enum Value {
     Compact(Compact),
@@ -32,7 +33,7 @@ const FOREIGN: Failure = Failure::Text(std::borrow::Cow::Borrowed(
 ));
 
 impl Value {
-    /// The number of bytes that it takes, as the allocator counts them.
+    /// The number of bytes that the value takes, as the allocator counts them.
     pub(crate) fn bytes(&self) -> usize {
         memory::class(size_of::<Value>())
             + match self {
@@ -45,7 +46,7 @@ impl Value {
             }
     }
 
-    /// A filter of the library in the form that it is kept in.
+    /// The value for a filter of the library, in the form in which this module keeps it.
     pub(crate) fn of(filter: AnyFilter, expansion: u32) -> Value {
         match file::to_compact(&filter, expansion) {
             Some(compact) => Value::Compact(compact),
@@ -53,7 +54,7 @@ impl Value {
         }
     }
 
-    /// An error unless it is a filter that can be queried.
+    /// Returns an error unless the value is a filter that can be queried.
     pub(crate) fn check_filter(&self) -> Result<(), Failure> {
         match self {
             Value::Sketch(_) => Err(Failure::WrongType),
@@ -62,7 +63,7 @@ impl Value {
         }
     }
 
-    /// The sketch, or an error.
+    /// The sketch, or an error if the value is not one.
     pub(crate) fn sketch(&self) -> Result<&Sketch, Failure> {
         if let Value::Sketch(sketch) = self { Ok(sketch) } else { Err(Failure::WrongType) }
     }
@@ -71,7 +72,7 @@ impl Value {
         if let Value::Sketch(sketch) = self { Ok(sketch) } else { Err(Failure::WrongType) }
     }
 
-    /// Which of the items it contains.
+    /// Which of the items the filter contains.
     pub(crate) fn contains<'a>(&self, items: impl Iterator<Item = &'a [u8]> + Clone) -> Result<Vec<bool>, Failure> {
         self.check_filter()?;
         Ok(match self {
@@ -111,7 +112,8 @@ impl Value {
             if answers.len() == items.clone().count() {
                 return Ok(answers);
             }
-            // One that may take none of the items stays as it is, as it does on the replicas. So does one for whose larger form there is no memory, with what it has taken so far.
+            // One that may take none of the items stays as it is, as it does on the replicas. So
+            // does one for whose larger form there is no memory, with what it has taken so far.
             let mut large = match file::to_filter(filter) {
                 Ok(larger) => Large::new(larger, filter.shape().expansion),
                 Err(failure) => {
@@ -140,7 +142,7 @@ impl Value {
         Ok(answers)
     }
 
-    /// The filter as the library's type, for rare operations. Recycling filters have none.
+    /// The filter as the library's type, for operations that are rare. Recycling filters have none.
     pub(crate) fn to_filter(&self) -> Result<AnyFilter, Failure> {
         match self {
             Value::Compact(filter) => file::to_filter(filter),
@@ -152,7 +154,7 @@ impl Value {
         }
     }
 
-    /// The bytes of its file.
+    /// The bytes of the value's file.
     pub(crate) fn to_file(&self) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
         match self {
@@ -166,7 +168,7 @@ impl Value {
         Ok(bytes)
     }
 
-    /// How many items it holds: those that were not contained when they came.
+    /// The number of items in the value: those that were not contained when they came.
     pub(crate) fn items(&self) -> u64 {
         match self {
             Value::Compact(filter) => filter.changed().into(),
@@ -177,7 +179,7 @@ impl Value {
         }
     }
 
-    /// Approximately how many items it has been made for so far.
+    /// The approximate number of items that the value has room for so far.
     pub(crate) fn capacity(&self) -> u64 {
         match self {
             Value::Compact(filter) => filter.capacity(),
@@ -197,7 +199,7 @@ impl Value {
         }
     }
 
-    /// `None` for a filter that does not grow.
+    /// The expansion; `None` for a filter that does not grow.
     pub(crate) fn expansion(&self) -> Option<u32> {
         let grows = match self {
             Value::Compact(filter) => filter.shape().growth().map(|_| filter.shape().expansion),

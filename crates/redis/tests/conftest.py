@@ -18,6 +18,14 @@ ENGINES = os.environ.get("TRUEBLOOM_ENGINES", "redis valkey").split()
 SEED = int(os.environ.get("TRUEBLOOM_SEED", "20261122"))
 
 
+COMMAND = os.environ["TRUEBLOOM_COMMAND"]
+
+
+def command(*words, **options):
+    """What the command prints."""
+    return subprocess.run([COMMAND, *map(str, words)], check=True, capture_output=True, **options).stdout
+
+
 def free_port():
     # A cluster's own port is 10,000 higher.
     while True:

@@ -1,4 +1,7 @@
 """Names, arguments, replies and errors, in both protocols."""
+import shlex
+from pathlib import Path
+
 import pytest
 import redis
 
@@ -162,10 +165,27 @@ def test_plans_tell_the_memory_before_it_is_taken(client):
             taken = call(client, "BF.INFO", "f", "MEMORY")[0]
             assert abs(taken - plan[b"Memory"]) <= 0.02 * taken + 64, (options, items, taken, plan)
             assert call(client, "BF.INFO", "f", "BITS") == [plan[b"Bits"]]
+            promised = float(call(client, "BF.INFO", "f", "GUARANTEED")[0])
+            assert abs(promised / float(plan[b"Error rate guaranteed"]) - 1) < 1e-6, (options, items, promised, plan)
             assert plan[b"Fits"] == 1
             client.delete("f")
     plan = call(client, "BF.PLAN", "1e-9", "1000000000000")
     assert dict(zip(plan[::2], plan[1::2]))[b"Fits"] == 0
+
+
+@pytest.mark.parametrize("layout", ["NONSCALING", "BLOCKED"])
+def test_one_filter_keeps_what_is_guaranteed(client, layout):
+    """Of 200 filters with frozen seeds at their capacity, at most two exceed the rate that is
+    guaranteed; with 99.9% each, more would do so with a probability of 0.1%. The average in its
+    place is exceeded by some 90."""
+    exceeding = 0
+    for seed in range(200):
+        call(client, "BF.RESERVE", "f", "0.01", "500", layout, "SEED", str(seed))
+        client.execute_command("BF.MADD", "f", *range(500))
+        now, promised = (float(call(client, "BF.INFO", "f", name)[0]) for name in ("NOW", "GUARANTEED"))
+        exceeding += now > promised
+        client.delete("f")
+    assert exceeding <= 2
 
 
 def test_verify_and_the_fields_of_info(client):
@@ -255,3 +275,14 @@ def test_scripts_and_other_databases(client):
     client.rename("f", "g")
     assert call(client, "BF.EXISTS", "g", "a") == 1
     assert client.expire("g", 1000) and client.ttl("g") > 0
+
+
+def test_the_first_session_of_the_readme(client):
+    """Line by line, as it is pasted into a shell."""
+    text = (Path(__file__).parents[1] / "README.md").read_text()
+    session = text.split("## A first session")[1].split("```sh\n")[1].split("```")[0]
+    words = [shlex.split(line, comments=True) for line in session.splitlines()]
+    assert len(words) == 6 and all(line[0] == "redis-cli" for line in words)
+    replies = [call(client, *line[1:]) for line in words]
+    assert not any(isinstance(reply, Exception) for reply in replies), replies
+    assert replies[1:4] == [b"OK", [1, 1, 0], 0]

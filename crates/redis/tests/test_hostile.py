@@ -199,5 +199,6 @@ def test_random_commands_against_a_model(server):
         elif kind < 94 and number % 50 == 0:
             call(client, "DEBUG", "RELOAD")
     assert {key.decode() for key in client.keys()} == {key for key in model if key in model}
-    # All are made for 1%; that more than 1.2% of many questions are answered wrongly is beyond chance.
+    # All are made for 1%; that more than 1.2% of many questions are answered wrongly is beyond
+    # chance.
     assert asked > 1_000 and wrong <= 0.012 * asked + 30, (wrong, asked)

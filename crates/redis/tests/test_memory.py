@@ -2,7 +2,7 @@
 import pytest
 import redis
 
-from conftest import call, until
+from conftest import call, command, until
 
 
 def used(client):
@@ -72,6 +72,39 @@ def test_limits_of_a_key_and_of_all(make):
     assert client.info("bf_filters")["bf_memory_bytes"] <= 4 << 20
 
 
+def test_what_is_taken_before_a_limit_is_kept_and_said(make):
+    """One command that fills a small filter, would make it a large one, and is refused there: every item has its own true answer, and the replica is the same to the byte."""
+    primary = make()
+    replica = make("--replicaof", f"127.0.0.1 {primary.port}", "--repl-diskless-sync-delay", "0")
+    client, other = primary.client(), replica.client()
+    until(lambda: other.info("replication")["master_link_status"] == "up")
+    call(client, "BF.RESERVE", "f", "1e-12", "20000", "SEED", "5")
+    # A compact filter takes 2 MiB at most, and the large form of such a one would take more.
+    client.config_set("bf.bloom-memory-usage-limit", str(2 << 20))
+    taken, refused = [], []
+    for start in range(0, 1_000_000, 20_000):
+        items = range(start, start + 20_000)
+        replies = call(client, "BF.MADD", "f", *items)
+        wrong = [reply for reply in replies if isinstance(reply, Exception)]
+        taken += [item for item, reply in zip(items, replies) if reply == 1]
+        refused += [item for item, reply in zip(items, replies) if isinstance(reply, Exception)]
+        assert all("memory-usage-limit" in str(reply) for reply in wrong)
+        assert call(client, "BF.CARD", "f") == len(taken), "each 1 is an item that was added"
+        if wrong:
+            # In the middle of a command.
+            assert 0 < len(wrong) < 20_000
+            break
+    assert refused
+    assert all(call(client, "BF.MEXISTS", "f", *taken)) and not all(call(client, "BF.MEXISTS", "f", *refused))
+    digest = lambda link: call(link, "DEBUG", "DIGEST-VALUE", "f")
+    assert client.wait(1, 10_000) == 1 and digest(client) == digest(other)
+    # With room it becomes a large one, and takes what was refused.
+    client.config_set("bf.bloom-memory-usage-limit", "0")
+    assert not any(isinstance(reply, Exception) for reply in call(client, "BF.MADD", "f", *refused))
+    assert all(call(client, "BF.MEXISTS", "f", *taken, *refused))
+    assert client.wait(1, 10_000) == 1 and digest(client) == digest(other)
+
+
 def test_limits_hold_for_what_is_restored(make):
     client = make().client()
     call(client, "BF.RESERVE", "f", "0.01", "1000000", "NONSCALING")
@@ -116,6 +149,58 @@ def test_limits_hold_for_copies_and_merges(make):
     assert "memory-usage-limit" in str(call(client, "BF.MERGE", "a", "b"))
     client.config_set("bf.bloom-memory-usage-limit", "0")
     assert call(client, "BF.MERGE", "a", "b") == b"OK"
+
+
+def full(client, names, items, first=0):
+    """Growing filters of one seed whose first layer is nearly full of items of its own, so that no two merge into one."""
+    for number, name in enumerate(names, first):
+        call(client, "BF.RESERVE", name, "0.01", "64", "SEED", "1")
+        call(client, "BF.MADD", name, *range(items * number, items * (number + 1)))
+
+
+def test_merged_filters_grow_by_their_numbers_not_by_their_layers(make):
+    client = make().client()
+    names = [f"f{number}" for number in range(40)]
+    full(client, names, 60)
+    one = call(client, "BF.INFO", "f0", "CAPACITY")[0]
+    assert call(client, "BF.MERGE", "m", *names) == b"OK" and call(client, "BF.INFO", "m", "FILTERS") == [40]
+    assert call(client, "BF.INFO", "m", "CAPACITY") == [40 * one]
+    # The next layer is the second of the plan, and not the 41st, which no limit would allow.
+    client.config_set("bf.bloom-memory-usage-limit", "100kb")
+    assert 0 < sum(call(client, "BF.MADD", "m", *range(10_000, 10_200))) <= 200
+    assert 40 < call(client, "BF.INFO", "m", "FILTERS")[0] <= 43
+
+
+def test_layers_have_a_limit(make, tmp_path):
+    """Each query looks in all of them: a filter of a hundred thousand stopped the server for as long as its owner liked."""
+    client = make().client()
+    for half, count in (("a", 600), ("b", 500)):
+        client.flushall()
+        full(client, [f"{half}{number}" for number in range(count)], 60, 0 if half == "a" else 600)
+        before = used(client)
+        assert call(client, "BF.MERGE", half, *(f"{half}{number}" for number in range(count))) == b"OK"
+        assert call(client, "BF.INFO", half, "FILTERS") == [count]
+        # What it says it takes is no less than what it takes.
+        assert 0.95 * (used(client) - before) <= call(client, "MEMORY", "USAGE", half) <= 2 * (used(client) - before)
+        (tmp_path / half).write_bytes(call(client, "BF.DUMP", half))
+    client.flushall()
+    # One file of both, as the command makes it.
+    command("merge", tmp_path / "both.tbl", tmp_path / "a", tmp_path / "b")
+    file = (tmp_path / "both.tbl").read_bytes()
+    assert "1100 layers" in str(call(client, "BF.LOAD", "f", file))
+    for half in "ab":
+        assert call(client, "BF.LOAD", half, (tmp_path / half).read_bytes()) == b"OK"
+    assert "1100 layers" in str(call(client, "BF.MERGE", "a", "b")) and call(client, "BF.INFO", "a", "FILTERS") == [600]
+    dump = client.dump("a")
+    # So many, and not one more, come back.
+    assert client.restore("c", 0, dump) == b"OK" and call(client, "BF.INFO", "c", "FILTERS") == [600]
+    # Before anything is allocated, the limit of a key counts what layers take beside their bits.
+    client.config_set("bf.bloom-memory-usage-limit", len(dump) + 100_000)
+    assert "memory-usage-limit" in str(call(client, "BF.LOAD", "d", (tmp_path / "a").read_bytes()))
+    with pytest.raises(redis.ResponseError):
+        client.restore("d", 0, dump)
+    # Queries of random items are bounded, too.
+    assert "at most 50000 for a filter of 600 layers" in str(call(client, "BF.VERIFY", "a", "QUERIES", "50001"))
 
 
 def test_merges_keep_the_time_to_live(make):

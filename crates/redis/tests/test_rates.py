@@ -47,7 +47,8 @@ def test_rates(server, items, rate):
     client = server.client()
     client.flushall()
     chance = random.Random(f"{SEED} {items} {rate}")
-    # 1e-6 takes ten million queries: by all kinds at once, so a server is asked about 300,000 of them by a client, and about ten million by BF.VERIFY.
+    # 1e-6 takes ten million queries: by all kinds at once, so a server is asked about 300,000 of
+    # them by a client, and about ten million by BF.VERIFY.
     queries = min(int(20 / float(rate)), 300_000)
     forms = {"fixed": ("NONSCALING",), "growing": (), "blocked": ("BLOCKED",)} if float(rate) >= 1e-4 else {"fixed": ("NONSCALING",), "growing": ()}
     for number, (name, options) in enumerate(forms.items()):

@@ -114,7 +114,8 @@ def test_only_the_primary_turns_filters(make):
         assert call(primary, "BF.ADD", key, "one") == 1
     # After a pause of two ages or more both phases are too old.
     assert [turns(key) for key in ("young", "old", "older")] == [0, 1, 2]
-    # Its time is not up yet, and nobody but a primary says what time it is. By force it turns, and two phases remember what was there once more.
+    # Its time is not up yet, and nobody but a primary says what time it is. By force it turns, and
+    # two phases remember what was there once more.
     assert call(primary, "BF.RECYCLE", "old") == 0
     assert "unknown option AT" in str(call(primary, "BF.RECYCLE", "old", "AT", now + hour)) and turns("old") == 1
     assert call(primary, "BF.RECYCLE", "old", "FORCE") == 1 and turns("old") == 2

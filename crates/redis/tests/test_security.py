@@ -32,6 +32,17 @@ def test_users_that_may_read_only_some_keys(server, client):
         assert isinstance(reply, redis.exceptions.NoPermissionError), (words, reply)
 
 
+def test_who_may_only_write_learns_no_counts(server, client):
+    """CMS.INCRBY by nothing tells a count, so that it needs the permission to read, as INCRBY does. BF.ADD tells no more than SADD."""
+    call(client, "CMS.INITBYDIM", "c", "100", "2")
+    call(client, "CMS.INCRBY", "c", "secret", "42")
+    call(client, "ACL", "SETUSER", "writer", "on", "nopass", "%W~*", "+@all")
+    writer = server.client(username="writer", password="x")
+    for words in (("CMS.INCRBY", "c", "secret", "0"), ("INCRBY", "n", "0"), ("CMS.QUERY", "c", "secret"), ("BF.EXISTS", "f", "x")):
+        assert isinstance(call(writer, *words), redis.exceptions.NoPermissionError), words
+    assert call(writer, "BF.ADD", "f", "x") == call(writer, "SADD", "s", "x") == 1
+
+
 def test_categories(server, client):
     categories = [name.decode() for name in call(client, "ACL", "CAT")]
     if "bloom" not in categories:

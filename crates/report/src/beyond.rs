@@ -1,8 +1,9 @@
-//! Beyond the plan: more items than planned for, and filters to which nothing is ever added.
+//! Beyond the plan: filters with more items than planned, and filters to which nothing is ever
+//! added.
 
 use truebloom_math::{Fpr, Plan, Result};
 
-/// The loads, in hundredths of the planned number of items.
+/// The loads that are reported, in hundredths of the planned number of items.
 const FACTORS: [u64; 4] = [105, 120, 150, 200];
 
 /// A filter that holds more items than it was planned for.
@@ -16,8 +17,8 @@ pub struct Overload {
     pub fpr: Fpr,
 }
 
-/// The expected rates of a filter that is filled beyond its plan, up to the first load of more than
-/// 2^64 items.
+/// The expected rates of a filter that is filled beyond its plan. The list ends before the first
+/// load of more than 2^64 items.
 ///
 /// # Errors
 /// The errors of the law.
@@ -28,10 +29,10 @@ pub fn overload(plan: &Plan) -> Result<Vec<Overload>> {
     numbers.map(|(factor, items)| Ok(Overload { factor, items, fpr: law.fpr(items)? })).collect()
 }
 
-/// The size of static filters, to which nothing can be added: fingerprints with a whole number of
-/// bits, in 1.23 n slots for an xor filter (Graf and Lemire 2020), or 1.125 n for a binary fuse
-/// filter with three segments (Graf and Lemire 2022). These are approximations, because the tables
-/// are slightly larger for few items.
+/// The sizes of static filters, to which nothing can be added. Static filters store fingerprints of
+/// a whole number of bits, in 1.23 n slots for an xor filter (Graf and Lemire 2020), or 1.125 n for
+/// a binary fuse filter with three segments (Graf and Lemire 2022). These sizes are approximations,
+/// because the tables are slightly larger for few items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Static {
     /// The number of bits in a fingerprint.
@@ -42,7 +43,7 @@ pub struct Static {
     pub fuse: f64,
 }
 
-/// Static filters for the items and the rate of a plan; `None` if no rate was asked for.
+/// The static filters for the items and the rate of a plan; `None` if no rate was asked for.
 #[must_use]
 pub fn static_filters(plan: &Plan) -> Option<Static> {
     let fingerprint = (-plan.rate?.to_f64().log2()).ceil().max(1.0);

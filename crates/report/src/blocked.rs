@@ -1,4 +1,4 @@
-//! Blocked filters beside standard ones: one cache line per lookup, for more bits.
+//! Blocked filters in comparison with standard ones: one cache line per lookup, for more bits.
 
 use truebloom_math::{Layout, Plan, Target};
 
@@ -9,12 +9,13 @@ pub struct Alternative {
     pub plan: Plan,
     /// Its bits per item divided by those of a standard filter with the same rate.
     pub times_bits: f64,
-    /// Whether it needs at most a tenth more bits.
+    /// Whether the blocked filter needs at most a tenth more bits.
     pub is_worth_it: bool,
 }
 
 impl Alternative {
-    /// `None` if no blocked filter is possible, because the limits are too low.
+    /// The alternative for this plan; `None` if no blocked filter is possible, because the limits
+    /// are too low.
     #[must_use]
     pub fn of(target: &Target, standard: &Plan) -> Option<Alternative> {
         let plan = Plan::new(&target.clone().layout(Layout::Lines)).ok()?;

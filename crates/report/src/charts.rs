@@ -1,27 +1,27 @@
-//! The curves behind the answers.
+//! Charts of the curves behind the answers.
 
 use crate::scatter::Scatter;
 use crate::show::{count, fpr, plural, significant};
 use truebloom_math::{Approximation, Fpr, Law, Method, Plan, Result, Variant, rate_quantile_bound};
 use truebloom_plot::{Axis, Chart, Mark, Series};
 
-/// The loads at which a filter is shown, as multiples of the plan: the plan itself and those of a
-/// report.
+/// The loads at which the rate of a filter is shown, as multiples of the plan; they are the same as
+/// in the report.
 const LOADS: [f64; 5] = [1.0, 1.05, 1.2, 1.5, 2.0];
 
-/// The label of most ordinates.
+/// The label of most vertical axes.
 pub const RATE: &str = "false-positive rate";
 
 fn items_at(planned: u64, share: f64) -> u64 {
     ((planned as f64 * share).round() as u64).max(1)
 }
 
-/// Multiples of the plan, from a quarter to twice the plan.
+/// Multiples of the planned number of items, from a quarter to twice the plan.
 fn shares(points: u32) -> impl Iterator<Item = f64> {
     (0..=points).map(move |i| 0.25 + 1.75 * f64::from(i) / f64::from(points))
 }
 
-/// The points of a curve, up to the first that takes too much work.
+/// The points of a curve, up to the first one that takes too much work.
 fn curve(xs: impl Iterator<Item = f64>, rate: impl Fn(f64) -> Result<Fpr>) -> Vec<(f64, f64)> {
     rates(xs, rate).into_iter().map(|(x, rate)| (x, rate.value)).collect()
 }
@@ -30,8 +30,8 @@ fn rates(xs: impl Iterator<Item = f64>, rate: impl Fn(f64) -> Result<Fpr>) -> Ve
     xs.map_while(|x| Some((x, rate(x).ok()?))).collect()
 }
 
-/// A line where rates are exact or validated; where only two ends are known, a band from the last
-/// sharp point to the next.
+/// A line where rates are exact or validated, and a band where only two ends are known; the band
+/// begins and ends at the nearest points of the line.
 fn line_and_band(name: &str, rates: &[(f64, Fpr)]) -> Vec<Series> {
     let is_sharp = |i: usize| rates.get(i).is_none_or(|(_, rate)| matches!(rate.method, Method::Exact | Method::Validated));
     let line = rates.iter().enumerate().map(|(i, (x, rate))| (*x, if is_sharp(i) { rate.value } else { f64::NAN })).collect();
@@ -50,7 +50,7 @@ fn line_and_band(name: &str, rates: &[(f64, Fpr)]) -> Vec<Series> {
     series
 }
 
-/// The chart of a plan: the rate by number of items, up to twice as many as planned, and the
+/// The chart of a plan: the rate by the number of items, up to twice as many as planned, and the
 /// scatter of one filter's own rate.
 ///
 /// # Errors
@@ -84,7 +84,7 @@ pub fn plan(plan: &Plan) -> Result<Chart> {
     Ok(chart.marked(Mark::upright(planned as f64, format!("planned: {}", count(planned)))))
 }
 
-/// The rates between which 98% of filters are, by number of items.
+/// For each number of items, the two rates between which 98% of filters are.
 fn scatter(plan: &Plan, variant: Variant) -> Vec<(f64, f64, f64)> {
     let at = |share: f64| {
         let items = items_at(plan.items, share);
@@ -95,7 +95,7 @@ fn scatter(plan: &Plan, variant: Variant) -> Vec<(f64, f64, f64)> {
     shares(19).map_while(at).collect()
 }
 
-/// The rate by number of probes, for given bits and items.
+/// A chart of the rate by the number of probes, for given bits and items.
 ///
 /// # Errors
 /// The errors of the law.
@@ -125,7 +125,7 @@ pub fn by_probes(
         .marked(Mark::upright(f64::from(given), format!("given: {given}"))))
 }
 
-/// The columns of a table as curves over its rows.
+/// A chart of the columns of a table, as curves over its rows.
 #[must_use]
 pub fn table(title: &str, note: String, ordinate: Axis, columns: &[(String, Vec<(f64, f64)>)]) -> Chart {
     let last = columns.len().saturating_sub(1).max(1) as f64;
@@ -133,8 +133,8 @@ pub fn table(title: &str, note: String, ordinate: Axis, columns: &[(String, Vec<
     Chart::new(title, Axis::linear("probes per item"), ordinate).note(note).with_all(curves)
 }
 
-/// The distribution of one filter's own rate over its seeds: the share of filters that keep a rate,
-/// as a function of the rate.
+/// A chart of the distribution of one filter's own rate over its seeds: the share of filters that
+/// keep a rate, as a function of the rate.
 ///
 /// # Errors
 /// The errors of the law.
@@ -173,7 +173,7 @@ pub fn spread(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Ch
 }
 
 /// The result for a library: its name, the rate that its size would have with independent
-/// positions, its real rate and the interval for that.
+/// positions, its real rate, and the interval for the real rate.
 pub struct Given {
     /// The library's name.
     pub library: String,
@@ -183,8 +183,8 @@ pub struct Given {
     pub rate: (f64, f64, f64),
 }
 
-/// Libraries one below the other, with their rates and the one that was asked for; `refused` are
-/// those that have no filter for it.
+/// A chart of libraries, one below the other, with their rates and the requested rate. `refused`
+/// lists the libraries that do not support these parameters.
 #[must_use]
 pub fn libraries(given: &[Given], refused: &[&str], items: u64, asked: Option<f64>) -> Chart {
     let place = |i: usize| (given.len() - 1 - i) as f64;
@@ -206,7 +206,10 @@ pub fn libraries(given: &[Given], refused: &[&str], items: u64, asked: Option<f6
         Axis::log(RATE).between((low / 2.0).max(asked.unwrap_or(0.0) * 1e-4), (2.0 * high).min(1.0)),
         Axis::named("", names),
     )
-    .note(format!("asked for {}; by their laws, or simulated with 99% intervals{missing}", plural(items, "item")))
+    .note(format!(
+        "asked for {}; each rate is computed from the library's law, or simulated (with its 99% interval){missing}",
+        plural(items, "item")
+    ))
     .sized(720, height)
     .with(Series::band("99% interval or bracket", intervals).coloured(0))
     .with(Series::points("if positions were independent", points(&|given| given.ideal)).coloured(5))
@@ -217,7 +220,8 @@ pub fn libraries(given: &[Given], refused: &[&str], items: u64, asked: Option<f6
     }
 }
 
-/// The rate of one library's filter by number of items, beside that of independent positions.
+/// A chart of the rate of one library's filter by the number of items, and of the rate with
+/// independent positions.
 #[must_use]
 pub fn library(
     title: &str,

@@ -1,14 +1,15 @@
-//! Filters that forget, compared: one phase, one phase in cache lines, two phases, and the way
-//! without a model.
+//! Comparison of filters that forget: one phase, one phase in cache lines, two phases, and the
+//! usual way without a model.
 
+use crate::show::significant;
 use truebloom_math::recycling::{
     BlockedSized, Mode, SizedDesign, blocked_capacity, blocked_min_bits, capacity, min_bits, remember, worst_capacity, worst_min_bits,
     worst_remember,
 };
 use truebloom_math::{BLOCK_BITS, Layout, Rate, Result, Variant, max_items};
 
-/// A filter that is emptied after a fixed number of items and has a worst rate: the way without a
-/// model.
+/// The usual way without a model: a filter that is emptied after a fixed number of items, with a
+/// limit on its worst rate.
 #[derive(Clone, Debug)]
 pub struct Today {
     /// The number of bits.
@@ -20,10 +21,50 @@ pub struct Today {
 }
 
 impl Today {
-    /// The items per bit, divided by those of the way without a model.
+    /// The number of items held per bit, divided by that of the way without a model.
     #[must_use]
-    pub fn gain(&self, items: f64, bits: u64) -> f64 {
-        items / self.items as f64 * (self.bits as f64 / bits as f64)
+    pub fn gain(&self, sized: &SizedDesign) -> f64 {
+        self.per_bit(held(sized), sized.design.total_bits())
+    }
+
+    /// Like [`gain`](Self::gain), as a guaranteed lower bound for a blocked design.
+    #[must_use]
+    pub fn blocked_gain(&self, sized: &BlockedSized) -> f64 {
+        self.per_bit(blocked_held(sized), sized.design.bits())
+    }
+
+    fn per_bit(&self, held: f64, bits: u64) -> f64 {
+        held / self.items as f64 * (self.bits as f64 / bits as f64)
+    }
+}
+
+/// The items that a filter holds when it is emptied, on average: the one that ends a cycle of one
+/// phase is forgotten with it (D3 in docs/ERRATA.md).
+#[must_use]
+pub fn held(sized: &SizedDesign) -> f64 {
+    let forgotten = if sized.design.mode().filters() == 1 { 1.0 } else { 0.0 };
+    sized.run.items_per_cycle.value - forgotten
+}
+
+/// Like [`held`], as a guaranteed lower bound for a blocked design.
+#[must_use]
+pub fn blocked_held(sized: &BlockedSized) -> f64 {
+    sized.run.items_per_cycle.lower - 1.0
+}
+
+/// Below this many items, the forgotten one changes the printed numbers.
+const FEW: f64 = 100.0;
+
+/// A remark on the number of items that a filter of one phase holds when it is emptied, if that is
+/// clearly less than the items of its cycle.
+#[must_use]
+pub fn held_in_words(held: f64) -> Option<String> {
+    if held < 1e-9 {
+        Some("it holds nothing: the item that ends a cycle is forgotten with it".to_owned())
+    } else if held < FEW {
+        Some(format!("it holds {} of them on average: the one that ends the cycle is forgotten", significant(held, 4)))
+    } else {
+        None
     }
 }
 
@@ -36,14 +77,14 @@ pub struct Designs {
     pub one: Option<SizedDesign>,
     /// One phase in cache lines.
     pub blocked: Option<BlockedSized>,
-    /// Two phases, which keep the rate even at their worst.
+    /// Two phases, whose worst rate is at most the requested rate.
     pub two: Option<SizedDesign>,
-    /// Two phases that certainly forget nothing earlier, if a time to remember is given.
+    /// Two phases that are guaranteed to forget nothing too early, if a time to remember is given.
     pub certain: Option<SizedDesign>,
 }
 
 impl Designs {
-    /// The designs with the most items for a memory.
+    /// The designs with the most items for a given memory.
     ///
     /// # Errors
     /// Numbers are out of range, or the answer would take too long.
@@ -69,7 +110,7 @@ impl Designs {
         Ok(Designs { today: today(items, rate)?, one, blocked, two, certain: None })
     }
 
-    /// The designs with the smallest memory that remember this long.
+    /// The designs with the smallest memory that remember items for this long.
     ///
     /// # Errors
     /// Numbers are out of range, or the answer would take too long.
@@ -84,14 +125,21 @@ impl Designs {
     }
 }
 
+/// The number of new items that come in this time, rounded up. An excess that comes only from the
+/// rounding of the product is ignored.
+#[must_use]
+pub fn items_in(seconds: f64, per_second: f64) -> u64 {
+    (seconds * per_second * (1.0 - 4.0 * f64::EPSILON)).ceil() as u64
+}
+
 /// The largest number of new items over which a design can remember.
 pub const MOST_REMEMBERED: u64 = 1_000_000_000_000_000;
 
 /// The largest number of items per cycle that is searched for.
 const MOST_ITEMS: f64 = 1e18;
 
-/// The blocked design, or `None` if it is not requested. With an open layout, a question that has
-/// no blocked answer is not an error.
+/// The blocked design, or `None` if it is not requested. With the layout `auto`, it is not an error
+/// if no blocked design exists for a question.
 fn in_lines(layout: Layout, find: impl FnOnce() -> Result<Option<BlockedSized>>) -> Result<Option<BlockedSized>> {
     match layout {
         Layout::Lines => find(),
@@ -103,4 +151,37 @@ fn in_lines(layout: Layout, find: impl FnOnce() -> Result<Option<BlockedSized>>)
 fn today(items: u64, rate: &Rate) -> Result<Option<Today>> {
     let best = truebloom_math::min_bits(Variant::Standard, items, rate)?;
     Ok(best.map(|best| Today { bits: best.bits, probes: best.probes, items }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The item that ends a cycle of one phase is not held; that of two phases is.
+    #[test]
+    fn what_is_forgotten_is_not_held() {
+        let designs = Designs::of_items(3, &"10%".parse().expect("a rate"), Layout::Lines).expect("designs");
+        let today = designs.today.expect("the usual way");
+        let [one, two] = [designs.one, designs.two].map(|sized| sized.expect("a design"));
+        assert!((held(&one) - 2.153).abs() < 1e-3 && held(&two) == two.run.items_per_cycle.value);
+        let by_hand = held(&one) * today.bits as f64 / (today.items * one.design.total_bits()) as f64;
+        assert!((today.gain(&one) - by_hand).abs() < 1e-12 && (by_hand - 1.64).abs() < 0.01, "{by_hand}");
+        let blocked = designs.blocked.expect("a blocked design");
+        assert!(blocked_held(&blocked) == blocked.run.items_per_cycle.lower - 1.0 && today.blocked_gain(&blocked) > 0.0);
+    }
+
+    /// 500 a minute are 30,000 in an hour, and half an item is one.
+    #[test]
+    fn no_item_is_made_of_rounding() {
+        for (seconds, per_second, items) in [
+            (3600.0, 500.0 / 60.0, 30_000),
+            (86_400.0, 1.0 / 3.0, 28_800),
+            (0.1, 5.0, 1),
+            (1.0, 3.0, 3),
+            (1.0, 3.000_001, 4),
+            (604_800.0, 1e9, 604_800_000_000_000),
+        ] {
+            assert_eq!(items_in(seconds, per_second), items, "{seconds} s of {per_second}");
+        }
+    }
 }

@@ -34,7 +34,7 @@ pub struct Finding {
     pub floor: f64,
     /// Its rate according to a simulation.
     pub simulation: Option<Simulation>,
-    /// A lower bound on the share of filters that keep the rate asked for.
+    /// A lower bound on the share of filters that keep the requested rate.
     pub share: Option<f64>,
 }
 
@@ -58,7 +58,7 @@ impl Finding {
     }
 
     /// How many queries a simulation needs to measure the rate to a few percent, limited to about a
-    /// second; `None` if a law gives the rate.
+    /// second of work; `None` if a law gives the rate.
     #[must_use]
     pub fn queries(&self) -> Option<u64> {
         self.law.is_none().then(|| (10_000.0 / self.ideal.value).clamp(1e6, 2e7) as u64)
@@ -73,8 +73,8 @@ impl Finding {
         Ok(Finding { simulation, ..self })
     }
 
-    /// The rate and its interval: from the law if there is one, and never below the floor of equal
-    /// hashes.
+    /// The rate and its interval. The numbers come from the law if there is one, and are never
+    /// below the floor of equal hashes.
     #[must_use]
     pub fn rate(&self) -> (f64, f64, f64) {
         match (&self.law, &self.simulation) {
@@ -84,15 +84,36 @@ impl Finding {
         }
     }
 
-    /// The number of hits, if the interval of the simulation says almost nothing: too few of its
-    /// filters had any, or it had too few filters, to exclude that others have many.
+    /// The number of hits, if the interval of the simulation says almost nothing. Then either too
+    /// few of its filters had any hits, or there were too few filters to exclude that others have
+    /// many.
     #[must_use]
     pub fn too_short(&self) -> Option<u64> {
         let found = self.simulation.as_ref().filter(|_| self.law.is_none())?;
         (found.upper > USELESS * found.rate.max(self.floor)).then_some(found.hits)
     }
 
-    /// The chart by number of items, around the number asked for.
+    /// How the rate is known, for a line of a table; `write` writes a rate.
+    #[must_use]
+    pub fn known_by(&self, write: impl Fn(f64) -> String) -> String {
+        let (_, lower, upper) = self.rate();
+        match (&self.law, self.too_short()) {
+            (Some(law), _) => law.method.to_string(),
+            (None, Some(hits)) => format!("simulation, too short ({})", plural(hits, "hit")),
+            (None, None) => format!("simulation, {} to {}", write(lower), write(upper)),
+        }
+    }
+
+    /// The verdict on the rate from the simulation alone.
+    #[must_use]
+    pub fn interval(&self, found: &Simulation, write: impl Fn(f64) -> String) -> String {
+        match self.too_short() {
+            Some(_) => format!("too short to say more than below {}", write(found.upper)),
+            None => format!("99% interval {} to {}", write(found.lower), write(found.upper)),
+        }
+    }
+
+    /// A chart of the rate by the number of items, around the number asked for.
     #[must_use]
     pub fn chart(&self, asked: Option<Rate>) -> Chart {
         let by_law = |items: u64| rate(self.profile, self.size, items).ok()?.map(|fpr| fpr.value);
@@ -102,7 +123,7 @@ impl Finding {
         truebloom_math::as_one_call(|| charts::library(self.profile.title, self.items, asked, by_law, ideal, self.rate())).note(note)
     }
 
-    /// Its line in a chart of all libraries.
+    /// The library's line in a chart of all libraries.
     #[must_use]
     pub fn given(&self) -> Given {
         let name = self.profile.name;
@@ -114,17 +135,28 @@ impl Finding {
         }
     }
 
-    /// How the rate was obtained.
+    /// A text that says how the rate was obtained.
     #[must_use]
     pub fn method(&self) -> String {
         self.law.map_or("simulation".to_owned(), |fpr| fpr.method.to_string())
     }
 
-    /// Whether the rate is the one asked for. `remedy` ends the sentence if too few queries were
-    /// simulated to decide; it gets the number of queries that may be enough.
+    /// The number of queries that may be enough, written as `20M`, if too few were simulated to
+    /// tell whether the rate is at most the requested rate.
+    #[must_use]
+    pub fn more_queries(&self, asked: Rate) -> Option<String> {
+        let (asked, (_, lower, upper)) = (asked.to_f64(), self.rate());
+        let is_open = self.law.is_none() && self.floor <= asked && lower <= asked && asked < upper;
+        self.simulation.as_ref().filter(|_| is_open).map(|found| more(found.queries))
+    }
+
+    /// A text that says whether the rate is at most the one asked for. If too few queries were
+    /// simulated to decide, `remedy` makes the end of the sentence; it gets the number of queries
+    /// that may be enough.
     #[must_use]
     pub fn verdict(&self, asked: Option<Rate>, remedy: impl Fn(&str) -> String) -> String {
-        let Some(asked) = asked.map(|rate| rate.to_f64()) else { return "nothing asked".to_owned() };
+        let Some(rate) = asked else { return "nothing asked".to_owned() };
+        let asked = rate.to_f64();
         let (value, lower, upper) = self.rate();
         if self.floor > asked {
             let bits = self.profile.arithmetic.hash_bits(self.size);
@@ -135,9 +167,9 @@ impl Finding {
         } else if upper <= asked {
             "kept".to_owned()
         } else if lower <= asked {
-            match &self.simulation {
-                Some(found) if self.law.is_none() => format!("too few queries to tell{}", remedy(&more(found.queries))),
-                _ => "too close to tell".to_owned(),
+            match self.more_queries(rate) {
+                Some(queries) => format!("too few queries to tell{}", remedy(&queries)),
+                None => "too close to tell".to_owned(),
             }
         } else if value >= 1.5 * asked {
             format!("missed: {} times what was asked", rate_text(value / asked, 2))
@@ -147,11 +179,35 @@ impl Finding {
     }
 }
 
-/// An interval that ends at more than so many times what was measured is useless.
+/// An interval is useless if it ends at more than this many times the measured rate.
 const USELESS: f64 = 30.0;
 
-/// Ten times as many, or twenty million, as that is written: `20M`.
+/// A number of queries as it is written in a message, such as `20M`: ten times as many as before,
+/// or twenty million.
 fn more(queries: u64) -> String {
     let wanted = queries.saturating_mul(10).max(20_000_000).div_ceil(10_000_000) * 10;
     if wanted.is_multiple_of(1_000) { format!("{}G", wanted / 1_000) } else { format!("{wanted}M") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// More queries are asked for while an interval holds the rate asked for, and only then.
+    #[test]
+    fn more_queries_only_where_they_may_tell() {
+        let asked = |rate: &str| rate.parse::<Rate>().expect("a rate");
+        let profile = library("guava").expect("known");
+        let size = profile.size(1000, 1e-3).expect("a size");
+        let found = Finding::by_law(profile, size, 1000, None).expect("in range");
+        assert_eq!(found.more_queries(asked("0.1%")), None, "nothing was simulated");
+        let found = found.simulated(1_000_000, 1).expect("in range");
+        let (_, lower, upper) = found.rate();
+        let inside = Rate::try_from(f64::midpoint(lower, upper)).expect("a rate");
+        assert_eq!(found.more_queries(inside).as_deref(), Some("20M"));
+        assert!(found.verdict(Some(inside), |queries| format!(": {queries}")) == "too few queries to tell: 20M");
+        assert_eq!([asked("1e-6"), asked("5%")].map(|rate| found.more_queries(rate)), [None, None]);
+        let words = found.interval(found.simulation.as_ref().expect("one"), |rate| rate_text(rate, 2));
+        assert!(found.known_by(|rate| rate_text(rate, 2)).starts_with("simulation, ") && words.starts_with("99% interval"), "{words}");
+    }
 }

@@ -2,14 +2,14 @@
 //! write the number.
 
 use std::time::Duration;
-use truebloom_math::Rate;
+use truebloom_math::{Error, Rate};
 
 /// A whole number with an optional suffix: k, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024).
 ///
 /// # Errors
 /// The text is wrong; the error says how to write it.
 pub fn count(text: &str) -> Result<u64, String> {
-    let written = Written::of(text)?;
+    let written = Written::of(text, "1000, 10k, 10M or 2.5e9")?;
     let meant = match written.unit {
         "" => return written.whole(),
         "m" => format!("; did you mean {0}M, {0} million?", written.number()),
@@ -19,18 +19,26 @@ pub fn count(text: &str) -> Result<u64, String> {
     Err(format!("`{text}` is not a number of items; write it as 1000, 10k, 10M or 2.5e9{meant}"))
 }
 
-/// A number of items, also with a noun: `10 million users`. For a rate or a size in its place, the
-/// error says so.
+/// A number of items, which may be followed by a noun: `10 million users`. If the text is a rate, a
+/// size or a time instead, the error says so.
 ///
 /// # Errors
 /// The text is wrong; the error says how to write it.
 pub fn items(text: &str) -> Result<u64, String> {
     count(without_noun(text)).map_err(|error| match () {
-        () if text.parse::<Rate>().is_ok() => format!("{error}; if that is the rate, give it with -p"),
-        () if bits(text).is_ok() => format!("{error}; that is a size, not a number of items"),
+        () if rate(text).is_ok() => format!("{error}{IS_RATE}"),
+        // `1B` is more probably a billion than a byte.
+        () if text.strip_suffix('B').is_some_and(|number| count(number).is_ok() && !number.ends_with(char::is_alphabetic)) => error,
+        () if bits(text).is_ok() => {
+            format!("`{text}` is a size, not a number of items; write the number as 1000, 10k, 10M or 2.5e9")
+        }
+        () if time(text).is_ok() && !error.ends_with('?') => format!("{error}; that is a time, not a number of items"),
         () => error,
     })
 }
+
+/// After the error of a number that is a rate.
+const IS_RATE: &str = "; if that is the rate, give it with -p";
 
 /// Nouns that may follow a number of items.
 const NOUNS: [&str; 16] = [
@@ -60,41 +68,64 @@ fn without_noun(text: &str) -> &str {
     rest.min_by_key(|rest| rest.len()).unwrap_or(text)
 }
 
-/// The text before a word at its end (in upper or lower case), if it is not empty.
+/// The text before this word, if it ends with it (in upper or lower case) and something remains.
 fn without_last<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let at = text.len().checked_sub(word.len()).filter(|at| text.is_char_boundary(*at))?;
     let (rest, last) = text.split_at(at);
     (last.eq_ignore_ascii_case(word) && rest.ends_with(' ') && !rest.trim().is_empty()).then_some(rest)
 }
 
-/// Bits: plain numbers and suffixes count bits, also with a final `b`; with a final `B` they count
-/// bytes. A number with a unit may have decimals, as in `17.14MiB`, and is rounded down to a bit.
+/// A number of bits. Plain numbers and suffixes count bits, also with a final `b`; with a final `B`
+/// they count bytes. A number with a unit may have decimals, as in `17.14MiB`, and is rounded down
+/// to a bit.
 ///
 /// # Errors
 /// The text is wrong; the error says how to write it.
 pub fn bits(text: &str) -> Result<u64, String> {
-    let written = Written::of(text)?;
-    match written.unit {
-        "" | "b" | "bit" | "bits" => written.rounded_down(1),
-        "B" | "byte" | "bytes" => written.rounded_down(8),
-        _ => Err(format!("`{text}` is not a size; write bits as 1M or 64Mi, bytes as 2MB or 64MiB")),
-    }
+    bits_written(text).map_err(|error| if rate(text).is_ok() { error + IS_RATE } else { error })
 }
 
-/// Bytes, with or without the final `B`, rounded down to a byte.
+fn bits_written(text: &str) -> Result<u64, String> {
+    let written = Written::of(text, SIZES)?;
+    let meant = match written.unit {
+        "" | "b" | "bit" | "bits" => return written.rounded_down(1),
+        "B" | "byte" | "bytes" => return written.rounded_down(8),
+        _ => meant_size(text),
+    };
+    Err(format!("`{text}` is not a size; write bits as 1M or 64Mi, bytes as 2MB or 64MiB{meant}"))
+}
+
+/// What a size in small letters means; empty where that is not clear.
+fn meant_size(text: &str) -> String {
+    let (number, unit) = split_number(text.trim());
+    let unit = match unit.trim().to_ascii_lowercase().as_str() {
+        "m" | "mb" | "meg" | "megs" => "MB",
+        "g" | "gb" | "gig" | "gigs" => "GB",
+        "kib" => "KiB",
+        "mib" => "MiB",
+        "gib" => "GiB",
+        _ => return String::new(),
+    };
+    format!("; did you mean {number}{unit}?")
+}
+
+/// How sizes are written.
+const SIZES: &str = "64Mi, 2MB or 64MiB";
+
+/// A number of bytes, with or without the final `B`, rounded down to a whole byte.
 ///
 /// # Errors
 /// The text is wrong; the error says how to write it.
 pub fn bytes(text: &str) -> Result<u64, String> {
-    let written = Written::of(text)?;
+    let written = Written::of(text, SIZES)?;
     match written.unit {
         "" | "B" | "byte" | "bytes" => written.rounded_down(1),
-        _ => Err(format!("`{text}` is not a size in bytes; write it as 64MiB or 2GB")),
+        _ => Err(format!("`{text}` is not a size in bytes; write it as 64MiB or 2GB{}", meant_size(text))),
     }
 }
 
-/// Bytes of memory for a useful filter: a small number without a unit is an error, because so few
-/// bytes can hardly be meant.
+/// A number of bytes of memory for a useful filter. A small number without a unit is an error,
+/// because so few bytes can hardly be meant.
 ///
 /// # Errors
 /// The text is wrong; the error says how to write it.
@@ -107,7 +138,7 @@ pub fn memory(text: &str) -> Result<u64, String> {
     Ok(size)
 }
 
-/// A number of bytes without a unit must be at least this.
+/// The smallest number of bytes that may be written without a unit.
 const LEAST_BARE: u64 = 64 << 10;
 
 /// The number of probes for a filter that can have at most `most`.
@@ -125,15 +156,20 @@ pub fn probes_up_to(most: u32, text: &str) -> Result<u32, String> {
 /// The text is wrong; the error says how to write it.
 pub fn rate(text: &str) -> Result<Rate, String> {
     let meant = one_in(text).or_else(|| percent(text)).or_else(|| with_point(text));
-    meant.as_deref().unwrap_or(text).parse().map_err(|error: truebloom_math::Error| match count(text) {
-        Ok(percent @ 1..100) => format!("{error}; did you mean {percent}%?"),
-        Ok(100..) => format!("{error}; if that is the number of items, give it with -n"),
+    meant.as_deref().unwrap_or(text).parse().map_err(|error: Error| match count(text) {
+        Ok(percent @ 1..100) => format!("{}; did you mean {percent}%?", not_below_1(text)),
+        Ok(100..) => format!("{}; if that is the number of items, give it with -n", not_below_1(text)),
         // For words, the error of the number parser does not help.
         _ if text.contains(|letter: char| letter.is_alphabetic() && !"eE".contains(letter)) => {
             format!("`{text}` is not a rate; write it as 0.1%, 1 in 1000, once in a million or 1e-6")
         }
         _ => error.to_string(),
     })
+}
+
+/// The error of the number parser for a number in digits; it knows no words and no separators.
+fn not_below_1(text: &str) -> Error {
+    Error::NotARate { found: text.to_owned(), reason: "it must lie strictly between 0 and 1" }
 }
 
 /// `1 in 1000`, `once in a thousand` or `1 per million` as a fraction.
@@ -153,7 +189,8 @@ fn percent(text: &str) -> Option<String> {
     Some(format!("{}%", with_point(number).as_deref().unwrap_or(number).trim()))
 }
 
-/// `0,1%` with a decimal point: no comma groups the digits of a number that begins with 0.
+/// Turns `0,1%` into a number with a decimal point: no comma groups the digits of a number that
+/// begins with 0.
 fn with_point(text: &str) -> Option<String> {
     let text = text.trim();
     (text.starts_with("0,") && !text.contains('.')).then(|| text.replacen(',', ".", 1))
@@ -164,12 +201,14 @@ fn with_point(text: &str) -> Option<String> {
 /// # Errors
 /// The text is wrong; the error says how to write it.
 pub fn confidence(text: &str) -> Result<f64, String> {
-    rate(text)
-        .map(|share| share.to_f64())
-        .map_err(|_| format!("`{text}` is not a confidence above 0% and below 100%; write it as 95% or 0.95"))
+    rate(text).map(|share| share.to_f64()).map_err(|_| {
+        let meant = text.trim().parse().ok().filter(|percent: &f64| (50.0..100.0).contains(percent));
+        let meant = meant.map_or(String::new(), |percent| format!("; did you mean {percent}%?"));
+        format!("`{text}` is not a confidence above 0% and below 100%; write it as 95% or 0.95{meant}")
+    })
 }
 
-/// A time with its unit: 30s, 10min, 1.5h, 7d, 2w, also in words: 2 hours, a day. All commands read
+/// A time with its unit: 30s, 10min, 1.5h, 7d, 2w, or in words: 2 hours, a day. All commands read
 /// times with this function.
 ///
 /// # Errors
@@ -188,7 +227,7 @@ pub fn time(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * seconds).ok().filter(|time| !time.is_zero()).ok_or_else(wrong)
 }
 
-/// The seconds of a unit of time.
+/// The number of seconds in a unit of time.
 fn seconds_of(unit: &str) -> Option<f64> {
     let units: [(&[&str], f64); 6] = [
         (&["ms", "millisecond", "milliseconds"], 0.001),
@@ -202,7 +241,7 @@ fn seconds_of(unit: &str) -> Option<f64> {
     units.into_iter().find_map(|(names, seconds)| names.iter().any(is_this).then_some(seconds))
 }
 
-/// Bits per item: 10, 14.4.
+/// A number of bits per item: 10, 14.4.
 ///
 /// # Errors
 /// The text is wrong; the error says how to write it.
@@ -247,7 +286,8 @@ struct Written<'a> {
 }
 
 impl<'a> Written<'a> {
-    fn of(text: &'a str) -> Result<Written<'a>, String> {
+    /// `like` are examples for the error.
+    fn of(text: &'a str, like: &str) -> Result<Written<'a>, String> {
         let text = text.trim();
         let (number, after) = split_number(text);
         let (value, after) = match spelled(text) {
@@ -256,8 +296,8 @@ impl<'a> Written<'a> {
         };
         let Some((digits, exponent)) = value else {
             return Err(match number {
-                _ if text.starts_with('-') => format!("`{text}` is below 0; write a number such as 1000, 10k, 10M or 2.5e9"),
-                "" => format!("`{text}` is not a number; write it as 1000, 10k, 10M or 2.5e9"),
+                _ if text.starts_with('-') => format!("`{text}` is below 0; write it as {like}"),
+                "" => format!("`{text}` is not a number; write it as {like}"),
                 _ => not_whole(text),
             });
         };
@@ -266,10 +306,13 @@ impl<'a> Written<'a> {
     }
 
     fn whole(&self) -> Result<u64, String> {
-        whole(self.digits, self.exponent, self.factor).ok_or_else(|| not_whole(self.text))
+        whole(self.digits, self.exponent, self.factor).ok_or_else(|| match self.exponent {
+            0.. if self.factor == 1 => format!("`{}` is too large: it must be below 2^64", self.text),
+            _ => not_whole(self.text),
+        })
     }
 
-    /// The number times `unit`, rounded down; without any unit it must be whole.
+    /// The number times `unit`, rounded down; without a unit it must be whole.
     fn rounded_down(&self, unit: u64) -> Result<u64, String> {
         if self.factor == 1 && unit == 1 {
             return self.whole();
@@ -308,6 +351,9 @@ fn factor(after: &str) -> (u64, &str) {
         ("million", 1_000_000),
         ("billion", 1_000_000_000),
         ("trillion", 1_000_000_000_000),
+        ("kilo", 1_000),
+        ("mega", 1_000_000),
+        ("giga", 1_000_000_000),
     ];
     let letters = [
         ("Ki", 1 << 10),
@@ -333,8 +379,8 @@ fn factor(after: &str) -> (u64, &str) {
         .unwrap_or((1, after))
 }
 
-/// The number that a word at the beginning stands for, as digits and a power of ten, and the text
-/// after it.
+/// The number that a word at the beginning of the text stands for, as digits and a power of ten,
+/// and the text after the word.
 fn spelled(text: &str) -> Option<(u64, i32, &str)> {
     const WORDS: [(&str, u64); 23] = [
         ("a", 1),
@@ -379,7 +425,8 @@ fn after_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
 /// The suffixes that may follow a number.
 const SUFFIXES: &str = "k, M, G, T, P, E (powers of 1000) or Ki, Mi, Gi, Ti, Pi, Ei (powers of 1024)";
 
-/// The digits, with their exponent if there is one, and the rest: in `1E`, E is a suffix, in `1E5`
+/// Splits a text after its number: the first part has the digits and the exponent, if there is an
+/// exponent; the second part has all other characters. In `1E`, E is a suffix; in `1E5`, it begins
 /// an exponent.
 fn split_number(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '_' | ',')).unwrap_or(text.len());
@@ -406,7 +453,7 @@ fn ungrouped(number: &str) -> Option<String> {
     Some(number.replace(['_', ','], ""))
 }
 
-/// Digits and power of ten.
+/// The digits and the power of ten of a number.
 fn decimal(text: &str) -> Option<(u64, i32)> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -483,11 +530,12 @@ mod tests {
         assert!(memory("64").expect_err("a slip").contains("64MiB"));
     }
 
-    /// A size that an answer shows is taken back, as at most that.
+    /// A size as it is printed in an answer is accepted as input, and means at most that size.
     #[test]
     fn sizes_have_decimals() {
         assert_eq!((memory("17.14 MiB"), bytes("1.5KiB"), bytes("0.1KiB")), (Ok(17_972_592), Ok(1536), Ok(102)));
         assert_eq!((bits("17.14MiB"), bits("1.2345 kb"), bits("0.3B")), (Ok(143_780_741), Ok(1234), Ok(2)));
+        assert_eq!((bits("64 megabytes"), bytes("1.5 Gigabytes"), bits("2 kilobits")), (Ok(512_000_000), Ok(1_500_000_000), Ok(2000)));
         assert_eq!((bits("3.562 KiB"), bytes("2 bytes"), bits("1.5e0MiB")), (Ok(29_179), Ok(2), Ok(3 << 22)));
         // Without a unit, what is not whole is a slip.
         for text in ["1.5", "1.5 bits", "0.5", "1e-1"] {
@@ -509,12 +557,39 @@ mod tests {
         assert!(per_second("often").expect_err("a word").contains("500 a minute"));
     }
 
-    /// What a message takes for a slip, it says.
+    /// Each message about a likely slip names the slip.
     #[test]
     fn slips_are_named() {
-        for (text, said) in [("10m", "10M, 10 million?"), ("1B", "1 billion?"), ("64MiB", "a size, not a number"), ("0.1%", "the rate")] {
+        for (text, said) in [
+            ("10m", "10M, 10 million?"),
+            ("1B", "1 billion?"),
+            ("64MiB", "a size, not a number"),
+            ("0.1%", "the rate"),
+            ("one in a thousand", "the rate"),
+            ("1h", "a time, not"),
+            ("1e400", "too large"),
+        ] {
             let error = items(text).expect_err(text);
             assert!(error.contains(said), "{error}");
+        }
+        assert!(!items("10m").expect_err("a slip").contains("time"), "one guess is enough");
+        for (text, said) in [
+            ("50%", "the rate"),
+            ("once in a thousand", "the rate"),
+            ("10m", "10MB?"),
+            ("64 mb", "64MB?"),
+            ("64mib", "64MiB?"),
+            ("1.5gib", "1.5GiB?"),
+            ("-3", "64MiB"),
+            ("x", "64MiB"),
+        ] {
+            let error = bits(text).expect_err(text);
+            assert!(error.contains(said) && !error.contains("10k"), "{error}");
+        }
+        assert!(confidence("99").expect_err("a slip").contains("99%?") && !confidence("2").expect_err("wrong").contains('?'));
+        for text in ["ten million", "1,000,000", "1000"] {
+            let error = rate(text).expect_err(text);
+            assert!(error.contains("between 0 and 1") && error.contains("the number of items"), "{error}");
         }
         for text in ["once per horse", "often", "1 in"] {
             let error = rate(text).expect_err(text);
@@ -572,7 +647,7 @@ mod tests {
         ] {
             assert_eq!(seconds(text), Ok(expected), "{text}");
         }
-        for text in ["", "h", "hour", "a", "1y", "1 H", "-3s", "1e999", "nan", "inf", "an hour ago"] {
+        for text in ["", "h", "hour", "a", "1y", "1 H", "-3s", "-3", "0s", "0 hours", "1e999", "nan", "inf", "an hour ago"] {
             assert!(seconds(text).is_err(), "{text}");
         }
     }

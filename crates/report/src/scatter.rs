@@ -1,28 +1,29 @@
-//! How the fill and the rate of one filter scatter over seeds: what `explain` says and draws.
+//! How the fill and the rate of one filter scatter over seeds; `explain` prints and draws this.
 
 use truebloom_math::occupancy::{Occupancy, Quantile};
 use truebloom_math::{Fpr, Law, Method, Result, Variant, rate_quantile_bound};
 
-/// Throws, or bits if they are fewer, up to which quantiles are summed, which takes milliseconds.
+/// Quantiles are summed, which takes milliseconds, if there are at most this many throws or at most
+/// this many bits.
 const SUMMED: u64 = 20_000;
 
-/// One filter's fill and rate. Positions of the standard or the classic filter.
+/// The distributions of one filter's fill and rate. The filter is a standard or a classic one.
 pub struct Scatter {
     variant: Variant,
     bits: u64,
     items: u64,
     probes: u32,
-    /// The law of its set bits.
+    /// The law of the number of set bits.
     pub fill: Occupancy,
     law: Box<dyn Law>,
     is_summed: bool,
 }
 
 impl Scatter {
-    /// Of a size.
+    /// The distributions for a filter of this size.
     ///
     /// # Errors
-    /// Parameters out of range.
+    /// Parameters are out of range.
     pub fn new(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Scatter> {
         let fill = match variant {
             Variant::Classic => Occupancy::classic(bits, items, probes)?,
@@ -32,20 +33,20 @@ impl Scatter {
         Ok(Scatter { variant, bits, items, probes, fill, law: variant.law(bits, probes)?, is_summed })
     }
 
-    /// The number of set bits that a share of all filters keeps to: summed for small filters,
-    /// proven bounds beyond.
+    /// The number of set bits that this share of all filters does not exceed. For small filters,
+    /// the number is computed by a sum; for larger ones, it is a bracket from proven bounds.
     ///
     /// # Errors
-    /// A share outside of 0 to 1; more work than one call may take.
+    /// The share is not between 0 and 1; or the work exceeds that of one call.
     pub fn quantile(&self, share: f64) -> Result<Quantile> {
         if self.is_summed { self.fill.exact_quantile(share) } else { self.fill.quantile(share) }
     }
 
-    /// The rate that the same share of all filters keeps to, which rises with the fill; known no
-    /// better than the fill is.
+    /// The rate that the same share of all filters does not exceed. The rate rises with the fill,
+    /// so its bracket follows from that of the fill.
     ///
     /// # Errors
-    /// As for [`quantile`](Self::quantile).
+    /// The errors of [`quantile`](Self::quantile).
     pub fn rate(&self, share: f64, fill: &Quantile) -> Result<Fpr> {
         let at = |ones: u64| self.law.fpr_at_fill(&[ones]);
         if self.is_summed

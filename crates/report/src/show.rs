@@ -16,8 +16,8 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// An expected number: from 2 on it is rounded to a whole number, because decimals of a count mean
-/// nothing.
+/// An expected number as text: from 2 on it is rounded to a whole number, because decimals of a
+/// count mean nothing.
 #[must_use]
 pub fn expected(number: f64) -> String {
     match number {
@@ -27,7 +27,7 @@ pub fn expected(number: f64) -> String {
     }
 }
 
-/// `1 line`, `2 lines`.
+/// A number with a noun: `1 line`, `2 lines`.
 #[must_use]
 pub fn plural(number: u64, what: &str) -> String {
     format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
@@ -45,8 +45,8 @@ pub fn bytes(number: u64) -> String {
     if unit == 0 { plural(number, "byte") } else { format!("{} {}", significant(value, 4), units[unit]) }
 }
 
-/// `9,586 bits (1.172 KiB)`: a number of bits, and the size of the whole 64-bit words that hold
-/// them.
+/// A number of bits, and the size of the whole 64-bit words that hold them:
+/// `9,586 bits (1.172 KiB)`.
 #[must_use]
 pub fn size(bits: u64) -> String {
     format!("{} ({})", plural(bits, "bit"), bytes(bits.div_ceil(64).saturating_mul(8)))
@@ -58,8 +58,15 @@ pub fn fpr(fpr: &Fpr, digits: usize) -> String {
     if fpr.value >= f64::MIN_POSITIVE || fpr.ln == f64::NEG_INFINITY {
         return rate(fpr.value, digits);
     }
-    let exponent = (fpr.ln / std::f64::consts::LN_10).floor();
-    let mantissa = (fpr.ln - exponent * std::f64::consts::LN_10).exp();
+    power(fpr.ln, digits)
+}
+
+/// Writes the number with this natural logarithm with `digits` significant digits, even if it is
+/// beyond the range of `f64`.
+#[must_use]
+pub fn power(ln: f64, digits: usize) -> String {
+    let exponent = (ln / std::f64::consts::LN_10).floor();
+    let mantissa = (ln - exponent * std::f64::consts::LN_10).exp();
     format!("{}e{exponent}", significant(mantissa, digits.min(10)))
 }
 
@@ -99,8 +106,8 @@ fn round_with(value: f64, digits: usize, adjust: impl Fn(f64) -> f64) -> String 
     significant(adjust(rounded), digits)
 }
 
-/// `digits` significant digits, in scientific notation below 0.001 and from a million on; trailing
-/// zeros are dropped.
+/// A number to `digits` significant digits, in scientific notation below 0.001 and from a million
+/// on; trailing zeros are dropped.
 #[must_use]
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 {

@@ -9,7 +9,7 @@ use truebloom_math::{
     max_efficiency, max_items, min_bits, optimal_probes, peak_efficiency, peak_items_approximation, standard_limit, valley_efficiency,
 };
 
-/// Statements about all filters are tried up to this number of bits.
+/// The number of bits up to which statements about all filters are tried.
 const BITS_TRIED: u64 = 40;
 
 pub(super) fn claims() -> Result<Vec<Claim>> {
@@ -24,7 +24,7 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
     Ok(claims)
 }
 
-/// `(m/n) ln 2`.
+/// The estimate `(m/n) ln 2` of the best number of probes.
 fn estimate(bits: u64, items: u64) -> f64 {
     bits as f64 / items as f64 * LN_2
 }
@@ -45,7 +45,7 @@ fn bounds_at(bits: u64, items: u64, probes: u32) -> Result<[f64; 5]> {
     ])
 }
 
-/// Sections 3.2 and 3.3.
+/// The claims of sections 3.2 and 3.3.
 fn bounds_and_figures() -> Result<Vec<Claim>> {
     let (bits, items) = (1000, 20);
     let (mut jensen, mut enclosed, mut ordered) = (true, true, Vec::new());
@@ -120,7 +120,7 @@ fn held(holds: bool) -> &'static str {
     if holds { "held" } else { "failed" }
 }
 
-/// Section 3.4 up to the example.
+/// The claims of section 3.4 up to the example.
 fn minimisation() -> Result<Vec<Claim>> {
     let (bits, items) = (64, 4);
     let rate: Rate = "1e-3".parse()?;
@@ -183,7 +183,7 @@ fn minimisation() -> Result<Vec<Claim>> {
     ])
 }
 
-/// Failures among the cases tried, and the first.
+/// The number of failures among the cases tried, and the first of them.
 #[derive(Default)]
 struct Tally {
     tried: u32,
@@ -238,7 +238,7 @@ fn conjecture_24() -> Result<Vec<Claim>> {
     ])
 }
 
-/// Section 4.1 before its parts.
+/// The claims of section 4.1 before its parts.
 fn efficiencies() -> Result<Vec<Claim>> {
     let bits = 100;
     let (m, limit) = (bits as f64, standard_limit(bits)?.1);
@@ -283,7 +283,7 @@ fn efficiencies() -> Result<Vec<Claim>> {
     ])
 }
 
-/// Section 4.1.1 and figure 9.
+/// The claims of section 4.1.1 and figure 9.
 fn standard_peaks() -> Result<Vec<Claim>> {
     // f_S(m, n/k, k)^(1/k) = E[(X/m)^k]^(1/k), X the set bits of n single balls.
     let mut less = Tally::default();
@@ -342,7 +342,7 @@ fn standard_peaks() -> Result<Vec<Claim>> {
     ])
 }
 
-/// Section 4.1.2 and figure 10.
+/// The claims of section 4.1.2 and figure 10.
 fn classic_peaks() -> Result<Vec<Claim>> {
     let [mut rising, mut greatest, mut rounded, mut same, mut growing] = [(); 5].map(|()| Tally::default());
     let mut before = [0.0; 2];
@@ -434,12 +434,12 @@ fn classic_peaks() -> Result<Vec<Claim>> {
     ])
 }
 
-/// The efficiency of a standard filter at its best probes.
+/// The efficiency of a standard filter with its best number of probes.
 fn best_efficiency(bits: u64, items: u64) -> Result<f64> {
     efficiency(Variant::Standard, bits, items, best(Variant::Standard, bits, items)?)
 }
 
-/// Sections 4.2 and 4.3.
+/// The claims of sections 4.2 and 4.3.
 fn valleys_and_compression() -> Result<Vec<Claim>> {
     let mut equal = Tally::default();
     for probes in 1..=1000 {
@@ -496,7 +496,7 @@ fn valleys_and_compression() -> Result<Vec<Claim>> {
     ])
 }
 
-/// Section 5.
+/// The claims of section 5.
 fn discussion() -> Result<Vec<Claim>> {
     let (bits, items, estimated) = (1024, 5, 142);
     let lost = |variant: Variant, best: u32| {
@@ -550,8 +550,8 @@ fn discussion() -> Result<Vec<Claim>> {
     ])
 }
 
-/// How far the standard filter's best probes are below the estimate in a figure's data, at n = 2,
-/// 4, 8 and 16; nothing where the figure has not both by items.
+/// How far the standard filter's best number of probes is below the estimate in a figure's data, at
+/// n = 2, 4, 8 and 16; empty if the figure does not have both by items.
 fn approach(figure: &Figure) -> Vec<f64> {
     let column = |name: &str| figure.columns.iter().position(|column| column == name);
     let (Some(items), Some(estimate), Some(best)) = (column("items"), column("estimate"), column("standard")) else { return Vec::new() };
@@ -559,7 +559,8 @@ fn approach(figure: &Figure) -> Vec<f64> {
     rows.map(|row| row[estimate] - row[best]).collect()
 }
 
-/// Each nearer than the one before, and the last within two probes, of some 44.
+/// Whether each gap is smaller than the one before, and the last is at most two probes (of about
+/// 44).
 fn is_approach(gaps: &[f64]) -> bool {
     gaps.len() == 4 && gaps.windows(2).all(|pair| pair[0] > pair[1]) && gaps.last().is_some_and(|gap| (0.0..2.0).contains(gap))
 }
@@ -568,7 +569,7 @@ pub(super) fn figures() -> Result<Vec<Figure>> {
     Ok(vec![table_1()?, figure_6()?, figure_7()?, figure_8()?, efficiency_figure(Variant::Standard)?, efficiency_figure(Variant::Classic)?])
 }
 
-/// The laws whose formulas table 1 has, at the sizes of figure 6 and three probes.
+/// The laws whose formulas are in table 1, at the sizes of figure 6 and with three probes.
 fn table_1() -> Result<Figure> {
     let (classic, standard) = (Occupancy::classic(100, 20, 3)?.pmf()?, Occupancy::standard(100, 20, 3)?.pmf()?);
     let rows = classic.iter().zip(&standard).enumerate().map(|(ones, (classic, standard))| Ok(vec![ones as f64, *classic, *standard]));

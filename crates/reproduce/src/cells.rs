@@ -1,38 +1,38 @@
-//! The work behind figures and claims, cut into cells: each has a name, can be run alone and on any
-//! thread, and gives the same numbers every time. So a long run can go on where it was stopped, and
-//! what a figure and a claim both ask for is done once.
+//! The work behind figures and claims, divided into cells. A cell has a name, can be run alone and
+//! on any thread, and gives the same numbers every time. So a long run can continue where it was
+//! stopped, and a computation that both a figure and a claim need is done once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use truebloom_math::Result;
 
-/// The numbers of cells that are known, by name.
+/// The numbers of the cells that are known, by name.
 pub type Known = BTreeMap<String, Vec<f64>>;
 
-/// Whether these can be the numbers of a cell.
+/// A function that says whether these can be the numbers of a cell.
 pub(crate) type Fits<'a> = Box<dyn Fn(&[f64]) -> bool + Send + Sync + 'a>;
 
 /// One experiment, or one law.
 pub(crate) struct Cell<'a> {
     pub(crate) name: String,
-    /// Its work, in no unit, to estimate the time that is left.
+    /// An estimate of its work, in any unit, from which the remaining time is estimated.
     pub(crate) steps: f64,
-    /// Whether these can be its numbers: what was kept in a file may be damaged.
+    /// Whether these can be its numbers; numbers that were stored in a file may be damaged.
     pub(crate) fits: Fits<'a>,
-    /// Whether its numbers may be kept. Laws are not experiments: they are computed by the program
+    /// Whether its numbers may be stored. Laws are not stored: they are computed by the program
     /// that prints them.
     pub(crate) is_experiment: bool,
     pub(crate) run: Box<dyn Fn() -> Result<Vec<f64>> + Send + Sync + 'a>,
 }
 
-/// So many numbers between 0 and 1.
+/// Checks that there are `count` numbers between 0 and 1.
 pub(crate) fn are_shares(count: usize) -> Fits<'static> {
     Box::new(move |values| values.len() == count && values.iter().all(|value| (0.0..=1.0).contains(value)))
 }
 
 impl Cell<'_> {
-    /// What is known of it, or what it gives now.
+    /// The known numbers of the cell, or those that it computes now.
     pub(crate) fn value(&self, known: &Known) -> Result<Vec<f64>> {
         self.known(known).map_or_else(|| (self.run)(), |value| Ok(value.clone()))
     }
@@ -46,18 +46,18 @@ impl Cell<'_> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Done<'a> {
-    /// Its name: under it its numbers are known from now on.
+    /// The name of the cell, under which its numbers are known from now on.
     pub name: &'a str,
-    /// Its numbers.
+    /// The numbers of the cell.
     pub values: &'a [f64],
-    /// Whether the numbers are worth keeping for another run; those of laws are not.
+    /// Whether the numbers are worth storing for another run; those of laws are not.
     pub is_experiment: bool,
-    /// The share of the whole work that is done, those included that were known at the start.
+    /// The share of all work that is done, including cells that were known at the start.
     pub share: f64,
 }
 
-/// Runs all cells that are not known, each name once, on so many threads, the longest first, and
-/// tells `done` of each; stops early where that says so. Gives the first failure.
+/// Runs all cells that are not known, each name once, on this many threads, the longest first. The
+/// function calls `done` for each, and stops early if that returns false. Returns the first error.
 pub(crate) fn run(cells: &[Cell<'_>], known: &mut Known, threads: usize, mut done: impl FnMut(&Done<'_>) -> bool) -> Result<()> {
     let mut names = BTreeSet::new();
     let cells: Vec<&Cell<'_>> = cells.iter().filter(|cell| names.insert(cell.name.as_str())).collect();

@@ -1,20 +1,20 @@
-//! The figures as pictures: what the papers draw, from our numbers.
+//! The figures as charts: what the papers draw, from our numbers.
 
 use crate::Figure;
 use truebloom_plot::{Axis, Chart, Error, Mark, Series};
 
-/// A rate's axis.
+/// An axis for rates.
 fn rate_axis() -> Axis {
     Axis::log("false-positive rate")
 }
 
 impl Figure {
-    /// Its charts with their file names, without an ending: most figures are one; figure 1 of
-    /// Kirsch and Mitzenmacher has one for each load, figure 2 one for each scheme, and where many
-    /// decades hide a difference there is a second chart of ratios.
+    /// The charts of the figure, with their file names without an ending. Most figures are one
+    /// chart. Figure 1 of Kirsch and Mitzenmacher has one for each load and figure 2 one for each
+    /// scheme, and where many decades hide a difference there is a second chart of ratios.
     ///
     /// # Errors
-    /// The figure has no points, which none of [`crate::Paper::figures`] lacks.
+    /// The figure has no points; all those of [`crate::Paper::figures`] have some.
     pub fn charts(&self) -> Result<Vec<(String, String)>, Error> {
         let again = match self.name {
             "grandi-1-s1" => Some(self.over_standard(10)),
@@ -98,7 +98,7 @@ impl Figure {
             .with(Series::points("classic", self.pairs("classic")).coloured(1))
     }
 
-    /// Twenty curves of one family, four of them named.
+    /// A family of twenty curves, four of which are named.
     fn efficiencies(&self) -> Chart {
         let title = if self.name == "burns-9" {
             "Burns, figure 9: efficiency of a standard filter"
@@ -131,7 +131,8 @@ impl Figure {
             .with(Series::dashed("A2, textbook", self.pairs("a2")).coloured(2))
     }
 
-    /// The same curves over the standard rate, around the best probes: their order.
+    /// The curves of the figure, divided by the standard rate, near the best number of probes,
+    /// where their order is visible.
     fn over_standard(&self, most: u32) -> Chart {
         let setting = if self.name == "grandi-1-s1" { "S1" } else { "S2" };
         let standard = self.column("standard");
@@ -230,7 +231,7 @@ impl Figure {
         chart
     }
 
-    /// Figure 2: a chart for each scheme.
+    /// Figure 2 of Kirsch and Mitzenmacher: a chart for each scheme.
     fn hits(&self) -> Result<Vec<(String, String)>, Error> {
         let filters: f64 = self.rows.iter().map(|row| row[3]).sum();
         let chart = |(scheme, name): (&str, &str)| {
@@ -257,7 +258,7 @@ impl Figure {
         schemes.into_iter().map(chart).collect()
     }
 
-    /// The points of one number of probes: abscissa, and the named column.
+    /// The points for one number of probes: the horizontal value, and the named column.
     fn of_probes(&self, probes: f64, name: &str) -> Vec<(f64, f64)> {
         let column = self.column(name);
         self.rows.iter().filter(|row| row[0] == probes).map(|row| (row[1], row[column])).collect()
@@ -288,7 +289,7 @@ impl Figure {
         chart
     }
 
-    /// Two phases with the trigger kept, over (26), which takes it out.
+    /// Two phases with the trigger kept, divided by (26), which takes the trigger out.
     fn over_formula_26(&self) -> Chart {
         let chart = self.over(
             "formula 26",
@@ -299,7 +300,7 @@ impl Figure {
         chart.marked(Mark::level(1.0, "formula (26)"))
     }
 
-    /// The paper's own experiment over its model.
+    /// The paper's own experiment, divided by its model.
     fn over_model(&self) -> Chart {
         let (title, note) = match self.name {
             "dozier-3-own-two" => (
@@ -314,7 +315,7 @@ impl Figure {
         self.over("model", title, note, (0.8, 1.3)).marked(Mark::level(1.0, "the model"))
     }
 
-    /// Points and bands of figure 3 as ratios to a column, where they tell more than noise.
+    /// Points and bands of figure 3 as ratios to a column, as far as they show more than noise.
     fn over(&self, base: &str, title: &str, note: &str, (low, high): (f64, f64)) -> Chart {
         let mut chart = Chart::new(title, Axis::linear("sigma: recycled when more bits are set"), Axis::linear("ratio").between(low, high))
             .note(format!("{note}; points: the filter, where its 99% interval is narrower than an eighth; bands: that interval"));
@@ -345,7 +346,8 @@ impl Figure {
         )
     }
 
-    /// The same over the rate of the filter by the chain: how near both are.
+    /// The curves of the figure, divided by the rate of the filter by the chain, which shows how
+    /// near both are.
     fn over_filter(&self) -> Chart {
         let exact = self.column("f_a exact");
         self.bounds_by(
@@ -373,7 +375,7 @@ impl Figure {
         chart
     }
 
-    /// Figures 5 and 6: capacities over that of the sigma-bounded model.
+    /// Figures 5 and 6: capacities, divided by that of the sigma-bounded model.
     fn capacities(&self) -> Chart {
         let (title, x) = match self.name {
             "dozier-5" => ("Dozier et al., figure 5: capacity at a rate of 0.01, by memory", Axis::log("bits")),
@@ -387,7 +389,7 @@ impl Figure {
             .marked(Mark::level(0.7, "30% less"))
     }
 
-    /// Figure 7: one phase over two.
+    /// Figure 7: one phase divided by two.
     fn phases(&self) -> Chart {
         let mut chart = self.chart(
             "Dozier et al., figure 7: one phase over one of two phases",
@@ -407,7 +409,7 @@ impl Figure {
     }
 }
 
-/// Probes of the figures of Dozier et al.
+/// The numbers of probes in the figures of Dozier et al.
 const PROBES: [f64; 3] = [3.0, 5.0, 7.0];
 
 /// A whole number in groups of three digits.
@@ -417,5 +419,5 @@ fn grouped(number: f64) -> String {
     groups.collect::<Vec<_>>().join(",")
 }
 
-/// Rates below this are not seen in any simulation here.
+/// A rate that no simulation here can show: smaller rates are not drawn.
 const FLOOR: f64 = 1e-6;

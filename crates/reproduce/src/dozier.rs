@@ -1,9 +1,9 @@
 //! Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of Recycling Bloom
 //! Filters*, section V: figures 3 to 7, filters simulated beside the models.
 //!
-//! The paper prints neither its k nor its numbers, so each figure is recomputed for several k, and
-//! "around 30%" becomes a function of the rate. Simulated filters are offered new items only: a
-//! rate is about these, and repeats that are remembered say nothing of it.
+//! The paper prints neither its k nor its numbers. So each figure is recomputed for several k, and
+//! "around 30%" becomes a function of the rate. Simulated filters are offered only new items: a
+//! rate is defined for these, and repeats that are remembered do not affect it.
 
 use crate::cells::{Cell, Known, are_shares};
 use crate::fixed_messages::{Epochs, Experiment};
@@ -13,18 +13,18 @@ use truebloom_math::recycling::{
 };
 use truebloom_math::{Approximation, Rate, Result};
 
-/// New items of a trial.
+/// The number of new items in a trial.
 pub(super) const ITEMS: u64 = 10_000;
 
-/// New items of every point in the claims.
+/// The number of new items for every point in the claims.
 const CLAIM_ITEMS: u64 = 200_000;
 
-/// The paper's filter.
+/// The number of bits of the paper's filter.
 const BITS: u64 = 1_000;
 const PROBES: [u32; 3] = [3, 5, 7];
 
-/// One phase. Seeds are renewed with each cycle, so that two phases have positions of their own, as
-/// (26) takes them.
+/// The mode with one phase. Seeds are renewed with each cycle, so that two phases have positions of
+/// their own, as (26) assumes.
 const ONE: Mode = Mode { phases: Phases::One, colliding: true, retaining: false, seeds: Seeds::Renewed };
 
 fn two_phases(trigger: Trigger) -> Mode {
@@ -40,7 +40,7 @@ fn simulated(trial: Trial, items: u64, seed: u64, make: Maker<'_>) -> Result<Bra
     Ok(simulate_subject(&mut *filter, trial.design.mode(), Stream::New, items, seed)?.instance)
 }
 
-/// The same as a cell: value, lower and upper end.
+/// The simulation as a cell with three numbers: value, lower and upper end.
 fn cell<'a>(name: String, trial: Trial, items: u64, seed: u64, make: Maker<'a>) -> Cell<'a> {
     Cell {
         name: format!("{name} items={items}"),
@@ -58,7 +58,7 @@ struct Modelled {
 }
 
 impl Modelled {
-    /// All of them, for a filter of 1,000 bits in all.
+    /// All points of figure 3, for a filter of 1,000 bits in total.
     fn all(mode: Mode) -> Result<Vec<Modelled>> {
         let bits = BITS / mode.filters();
         let sigmas = (1..10).map(|tenths| tenths * bits / 10);
@@ -71,7 +71,7 @@ impl Modelled {
             .collect()
     }
 
-    /// The filter's own rate.
+    /// The simulated rate of the filter.
     fn simulated<'a>(&self, items: u64, make: Maker<'a>) -> Cell<'a> {
         let (design, mode) = (self.design, self.design.mode());
         let phases = match mode.phases {
@@ -89,7 +89,7 @@ impl Modelled {
     }
 }
 
-/// Lower and upper end.
+/// The lower and the upper end of an interval.
 type Interval = [f64; 2];
 
 fn bracket(seen: &[f64]) -> Result<Interval> {
@@ -103,8 +103,8 @@ fn inside(model: f64, [lower, upper]: &Interval) -> bool {
     (*lower..=*upper).contains(&model)
 }
 
-/// Of 99% intervals some miss: so many of them do not contradict. More happen with a chance below
-/// 1e-3.
+/// Some of the 99% intervals miss. This is a number of misses that does not contradict the model:
+/// more of them have a probability below 1e-3.
 fn may_miss(points: usize) -> usize {
     let (mut left, mut chance) = (1.0, libm::pow(0.99, points as f64));
     for misses in 0..points {
@@ -117,7 +117,7 @@ fn may_miss(points: usize) -> usize {
     points
 }
 
-/// Fewer passing items than this make no interval.
+/// The smallest number of passing items for which an interval is given.
 const FEWEST: f64 = 50.0;
 
 fn interval_claim(names: [&'static str; 3], models: &[f64], seen: &[Interval]) -> Claim {
@@ -169,7 +169,7 @@ fn figure_3_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
 struct Counted {
     probes: u32,
     items: u64,
-    /// f_o and f_a as printed, and by the chain.
+    /// The rates f_o and f_a, each as printed and by the chain.
     printed: [f64; 2],
     exact: [f64; 2],
 }
@@ -218,13 +218,13 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
     ])
 }
 
-/// What one memory holds at one rate.
+/// The numbers of items that one memory holds at one rate.
 struct Held {
-    /// N of f_w, by the textbook's (1) as in the paper.
+    /// The N of f_w, by the textbook's (1) as in the paper.
     worst: f64,
-    /// N of f_a, as printed.
+    /// The N of f_a, as printed.
     counted: f64,
-    /// E[N_0] of one phase.
+    /// The E[N_0] of one phase.
     sigma: f64,
 }
 
@@ -240,13 +240,13 @@ impl Held {
         vec![first, self.worst, self.counted, self.sigma, self.worst / self.sigma, self.counted / self.sigma]
     }
 
-    /// By how many percent f_w holds less.
+    /// How many percent fewer items f_w holds.
     fn reduction(&self) -> f64 {
         100.0 * (1.0 - self.worst / self.sigma)
     }
 }
 
-/// The most N whose rate by (1) is at most `rate`, over up to 32 probes.
+/// The largest N whose rate by (1) is at most `rate`, over up to 32 probes.
 fn worst_items(bits: u64, rate: f64) -> u64 {
     let most = |probes: u32| {
         let k = f64::from(probes);
@@ -255,7 +255,7 @@ fn worst_items(bits: u64, rate: f64) -> u64 {
     (1..=32).map(most).max().unwrap_or(0)
 }
 
-/// The most N whose f_a, as printed, is at most `rate`, over up to 32 probes.
+/// The largest N whose f_a, as printed, is at most `rate`, over up to 32 probes.
 fn counted_items(bits: u64, rate: f64) -> u64 {
     let most = |probes: u32| {
         let (mut items, mut passed) = (0u64, 0.0);
@@ -274,7 +274,7 @@ fn counted_items(bits: u64, rate: f64) -> u64 {
 
 const SIZES: [u64; 8] = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000];
 const RATES: [&str; 11] = ["0.2", "0.1", "0.05", "0.02", "0.01", "0.005", "0.002", "0.001", "1e-4", "1e-5", "1e-6"];
-/// Of figure 6.
+/// The number of bits in figure 6.
 const LARGE: u64 = 100_000;
 
 fn number(rate: &str) -> Result<f64> {
@@ -335,8 +335,8 @@ fn capacity_claims() -> Result<Vec<Claim>> {
     ])
 }
 
-/// Items of one phase over those of one of two phases in the same memory: as (24) has it, and with
-/// the trigger kept.
+/// The number of items of one phase divided by that of two phases in the same memory: according to
+/// (24), and with the trigger kept.
 fn ratios(bits: u64, rate: &str) -> Result<[f64; 2]> {
     let rate: Rate = rate.parse()?;
     let items =
@@ -369,7 +369,7 @@ fn figure_7_claims() -> Result<Vec<Claim>> {
     ])
 }
 
-/// What the formulas give, on a small chain and in closed form.
+/// Claims that follow from the formulas, on a small chain and in closed form.
 fn formula_claims() -> Result<Vec<Claim>> {
     let cycle = Design::new(6, 2, 4, Mode::default())?.long_run()?.items_per_cycle.value;
     let (bits, sigma) = (BITS, 300u64);
@@ -407,8 +407,8 @@ pub(super) fn claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
 const MODELLED: [&str; 6] = ["probes", "sigma", "model", "simulated", "lower", "upper"];
 const CAPACITIES: [&str; 5] = ["f_w items", "f_a items", "sigma items", "f_w ratio", "f_a ratio"];
 
-/// What is simulated: figures 3 and 4, each as far as the effort goes and as the claims ask for,
-/// and the paper's own experiment.
+/// The simulations: figures 3 and 4, each with the effort that is given and with that of the
+/// claims, and the paper's own experiment.
 pub(super) fn cells<'a>(effort: &Effort, make: Maker<'a>) -> Vec<Cell<'a>> {
     let wanted = |items: u64| [items, CLAIM_ITEMS].into_iter().filter(|items| *items > 0);
     let third = MODES.iter().filter_map(|&(_, _, mode)| Modelled::all(mode).ok()).flatten();
@@ -420,9 +420,9 @@ pub(super) fn cells<'a>(effort: &Effort, make: Maker<'a>) -> Vec<Cell<'a>> {
     third.chain(fourth).chain(own.into_iter().flatten().flatten().map(|(_, cell)| cell)).collect()
 }
 
-/// The paper's own experiment at the points of figure 3: what the model says, and epochs over the
-/// same 1,000 messages. The model of two phases is (26), where positions are renewed with the
-/// trigger kept.
+/// The paper's own experiment at the points of figure 3: the rate of the model, and epochs over the
+/// same 1,000 messages. The model of two phases is (26); if positions are renewed, it is the one
+/// with the trigger kept.
 fn own_experiment(two: bool, renewed: bool) -> Vec<(Modelled, Cell<'static>)> {
     let mode = match (two, renewed) {
         (false, _) => ONE,
@@ -446,8 +446,8 @@ fn own_experiment(two: bool, renewed: bool) -> Vec<(Modelled, Cell<'static>)> {
     Modelled::all(mode).unwrap_or_default().into_iter().map(with_cell).collect()
 }
 
-/// How many points that are seen often enough have the model in their interval, of how many, and
-/// the point whose mean is farthest off.
+/// Three results for the points with enough hits: how many have the model in their interval, how
+/// many there are, and the point whose mean is farthest off.
 fn inside_epochs(two: bool, renewed: bool, known: &Known) -> Result<(usize, usize, String)> {
     let (mut hits, mut all, mut worst, mut farthest) = (0, 0, String::new(), 0.0);
     for (point, cell) in own_experiment(two, renewed) {
@@ -504,7 +504,7 @@ fn fixed_claims(known: &Known) -> Result<Vec<Claim>> {
     ])
 }
 
-/// Names and modes of the three panels of figure 3.
+/// The names and modes of the three panels of figure 3.
 const MODES: [(&str, &str, Mode); 3] = [
     ("dozier-3-one", "rates of one phase, 1,000 bits, with the filter's 99% interval", ONE),
     (

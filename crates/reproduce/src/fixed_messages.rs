@@ -1,28 +1,29 @@
 //! The experiment of Dozier, Salamatian and Rubenstein as we read their description (V-A1): a
-//! filter of one phase or of two over the same 1,000 messages, drawn uniformly, with one set of
-//! hash functions.
+//! filter of one phase or of two phases over the same 1,000 messages, which are drawn uniformly,
+//! with one set of hash functions.
 //!
-//! The model takes each new message's positions for fresh ones. Here a cycle can have no more than
-//! 1,000 new messages, and the same ones come back with the same positions.
+//! The model assumes that the positions of each new message are fresh. In this experiment a cycle
+//! cannot have more than 1,000 new messages, and the same messages come again with the same
+//! positions.
 
 use truebloom_math::simulation::SplitMix64;
 
 const MESSAGES: usize = 1_000;
 const ARRIVALS: usize = 100_000;
 
-/// Epochs of one phase and of two, and the 99.5% points of Student's distribution with one degree
-/// of freedom less.
+/// The number of epochs for one phase and for two, each with the 99.5% point of Student's
+/// distribution for that number.
 const EPOCHS: [(usize, f64); 2] = [(7, 3.707), (10, 3.250)];
 
-/// What the epochs gave.
+/// The results of all epochs.
 pub(super) struct Epochs {
-    /// Of the epochs' rates.
+    /// The mean of the epochs' rates.
     pub(super) mean: f64,
-    /// Lower end of the 99% interval of the mean.
+    /// The lower end of the 99% interval for the mean.
     pub(super) lower: f64,
-    /// Upper end.
+    /// The upper end of that interval.
     pub(super) upper: f64,
-    /// Messages that were new to the filter, in all epochs.
+    /// The number of messages that were new to the filter, in all epochs.
     pub(super) new: f64,
 }
 
@@ -40,17 +41,17 @@ impl Epochs {
 /// One filter over one set of messages.
 #[derive(Clone, Copy)]
 pub(super) struct Experiment {
-    /// Bits of each filter.
+    /// The number of bits of each filter.
     pub(super) bits: u64,
     pub(super) probes: u32,
     pub(super) sigma: u64,
-    /// Two filters that take turns.
+    /// Whether there are two filters that take turns.
     pub(super) two: bool,
-    /// Every cycle has hash functions of its own.
+    /// Whether every cycle has its own hash functions.
     pub(super) renewed: bool,
 }
 
-/// A filter that takes messages, and what it holds in truth.
+/// A filter that takes messages, and the messages that it really holds.
 struct Phase {
     set: Vec<bool>,
     ones: u64,
@@ -81,8 +82,9 @@ impl Phase {
 }
 
 impl Experiment {
-    /// The rate among messages that the filter does not hold; with one phase the one that overflows
-    /// it is forgotten with it, with two its bits stay in the filter that is frozen.
+    /// Measures the rate among messages that the filter does not hold. With one phase, the message
+    /// that overflows the filter is forgotten with it; with two phases, its bits stay in the filter
+    /// that is frozen.
     pub(super) fn run(&self) -> Epochs {
         let probes = self.probes as usize;
         let mut random = SplitMix64::of(&[self.bits, self.probes.into(), self.sigma, 1_000]);

@@ -11,7 +11,7 @@ struct Point {
     probes: u32,
     classic: f64,
     standard: f64,
-    /// A1, A2, A3.
+    /// The approximations A1, A2, A3.
     approximations: [f64; 3],
 }
 
@@ -30,12 +30,12 @@ impl Point {
         })
     }
 
-    /// Error of A1, A2 or A3, in percent of the exact rate.
+    /// The error of A1, A2 or A3, in percent of the exact rate.
     fn error(&self, which: usize) -> f64 {
         percent_above(self.approximations[which - 1], self.standard).abs()
     }
 
-    /// Between the classic and the standard rate, in percent of the latter.
+    /// The difference between the classic and the standard rate, in percent of the standard rate.
     fn difference(&self) -> f64 {
         percent_above(self.classic, self.standard).abs()
     }
@@ -50,7 +50,7 @@ impl Point {
 }
 
 struct Setting {
-    /// 1 to all bits.
+    /// The points for 1 probe to as many as there are bits.
     points: Vec<Point>,
     best_standard: u32,
     best_classic: u32,
@@ -69,23 +69,25 @@ impl Setting {
         &self.points[probes as usize - 1]
     }
 
-    /// At the best probes of the standard filter.
+    /// The point at the best number of probes of the standard filter.
     fn best(&self) -> &Point {
         self.at(self.best_standard)
     }
 
-    /// The largest of some number, and the probes where it occurs.
+    /// The largest value of some number, and the number of probes at which it occurs.
     fn largest(&self, number: impl Fn(&Point) -> f64) -> (f64, f64) {
         let most = self.points.iter().max_by(|a, b| number(a).total_cmp(&number(b)));
         most.map_or((0.0, 0.0), |point| (number(point), point.probes.into()))
     }
 
-    /// Between the best rates of both filters, each at its own probes.
+    /// The difference between the best rates of both filters, each at its own best number of
+    /// probes.
     fn difference_of_best(&self) -> f64 {
         percent_above(self.at(self.best_classic).classic, self.best().standard).abs()
     }
 
-    /// Probes up to three times the best: the range around the minimum, and more.
+    /// The points with up to three times the best number of probes: the range around the minimum,
+    /// and more.
     fn around_best(&self) -> impl Iterator<Item = &Point> {
         self.points.iter().take(3 * self.best_standard as usize)
     }

@@ -1,5 +1,5 @@
-//! Kirsch and Mitzenmacher, *Building a Better Bloom Filter*, sections 3 to 8 (9 is beside, and so
-//! are the experiments of figures 1 and 2): constants and bounds.
+//! Kirsch and Mitzenmacher, *Building a Better Bloom Filter*, sections 3 to 8: constants and
+//! bounds. (Section 9 and the experiments of figures 1 and 2 have files of their own.)
 
 use crate::kirsch_mitzenmacher_trials::{SCHEMES, rate_of};
 use crate::{Claim, shown};
@@ -10,15 +10,15 @@ use truebloom_math::convergence::{
 use truebloom_math::law::{Double, Offsets, PartitionDouble, Step};
 use truebloom_math::{Law, Result, SchemeId};
 
-/// Bits an item, and the best probes for them: `floor` or `ceil` of c ln 2.
+/// Numbers of bits per item, each with its best number of probes: `floor` or `ceil` of c ln 2.
 pub(super) const LOADS: [(u32, u32); 4] = [(4, 3), (8, 6), (12, 8), (16, 11)];
 
-/// Sizes at which the schemes' laws are compared in a claim.
+/// The numbers of items at which the schemes' laws are compared in a claim.
 const SIZES_TRIED: [u64; 4] = [100, 250, 1_000, 2_500];
 
 const MILLION: u64 = 1_000_000;
 
-/// `n (rate - limit)` at a million items.
+/// The scaled difference `n (rate - limit)` at a million items.
 fn scaled_difference(law: &dyn Law) -> Result<f64> {
     let load = law.bits() as f64 / MILLION as f64;
     Ok((law.fpr(MILLION)?.value - limit_rate(load, law.probes())) * MILLION as f64)
@@ -171,7 +171,7 @@ fn section_7_and_others() -> Result<Vec<Claim>> {
     ])
 }
 
-/// The least prime from here on.
+/// The smallest prime from this number on.
 fn next_prime(from: u64) -> u64 {
     (from..).find(|&candidate| truebloom_math::is_prime(candidate)).unwrap_or(from)
 }

@@ -11,38 +11,38 @@ use truebloom_math::{Fpr, Method, Result, SchemeId};
 pub(super) const SCHEMES: [SchemeId; 5] =
     [SchemeId::Standard, SchemeId::PartitionDouble, SchemeId::Double, SchemeId::Square, SchemeId::Cube];
 
-/// Those of figure 2.
+/// The schemes of figure 2.
 const COUNTED: [SchemeId; 4] = [SchemeId::PartitionDouble, SchemeId::Double, SchemeId::Square, SchemeId::Cube];
 
-/// The numbers of items of figure 1. The paper prints no list; these span its axis.
+/// The numbers of items of figure 1. The paper does not list them; these cover its axis.
 const SIZES: [u64; 7] = [100, 250, 500, 1_000, 2_500, 5_000, 10_000];
 
-/// Queries of a trial of figure 2.
+/// The number of queries in a trial of figure 2.
 const QUERIES: u64 = 464;
 
-/// Bits of a scheme at a load; slices of whole size.
+/// The number of bits of a scheme at a load; slices have a whole number of bits.
 fn bits(scheme: SchemeId, load: u32, probes: u32, items: u64) -> u64 {
     let bits = u64::from(load) * items;
     if scheme == SchemeId::PartitionDouble { bits / u64::from(probes) * u64::from(probes) } else { bits }
 }
 
-/// The rate by its law.
+/// The rate by the scheme's law.
 pub(super) fn rate_of(scheme: SchemeId, load: u32, probes: u32, items: u64) -> Result<Fpr> {
     scheme.law(bits(scheme, load, probes, items), probes)?.fpr(items)
 }
 
-/// How a rate by a law may be known, by the number that stands for it in a cell.
+/// The methods by which a law may know a rate; a cell stores the index of one of them.
 const METHODS: [Method; 4] = [Method::Exact, Method::Validated, Method::Bound, Method::Simulation];
 
-/// Value, ends, and the number of the method; an approximation, which none of the sizes here needs,
-/// has the number after the last.
+/// The value, the ends, and the index of the method; for an approximation, which no size here
+/// needs, the index is one beyond the last.
 fn numbers(fpr: &Fpr) -> Vec<f64> {
     let method = METHODS.iter().position(|method| *method == fpr.method).unwrap_or(METHODS.len());
     vec![fpr.value, fpr.lower, fpr.upper, method as f64]
 }
 
-/// The columns of a law: its value where that is more than the middle of a bracket, else no number;
-/// both ends; and the method in words.
+/// The columns for a law: its value, unless that is only the middle of a bracket; both ends; and
+/// the method in words.
 fn columns_of(values: &[f64]) -> ([f64; 3], &'static str) {
     let at = |i: usize| values.get(i).copied().unwrap_or(f64::NAN);
     let (value, word) = match METHODS.get(at(3) as usize) {
@@ -77,7 +77,7 @@ impl Setting {
         (10.0 / self.limit()).ceil() as u64
     }
 
-    /// The mean share of hits over so many filters, and its standard error.
+    /// The mean share of hits over this many filters, and its standard error.
     fn simulated(&self, filters: u64) -> Cell<'static> {
         let (scheme, load, probes, items, queries) = (self.scheme, self.load, self.probes, self.items, self.queries());
         Cell {
@@ -95,7 +95,7 @@ impl Setting {
         }
     }
 
-    /// The rate by its law.
+    /// The rate by the scheme's law.
     fn law(&self) -> Cell<'static> {
         let (scheme, load, probes, items) = (self.scheme, self.load, self.probes, self.items);
         Cell {
@@ -108,7 +108,7 @@ impl Setting {
     }
 }
 
-/// How many filters gave 0, 1, .. 39 and at least 40 hits.
+/// How many filters had 0, 1, .. 39 and at least 40 hits.
 fn counts(scheme: SchemeId, filters: u64) -> Cell<'static> {
     Cell {
         name: format!("kirsch-mitzenmacher-2 {scheme} filters={filters}"),
@@ -135,7 +135,7 @@ pub(super) fn cells(effort: &Effort) -> Vec<Cell<'static>> {
 }
 
 /// Figure 1: the rate of every scheme by simulation, with its standard error, and by its law, with
-/// its ends and its method. Figure 2: how often Q hits came up.
+/// its ends and its method. Figure 2: how often each number of hits among Q queries occurred.
 pub(super) fn figures(effort: &Effort, known: &Known) -> Result<Vec<Figure>> {
     let mut columns = vec!["c".to_owned(), "k".to_owned(), "n".to_owned(), "limit".to_owned()];
     for scheme in SCHEMES {
@@ -186,11 +186,11 @@ fn mean_and_error(shares: &[f64]) -> (f64, f64) {
     (mean, libm::sqrt(squares / (count - 1.0).max(1.0) / count.max(1.0)))
 }
 
-/// Filters of one scheme, filled and asked with hashes of a frozen generator.
+/// Filters of one scheme, filled and queried with hashes from a frozen generator.
 struct Trial {
     scheme: SchemeId,
     probes: u64,
-    /// Of one slice, for the partition scheme.
+    /// The number of bits; for the partition scheme, of one slice.
     range: u64,
     filter: Vec<bool>,
     random: SplitMix64,
@@ -219,7 +219,8 @@ impl Trial {
         position as usize
     }
 
-    /// One trial: a filter of so many items, and the hits among so many fresh queries.
+    /// Runs one trial: fills a filter with this many items, and returns the hits among this many
+    /// fresh queries.
     fn hits(&mut self, items: u64, queries: u64) -> u64 {
         self.filter.fill(false);
         for _ in 0..items {

@@ -1,17 +1,18 @@
-//! Lehr, *The Bloom Filter Hashing Solution*. He writes m for items and N for bits; here they are n
-//! and m.
+//! Lehr, *The Bloom Filter Hashing Solution*. Lehr writes m for items and N for bits; here they are
+//! n and m.
 
 use crate::{Claim, Figure, shown, standard};
 use truebloom_math::occupancy::Occupancy;
 use truebloom_math::{Approximation, Law, Plan, Rate, Result, Target, Variant, law};
 
-/// Sizes at which his formulas are tried: bits, items, probes.
+/// The sizes at which his formulas are tried: bits, items, probes.
 const SIZES: [(u64, u64, u32); 6] = [(1, 3, 2), (10, 4, 1), (64, 4, 10), (128, 16, 5), (1000, 100, 7), (1 << 20, 100_000, 7)];
 
-/// Rates of the design table.
+/// The rates of the design table.
 const FAMILIES: [&str; 5] = ["0.1", "0.01", "0.001", "1e-4", "1e-6"];
 
-/// Items of the design tables: enough for the rates to depend on bits an item only.
+/// The number of items of the design tables; with this many, the rates depend only on the bits per
+/// item.
 const ITEMS: u64 = 1000;
 
 pub(super) fn claims() -> Result<Vec<Claim>> {
@@ -33,7 +34,7 @@ fn mean(bits: u64, throws: u64) -> Result<f64> {
     Occupancy::standard(bits, throws, 1)?.mean()
 }
 
-/// Section 1.
+/// The claims of section 1.
 fn expectation() -> Result<Vec<Claim>> {
     let ratio = |bits: u64| (bits - 1) as f64 / bits as f64;
     let mut sequence = 0.0f64;
@@ -80,7 +81,7 @@ fn agreement(apart: f64) -> &'static str {
     if apart < 1e-12 { "within 1e-12" } else { "differs" }
 }
 
-/// Section 2 up to the table.
+/// The claims of section 2 up to the table.
 fn rate() -> Result<Vec<Claim>> {
     let power = |bits, items, probes| Approximation::SeveranceLohman.value(bits, items, probes);
     let exact = apart(|bits, items, probes| Ok((power(bits, items, probes)?, standard(bits, items, probes)?)))?;
@@ -134,7 +135,7 @@ fn rate() -> Result<Vec<Claim>> {
     ])
 }
 
-/// Bits for a rate at some probes.
+/// The smallest size for a rate with this number of probes.
 fn bits(rate: Rate, probes: u32) -> Result<Plan> {
     Plan::new(&Target::new().items(ITEMS).rate(rate).probes(probes).mean())
 }

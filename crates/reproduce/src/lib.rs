@@ -1,11 +1,11 @@
-//! The papers rerun: every number that Burns, Grandi and Lehr print in their comparisons, and the
-//! data of every figure, computed by this library.
+//! The results of the papers, computed again by this library: every number that Burns, Grandi and
+//! Lehr print in their comparisons, and the data of every figure.
 //!
 //! A [`Claim`] is one printed number, or one statement that numbers can decide. Its [`Verdict`]
-//! follows from the numbers: what agrees with all printed digits is confirmed, what agrees only
-//! with the correction of `docs/ERRATA.md` is confirmed with a correction, what neither saves is
+//! follows from the numbers. A number that agrees with all printed digits is confirmed; one that
+//! agrees only with the correction in `docs/ERRATA.md` is confirmed with a correction; any other is
 //! refuted. Statements about all sizes are decided on the range that their text names: a
-//! counterexample refutes, the lack of one there proves nothing beyond.
+//! counterexample refutes them, but if there is none, nothing is proven beyond that range.
 //!
 //! ```
 //! use truebloom_reproduce::{Paper, Verdict};
@@ -56,38 +56,42 @@ pub enum Paper {
 /// A recycling filter to be simulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trial {
-    /// When more than its sigma bits are set, it is recycled.
+    /// The design of the filter, which is recycled when more than its sigma bits are set.
     pub design: Design,
-    /// As it is when so many items have set bits, if that is earlier.
+    /// If given, the filter is also recycled when this many items have set bits.
     pub most_items: Option<u64>,
 }
 
-/// Makes the filter of a trial from a seed, or leaves it to the one of
-/// [`truebloom_math::recycling::subject`]. So real filters, which this crate does not know, stand
-/// beside their models.
+/// Makes the filter of a trial from a seed, or returns `None` to use the one of
+/// [`truebloom_math::recycling::subject`]. In this way, real filters, which this crate does not
+/// know, can be compared with their models.
 pub type Maker<'a> = &'a (dyn Fn(&Trial, u64) -> Option<Box<dyn Subject>> + Sync);
 
-/// How much is simulated for the figures.
+/// The amount of simulation for the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// Filters of every point of figures 1 and 2 of Kirsch and Mitzenmacher, who made 10,000.
+    /// The number of filters for every point of figures 1 and 2 of Kirsch and Mitzenmacher, who
+    /// made 10,000.
     pub(crate) filters: u64,
-    /// New items of every point of figure 3 of Dozier et al., who had 7 epochs of 100,000 arrivals.
+    /// The number of new items for every point of figure 3 of Dozier et al., who had 7 epochs of
+    /// 100,000 arrivals.
     pub(crate) items_3: u64,
-    /// New items of every point of their figure 4: 14 epochs of 1,000,000.
+    /// The number of new items for every point of their figure 4, for which they had 14 epochs of
+    /// 1,000,000.
     pub(crate) items_4: u64,
 }
 
 impl Effort {
-    /// A hundredth of the filters and a share of the items: less than a minute.
+    /// A hundredth of the papers' filters and a share of their items, which takes less than a
+    /// minute.
     pub const QUICK: Effort = Effort { filters: 100, items_3: 200_000, items_4: 500_000 };
-    /// The papers' own numbers: some minutes.
+    /// The papers' own numbers, which take some minutes.
     pub const FULL: Effort = Effort { filters: 10_000, items_3: 700_000, items_4: 14_000_000 };
 
-    /// Nothing for figures: the claims alone, which are the same with every effort.
+    /// No figures, only the claims, which are the same with every effort.
     pub const CLAIMS: Effort = Effort { filters: 0, items_3: 0, items_4: 0 };
 
-    /// So many filters of every point, or 10,000 times as many new items.
+    /// This many filters for every point, or 10,000 times as many new items.
     #[must_use]
     pub fn trials(trials: u64) -> Effort {
         let items = trials.saturating_mul(dozier::ITEMS);
@@ -95,14 +99,14 @@ impl Effort {
     }
 }
 
-/// Leaves it.
+/// A maker that makes no filters.
 const NO_MAKER: Maker<'static> = &|_, _| None;
 
 impl Paper {
-    /// All of them.
+    /// All papers.
     pub const ALL: [Paper; 5] = [Paper::Burns, Paper::Grandi, Paper::Lehr, Paper::KirschMitzenmacher, Paper::Dozier];
 
-    /// Its name, the authors' in small letters.
+    /// The paper's name: the authors in small letters.
     pub fn name(self) -> &'static str {
         match self {
             Paper::Burns => "burns",
@@ -113,7 +117,7 @@ impl Paper {
         }
     }
 
-    /// Author and title.
+    /// The author and the title.
     pub fn title(self) -> &'static str {
         match self {
             Paper::Burns => "Burns, On Occupancy Moments and Bloom Filter Efficiency",
@@ -124,14 +128,15 @@ impl Paper {
         }
     }
 
-    /// Its claims, in the order of the paper. Below two seconds, for Dozier et al. some more; the
-    /// sizes are the papers', so no error is expected.
+    /// The claims of the paper, in its order. The computation takes less than two seconds, for
+    /// Dozier et al. some more. The sizes are the papers', so no error is expected.
     pub fn claims(self) -> Result<Vec<Claim>> {
         self.claims_of(NO_MAKER, &Known::new())
     }
 
-    /// The same of filters made elsewhere, where filters are simulated (Dozier et al.), and with
-    /// what is known already: see [`Paper::experiments`].
+    /// Like [`claims`](Self::claims), with two additions. Filters that are simulated (for Dozier et
+    /// al.) are made by `make`, and results that are already in `known` are used: see
+    /// [`Paper::experiments`].
     pub fn claims_of(self, make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
         match self {
             Paper::Burns => burns::claims(),
@@ -142,15 +147,16 @@ impl Paper {
         }
     }
 
-    /// The data of its figures (for Lehr, who draws none, of his sequence and of the design tables
-    /// that he describes), with a hundred trials of every experiment. Some seconds, for Kirsch and
-    /// Mitzenmacher half a minute.
+    /// The data of the paper's figures, with a hundred trials of every experiment. (Lehr draws no
+    /// figures; for him it is the data of his sequence and of the design tables that he describes.)
+    /// This takes some seconds, for Kirsch and Mitzenmacher half a minute.
     pub fn figures(self) -> Result<Vec<Figure>> {
         self.figures_of(&Effort::trials(100), NO_MAKER, &Known::new())
     }
 
-    /// The same with so much simulated, of filters made elsewhere where those recycle, and with
-    /// what is known already: see [`Paper::experiments`]. Trials are drawn from a frozen generator.
+    /// Like [`figures`](Self::figures), with a choice of the amount of simulation. Recycling
+    /// filters are made by `make`, and results that are already in `known` are used: see
+    /// [`Paper::experiments`]. Trials are drawn from a frozen generator.
     pub fn figures_of(self, effort: &Effort, make: Maker<'_>, known: &Known) -> Result<Vec<Figure>> {
         match self {
             Paper::Burns => burns::figures(),
@@ -161,10 +167,10 @@ impl Paper {
         }
     }
 
-    /// Runs the experiments behind the claims and the figures on so many threads and adds their
-    /// numbers to `known`, leaving out those that are there. Each that ends is reported to `done`,
-    /// which says whether to go on. The numbers do not depend on the threads, nor on where a run
-    /// was stopped and taken up again.
+    /// Runs the experiments behind the claims and the figures on this many threads and adds their
+    /// numbers to `known`, without those that are already there. `done` is called for each that
+    /// ends, and returns whether to continue. The numbers do not depend on the threads, nor on
+    /// where a run was stopped and continued.
     ///
     /// ```
     /// use truebloom_reproduce::{Effort, Known, Paper};
@@ -199,23 +205,23 @@ impl FromStr for Paper {
     }
 }
 
-/// What became of a claim.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// Ours agrees with every printed digit, or the statement held wherever its text says that it
-    /// was tried.
+    /// Our number agrees with every printed digit, or the statement held in all cases that its text
+    /// says were tried.
     Confirmed,
-    /// As printed it is wrong; ours agrees with the corrected form.
+    /// The claim is wrong as printed, and our number agrees with the corrected form.
     Corrected,
-    /// As printed it is wrong, and no correction makes it a claim of the same kind.
+    /// The claim is wrong as printed, and there is no correction of the same kind.
     Refuted,
 }
 
 impl Verdict {
-    /// All of them.
+    /// All verdicts.
     pub const ALL: [Verdict; 3] = [Verdict::Confirmed, Verdict::Corrected, Verdict::Refuted];
 
-    /// One word for it.
+    /// The verdict in one word.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Confirmed => "confirmed",
@@ -235,7 +241,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// One thing that a paper says, and what this library computes.
+/// One claim of a paper, and what this library computes.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Claim {
@@ -243,30 +249,31 @@ pub struct Claim {
     pub id: &'static str,
     /// The section or figure.
     pub place: &'static str,
-    /// What is claimed, in a few words of ours.
+    /// The claim in our own words, in short.
     pub text: &'static str,
-    /// As printed.
+    /// The claim as it is printed.
     pub printed: &'static str,
-    /// What is right instead, where the verdict is [`Verdict::Corrected`].
+    /// The correct form, if the verdict is [`Verdict::Corrected`].
     pub corrected: Option<&'static str>,
-    /// As computed here; numbers to six digits.
+    /// The result that is computed here; numbers have six digits.
     pub ours: String,
-    /// What follows.
+    /// The verdict that follows.
     pub verdict: Verdict,
-    /// The row of `docs/ERRATA.md`: always with a correction or a refutation, as a note with some
-    /// that are confirmed.
+    /// The row of `docs/ERRATA.md`. Corrections and refutations always have one; for some confirmed
+    /// claims it is a note.
     pub erratum: Option<&'static str>,
 }
 
 impl Claim {
-    /// A printed number (`%` after it: a percentage, and so is `ours`).
+    /// A claim about a printed number; if `%` follows the number, it is a percentage, and so is
+    /// `ours`.
     fn number(id: &'static str, place: &'static str, text: &'static str, printed: &'static str, ours: f64) -> Claim {
         let unit = if printed.ends_with('%') { "%" } else { "" };
         let verdict = if agrees(ours, printed) { Verdict::Confirmed } else { Verdict::Refuted };
         Claim { id, place, text, printed, corrected: None, ours: format!("{}{unit}", shown(ours)), verdict, erratum: None }
     }
 
-    /// A printed number that is wrong, and the right one.
+    /// A claim about a printed number that is wrong, with the right number.
     fn misprint(
         [id, place, text]: [&'static str; 3],
         printed: &'static str,
@@ -277,13 +284,13 @@ impl Claim {
         Claim::number(id, place, text, printed, ours).unless(corrected, agrees(ours, corrected), erratum)
     }
 
-    /// A statement in words, whether it held as printed, and what was found.
+    /// A claim in words, with whether it held as printed, and what was found.
     fn statement([id, place, text]: [&'static str; 3], printed: &'static str, holds: bool, ours: impl Into<String>) -> Claim {
         let verdict = if holds { Verdict::Confirmed } else { Verdict::Refuted };
         Claim { id, place, text, printed, corrected: None, ours: ours.into(), verdict, erratum: None }
     }
 
-    /// Where it failed as printed: the corrected form, and whether that held.
+    /// If the claim failed as printed: sets the corrected form, and whether that form held.
     fn unless(mut self, corrected: &'static str, holds: bool, erratum: &'static str) -> Claim {
         if self.verdict == Verdict::Refuted && holds {
             (self.verdict, self.corrected) = (Verdict::Corrected, Some(corrected));
@@ -296,19 +303,19 @@ impl Claim {
     }
 }
 
-/// The data of one figure: a row a point, a column a curve.
+/// The data of one figure: a row for each point, and a column for each curve.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Figure {
     /// The paper's name and the figure's number.
     pub name: &'static str,
-    /// What is in it.
+    /// What the figure contains.
     pub text: &'static str,
-    /// The names of the columns, the abscissa first.
+    /// The names of the columns, beginning with the horizontal axis.
     pub columns: Vec<String>,
-    /// As many numbers each as there are columns; not a number where there is none.
+    /// The rows, each with one number for every column; missing numbers are NaN.
     pub rows: Vec<Vec<f64>>,
-    /// More columns, of words: name, and a word a row.
+    /// Further columns that contain words: each with its name, and one word for every row.
     pub words: Vec<(String, Vec<&'static str>)>,
 }
 
@@ -317,8 +324,9 @@ impl Figure {
         Ok(Figure { name, text, columns: columns.iter().map(|&column| column.to_owned()).collect(), rows: rows?, words: Vec::new() })
     }
 
-    /// The figure as comma-separated values, a line of column names first; numbers so that they
-    /// read back the same, nothing where there is none, and the columns of words last.
+    /// The figure as comma-separated values, with a line of column names first and the columns of
+    /// words last. Numbers are written so that reading them gives the same number; missing numbers
+    /// are empty.
     pub fn csv(&self) -> String {
         let row = |(number, row): (usize, &Vec<f64>)| {
             let words = self.words.iter().map(|(_, words)| words.get(number).copied().unwrap_or_default().to_owned());
@@ -329,7 +337,7 @@ impl Figure {
     }
 }
 
-/// The shortest text that reads back as the same number.
+/// The shortest text that is read as the same number.
 fn plain(value: f64) -> String {
     match value {
         _ if value.is_nan() => String::new(),
@@ -338,8 +346,8 @@ fn plain(value: f64) -> String {
     }
 }
 
-/// Whether the number, rounded to as many digits as are printed, is what is printed: `5`, `0.023`,
-/// `4.59e-4`, `11.18%`.
+/// Whether the number, rounded to as many digits as are printed, equals the printed one: `5`,
+/// `0.023`, `4.59e-4`, `11.18%`.
 fn agrees(ours: f64, printed: &str) -> bool {
     let printed = printed.trim_end_matches('%');
     let mantissa = printed.split('e').next().unwrap_or(printed);

@@ -1,5 +1,5 @@
-//! One page of all that was found: claims with their verdicts, and the figures. It needs nothing
-//! but itself.
+//! One page with all results: the claims with their verdicts, and the figures. The page needs no
+//! other file.
 
 use crate::{Claim, Paper, Verdict};
 use std::fmt::Write;
@@ -9,9 +9,9 @@ use std::fmt::Write;
 pub struct Chapter {
     /// The paper.
     pub paper: Paper,
-    /// Its claims.
+    /// The claims of the paper.
     pub claims: Vec<Claim>,
-    /// Its charts: file name without an ending, and SVG.
+    /// The charts of the paper: file name without an ending, and SVG.
     pub charts: Vec<(String, String)>,
 }
 
@@ -28,12 +28,12 @@ td.confirmed,td.corrected,td.refuted{font-weight:600;white-space:nowrap}\
 figure{margin:0;border:1px solid #D6DCE2;border-radius:6px;overflow:hidden}figure svg{display:block;width:100%;height:auto}\
 @media (prefers-color-scheme:dark){body{color:#E6EAEE;background:#0F1419}th,td,figure{border-color:#333C46}.confirmed{color:#8FD694}.corrected{color:#EFB83A}.refuted{color:#FF8A80}}";
 
-/// What stands at the beginning of every report, so that programs can tell it from pages of others
-/// before they replace it.
+/// A text near the beginning of every report, by which programs can distinguish reports from other
+/// pages before they replace them.
 pub const MARK: &str = "<meta name=\"generator\" content=\"truebloom reproduce\">";
 
-/// The whole report as one HTML page. `how` says how it was made: the command, and how much was
-/// simulated.
+/// The whole report as one HTML page. `how` says how it was made: by which command, and with how
+/// much simulation.
 #[must_use]
 pub fn report(chapters: &[Chapter], how: &str) -> String {
     let charts = truebloom_plot::page_style();
@@ -87,7 +87,7 @@ fn write_chapter(page: &mut String, chapter: &Chapter) {
     page.push_str("</tbody>\n</table>\n");
 }
 
-/// Why the verdict is what it is, in a few words.
+/// The reason for the verdict, in a few words.
 fn reason(claim: &Claim) -> String {
     let erratum = claim.erratum.map_or(String::new(), |row| format!(" [{row}]"));
     match (claim.verdict, claim.corrected) {

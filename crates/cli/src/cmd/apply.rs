@@ -1,4 +1,4 @@
-//! `truebloom apply`: brings a filter to a later state, with a difference.
+//! `truebloom apply`: updates a filter to a later state, using a difference.
 
 use crate::failure::Failure;
 use crate::filters;
@@ -15,9 +15,9 @@ Examples:
   truebloom diff monday.tbl tuesday.tbl > news
   truebloom apply monday.tbl news
 
-The difference must have been made from this very state of the filter; any other is refused, and nothing changes.";
+The difference must have been made from exactly this state of the filter. Any other difference is refused, and the filter stays unchanged.";
 
-/// Bring a filter to a later state with the difference that `diff` wrote
+/// Update a filter to a later state, using the difference that `diff` wrote
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -22,8 +22,7 @@ Examples:
 
 The audit computes with a library's arithmetic and ideal hashes in place of its own. Rates come from a formula if one applies, and otherwise from a simulation with a 99% interval.
 
-All libraries are judged alike, including truebloom. The verdict says whether the expected rate is at most the rate asked for. `keep it` is a lower bound on the share of filters
-whose own rate is at most the rate asked for (`-` if the set bits do not determine a filter's rate).";
+All libraries are judged alike, including truebloom. The verdict says whether the expected rate is at most the rate asked for. `keep it` is a lower bound on the share of filters whose own rate is at most the rate asked for (`-` if the set bits do not determine a filter's rate).";
 
 const USAGE: &str = "\
 truebloom audit [OPTIONS] -n <N> -p <RATE> <LIBRARY>
@@ -47,7 +46,7 @@ pub(crate) struct Args {
     #[arg(short = 'n', long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     items: u64,
 
-    /// The rate that the library is asked for
+    /// The rate requested from the library
     #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = parse_rate, required_unless_present_all = ["bits", "probes"])]
     rate: Option<Rate>,
 
@@ -59,8 +58,9 @@ pub(crate) struct Args {
     #[arg(short = 'k', long, value_name = "K", value_parser = parse_probes, requires = "bits")]
     probes: Option<u32>,
 
-    /// Simulate the library with this many queries, even if a formula gives the rate; the default
-    /// is 1M to 20M if there is no formula, which measures all but very low rates to a few percent
+    /// Simulate the library with this many queries, even if a formula gives the rate. Without a
+    /// formula, the default is 1M to 20M queries, which measure all but very low rates to within a
+    /// few percent
     #[arg(long, value_name = "N", value_parser = parse_count)]
     simulate: Option<u64>,
 
@@ -80,13 +80,13 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// What is known about one library: from laws, and from the simulation that was requested or that
-/// replaces a law.
+/// Collects what is known about one library: from laws, and from a simulation if one was requested
+/// or no law applies.
 fn finding(profile: &'static Profile, args: &Args) -> Result<Finding, Failure> {
     let size = match (args.bits, args.probes, args.rate) {
         (Some(bits), Some(probes), _) => profile.size_of(bits, probes)?,
         (_, _, Some(rate)) => profile.size(args.items, rate.to_f64())?,
-        _ => return Err(Failure::new("give the rate the library is asked for with -p, or the bits and probes of a filter")),
+        _ => return Err(Failure::new("give the requested rate with -p, or the bits and probes of a filter with -m and -k")),
     };
     let found = Finding::by_law(profile, size, args.items, args.rate.as_ref())?;
     let Some(queries) = args.simulate.or_else(|| found.queries()) else { return Ok(found) };
@@ -161,10 +161,7 @@ fn report(finding: &Finding, args: &Args) -> Report {
         report.line("rate", format!("{} ({})", fpr_text(law, 4), law.method));
     }
     if let Some(found) = &finding.simulation {
-        let interval = match finding.too_short() {
-            Some(_) => format!("too short to say more than below {}", rate_text(found.upper, 4)),
-            None => format!("99% interval {} to {}", rate_text(found.lower, 4), rate_text(found.upper, 4)),
-        };
+        let interval = finding.interval(found, |rate| rate_text(rate, 4));
         report.line(
             "simulated",
             format!(
@@ -178,7 +175,7 @@ fn report(finding: &Finding, args: &Args) -> Report {
     }
     if args.rate.is_some() {
         let text = match finding.share {
-            Some(share) => format!("at least {} of the filters built have a rate of at most that", percent(share)),
+            Some(share) => format!("at least {} of the filters built have at most the requested rate", percent(share)),
             None => "unknown: the positions are correlated, and no law gives the share of filters that keep the rate".to_owned(),
         };
         report.line("keep it", text);
@@ -218,15 +215,11 @@ fn print_table(args: &Args) -> Result<(), Failure> {
     for (profile, finding) in findings {
         match finding {
             Ok(finding) => {
-                let (value, lower, upper) = finding.rate();
-                let interval = match (finding.law, finding.too_short()) {
-                    (Some(law), _) => law.method.to_string(),
-                    (None, Some(hits)) => format!("simulation, too short ({})", plural(hits, "hit")),
-                    (None, None) => format!("simulation, {} to {}", rate_text(lower, 3), rate_text(upper, 3)),
-                };
+                let (value, ..) = finding.rate();
+                let known_by = finding.known_by(|rate| rate_text(rate, 3));
                 writeln!(
                     out,
-                    "{:<19}{:>14}{:>8}  {:<11}{:<11}{interval:<36}{:<9}{}",
+                    "{:<19}{:>14}{:>8}  {:<11}{:<11}{known_by:<36}{:<9}{}",
                     profile.name,
                     count(finding.size.bits),
                     finding.size.probes,

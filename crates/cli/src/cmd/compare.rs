@@ -18,7 +18,7 @@ Examples:
 The filters must have the same bits, probes, scheme, hasher and seed: make them all from one, with `truebloom copy --empty`.
 The ranges hold for keys that were chosen without knowing the seed. Intersections are refused, because their set bits do not determine how many items they hold.";
 
-/// Estimate how many keys filters have in common, with ranges
+/// Estimate the number of keys that filters share, with a range for each estimate
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -62,7 +62,7 @@ fn refusal(args: &Args, error: &CompareError) -> Failure {
     }
 }
 
-/// What every range assumes.
+/// The assumption behind every range.
 const ASSUMES: &str = "the keys were chosen without knowing the seed";
 
 fn report(args: &Args, found: &Comparison) -> Report {

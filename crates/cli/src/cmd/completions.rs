@@ -1,4 +1,4 @@
-//! `truebloom completions`: what a shell needs to complete verbs and options.
+//! `truebloom completions`: prints the script with which a shell completes verbs and options.
 
 use crate::failure::Failure;
 use clap::CommandFactory;
@@ -32,7 +32,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Adds the values that some arguments accept, which the parser knows but does not list.
+/// Adds the possible values of some arguments to the parser, which accepts them but does not list
+/// them.
 fn with_names(command: clap::Command) -> clap::Command {
     let schemes: Vec<&str> = SchemeId::ALL.into_iter().map(SchemeId::name).collect();
     let libraries: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();

@@ -34,9 +34,9 @@ pub(crate) struct Args {
     #[arg(long)]
     empty: bool,
 
-    /// Compress the copy for sending it: near the entropy of its bits. Every command can read a
-    /// compressed file; `copy` without this option expands it, and so does every command that
-    /// changes it
+    /// Compress the copy, to send it: its size is then close to the entropy of its bits. Every
+    /// command can read a compressed file. `copy` without this option expands it, as does every
+    /// command that changes it
     #[arg(long)]
     compress: bool,
 
@@ -85,7 +85,7 @@ fn compressed(filter: &AnyFilter) -> Result<Vec<u8>, Failure> {
     wire::compress(&bytes).map_err(Failure::new)
 }
 
-/// Adds the size of the compressed file, and the entropy of the bits given how many of them are
+/// Adds the size of the compressed file, and the entropy of the bits, given how many of them are
 /// set.
 fn add_compressed(report: &mut Report, filter: &AnyFilter, size: u64) {
     let of = |bits: u64, ones: u64| entropy_bits(bits, ones) / 8.0;

@@ -8,7 +8,7 @@ use crate::failure::{Failure, warn};
 use crate::filters::{self, Layout};
 use crate::lock::Lock;
 use crate::records::{self, Habit, Limits, RecordArgs, Records};
-use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, rate_up, rate_value, size};
+use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, proven, rate as rate_text, rate_up, rate_value, size};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -46,7 +46,7 @@ pub(crate) struct Args {
 
     /// Make a filter that grows with its input, in one pass and without -n; FIRST is the
     /// approximate number of items in its first layer. The rate is kept for any number of items.
-    /// Input that cannot be read twice, such as a pipe, is read like this if -n is not given
+    /// Without -n, input that cannot be read twice, such as a pipe, is read in this way by default
     #[arg(long, value_name = "FIRST", num_args = 0..=1, require_equals = true, default_missing_value = "1000", value_parser = crate::args::items)]
     #[arg(conflicts_with_all = ["items", "bits", "probes", "confidence", "mean", "scheme", "layout", "strict"], requires = "rate")]
     grow: Option<u64>,
@@ -55,7 +55,8 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "inputs")]
     empty: bool,
 
-    /// Fail and write nothing, unless the filter certainly holds no more items than planned
+    /// Write the filter only if it is guaranteed to hold at most the planned number of items;
+    /// otherwise, fail
     #[arg(long)]
     strict: bool,
 
@@ -108,7 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     build(filter.map_err(Failure::new)?, &made, args, &lock)
 }
 
-/// What the filter is made from.
+/// How the size of the filter is determined.
 enum Made {
     Planned(Box<Plan>),
     Grows(Growth),
@@ -147,8 +148,8 @@ fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records
     }
 }
 
-/// The plan, for which records may have to be counted first; or the growth, if they cannot or need
-/// not be counted.
+/// Determines the plan, for which records may have to be counted first; or the growth, if they
+/// cannot or need not be counted.
 fn made(args: &Args) -> Result<Made, Failure> {
     if let (Some(first), Some(rate)) = (args.grow, args.size.rate) {
         return Ok(Made::Grows(Growth::new(rate, first)?));
@@ -192,7 +193,7 @@ fn asks_for_a_rate_alone(args: &Args) -> bool {
     args.scheme == SchemeId::Standard && args.layout != Layout::Blocked && !args.strict
 }
 
-/// Without --max-memory, a filter may use the available memory.
+/// Without --max-memory, checks that the filter fits into the available memory.
 fn check_memory(target: &Target, needed: u64) -> Result<(), Failure> {
     if target.max_bits.is_some() {
         return Ok(());
@@ -249,9 +250,23 @@ fn report(args: &Args, filter: &AnyFilter, made: &Made, records: Option<&Records
         report.line("asked", asked.to_string());
     }
     match made {
+        Made::Planned(plan) if filter.is_over_capacity() => add_broken_promise(&mut report, plan),
         Made::Planned(plan) => add_promise(&mut report, plan),
         Made::Grows(growth) => super::add_growth(&mut report, growth),
     }
     report.line("this filter", format!("{now_text} now"));
     Ok(report)
+}
+
+/// Adds the rates if there are more items than planned. Then nothing is guaranteed, and the rates
+/// of the plan are for fewer items than there are.
+fn add_broken_promise(report: &mut Report, plan: &Plan) {
+    let items = plural(plan.items, "item");
+    report.field("confidence", Value::Null).field("guarantee", Value::Null);
+    let planned = plan.guarantee.as_ref().map_or_else(String::new, |guarantee| {
+        let share = rate_text(100.0 * guarantee.confidence, 13);
+        format!("; with {items}: at most {}, with probability {share}% (proven)", proven(&guarantee.fpr, plan.rate))
+    });
+    report.line("guaranteed", format!("nothing, as it holds more items than planned{planned}"));
+    report.line("expected", format!("with {items}: at most {} on average over seeds (proven)", proven(&plan.fpr, plan.rate)));
 }

@@ -10,9 +10,9 @@ use truebloom::wire;
 const EXAMPLES: &str = "\
 Examples:
   truebloom diff monday.tbl tuesday.tbl > news
-  truebloom apply monday.tbl news                      monday.tbl is as tuesday.tbl now
+  truebloom apply monday.tbl news                      now monday.tbl equals tuesday.tbl
 
-Made for copies of a filter elsewhere, which need only the bits that are new: about their entropy in bytes. The two must be states of one filter, with the same seed and size.
+Use it to update copies of a filter elsewhere. A difference contains only the new bits, compressed to about their entropy. Both files must be states of one filter, with the same seed and size.
 A filter that grows may have more layers in the later state.";
 
 /// Write the difference that turns an earlier state of a filter into a later one

@@ -27,8 +27,8 @@ const LEVELS: [f64; 5] = [0.001, 0.01, 0.5, 0.99, 0.999];
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Explain an existing filter: its bits, probes and scheme, and, unless -n is given, the
-    /// largest number of items that it may hold
+    /// Explain an existing filter, with its bits, probes and scheme. Without -n, the number of
+    /// items is the largest that it may hold
     #[arg(value_name = "FILTER", conflicts_with_all = ["bits", "probes", "variant"])]
     filter: Option<PathBuf>,
 
@@ -122,8 +122,8 @@ fn add_all(report: &mut Report, of: &Explained) -> Result<(), Failure> {
     add_efficiency(report, of)
 }
 
-/// Adds the fill; returns the quantiles of the number of set bits for the shares [`LEVELS`] of all
-/// filters.
+/// Adds the fill to the report. Returns the quantiles, at [`LEVELS`], of the number of set bits
+/// over all filters.
 fn add_fill(report: &mut Report, of: &Explained, scatter: &Scatter) -> Result<Vec<Quantile>, Failure> {
     let (mean, variance) = (scatter.fill.mean()?, scatter.fill.variance()?);
     let mut quantiles = Map::new();
@@ -164,7 +164,7 @@ fn add_rate(report: &mut Report, of: &Explained, expected: &Fpr, scatter: &Scatt
     }
     report.field("fpr", fpr_value(expected)).field("rate_variance", variance).field("rate_quantiles", Value::Object(quantiles));
     if spread.is_finite() {
-        report.line("", format!("standard deviation over filters: {}% of it", significant(100.0 * spread, 3)));
+        report.line("", format!("standard deviation over filters: {}% of the expected rate", significant(100.0 * spread, 3)));
     }
     Ok(())
 }

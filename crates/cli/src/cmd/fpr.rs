@@ -3,7 +3,7 @@
 use crate::args::{bits, count};
 use crate::failure::Failure;
 use crate::plots::{self, PlotArgs};
-use crate::report::{Format, Report, fpr as fpr_text, fpr_value, plural, rate};
+use crate::report::{Format, Report, fpr as fpr_text, fpr_value, plural, power, rate};
 use serde_json::{Map, Value};
 use std::process::ExitCode;
 use truebloom_math::SchemeId;
@@ -20,7 +20,7 @@ Examples:
   truebloom fpr -m 1MiB -n 800k -k 6 --layout blocked  one cache line per item
   truebloom fpr --slice-bits 6673 -n 5000 -k 6 --scheme partition-double
 
-A scheme here is the arithmetic as it is published, for the bits and probes given. Libraries choose both in their own way and reduce h1 + i h2 first modulo a power of two, so `truebloom audit` gives other rates for them.";
+Here, a scheme is the published arithmetic, with the bits and probes given. Libraries choose the bits and probes differently, and first reduce h1 + i h2 modulo a power of two, so `truebloom audit` reports other rates for them.";
 
 /// Compute the exact rate of a filter of any size
 #[derive(clap::Args)]
@@ -59,8 +59,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["variant", "ones", "slice_bits"], allow_hyphen_values = true)]
     offsets: Option<Vec<i64>>,
 
-    /// Number of set bits of one filter, instead of items; for a partitioned filter, one number for
-    /// each slice, separated by commas
+    /// Number of set bits of one filter, instead of the number of items; for a partitioned filter,
+    /// one number for each slice, separated by commas
     #[arg(long, value_name = "COUNT", value_parser = count, value_delimiter = ',', group = "load")]
     ones: Option<Vec<u64>>,
 
@@ -73,7 +73,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The number of bits of the whole filter; clap requires it unless there are slices.
+    /// The number of bits of the whole filter; the parser requires it unless there are slices.
     fn bits(&self) -> u64 {
         self.bits.unwrap_or_default()
     }
@@ -119,19 +119,22 @@ fn check_plot(args: &Args) -> Result<(), Failure> {
     }
     args.plot.check()?;
     match args.items {
-        None => return Err(Failure::new("--plot draws the rate of a number of items: give -n, and no --ones")),
-        Some(0) => return Err(Failure::new("--plot draws rates above 0: give more items with -n")),
+        None => return Err(Failure::new("--plot needs a number of items: give -n instead of --ones")),
+        Some(0) => return Err(Failure::new("--plot cannot draw a rate of 0: give at least one item with -n")),
         Some(_) => {}
     }
     if args.offsets.is_some() || args.slice_bits.is_some() {
-        return Err(Failure::new("--plot draws the rate by the number of probes, which --offsets and --slice-bits fix"));
+        return Err(Failure::new(
+            "--plot draws the rate for each number of probes, but --offsets and --slice-bits fix this number: leave them out",
+        ));
     }
     Ok(())
 }
 
-/// The number of points of a curve, and of one for two hashes: many of its rates are simulated, in
-/// some tenths of a second each.
+/// The number of points of a curve.
 const POINTS: u32 = 40;
+/// The number of points of a curve for schemes of two hashes. Many of its rates are simulated, in
+/// some tenths of a second each.
 const FEW_POINTS: u32 = 16;
 
 /// Prints the report, and draws the rate as a function of the number of probes.
@@ -167,8 +170,8 @@ fn add_rate(report: &mut Report, label: &str, fpr: &Fpr) {
     }
 }
 
-/// Adds the exact rate of a scheme of two hashes, or a bracket, beside the rate of independent
-/// positions.
+/// Adds the exact rate of a scheme of two hashes, or a bracket, and the rate of independent
+/// positions for comparison.
 fn add_scheme(report: &mut Report, args: &Args) -> Result<(), Failure> {
     let items = args.items.unwrap_or_default();
     let scheme = args.scheme.unwrap_or(SchemeId::Double);
@@ -177,12 +180,12 @@ fn add_scheme(report: &mut Report, args: &Args) -> Result<(), Failure> {
             let step = match scheme {
                 SchemeId::Double => Step::Any,
                 SchemeId::DoubleNonzero => Step::NonZero,
-                _ => return Err(Failure::new(format_args!("--offsets go with --scheme double or double-nonzero, not {scheme}"))),
+                _ => return Err(Failure::new(format_args!("--offsets can be used with --scheme double or double-nonzero, not {scheme}"))),
             };
             Box::new(Double::new(args.bits(), args.probes, step, Offsets::Custom(offsets.clone()))?)
         }
         (None, Some(slice_bits)) if scheme == SchemeId::PartitionDouble => Box::new(PartitionDouble::new(slice_bits, args.probes)?),
-        (None, Some(_)) => return Err(Failure::new(format_args!("--slice-bits go with --scheme partition-double, not {scheme}"))),
+        (None, Some(_)) => return Err(Failure::new(format_args!("--slice-bits can be used with --scheme partition-double, not {scheme}"))),
         (None, None) => scheme.law(args.bits(), args.probes)?,
     };
     let fpr = law.fpr(items)?;
@@ -195,15 +198,20 @@ fn add_scheme(report: &mut Report, args: &Args) -> Result<(), Failure> {
     add_rate(report, "expected rate", &fpr);
     let independent = Variant::Standard.fpr(law.bits(), items, args.probes)?;
     report.field("standard", Value::Object(fpr_value(&independent)));
-    if independent.value > 0.0 {
-        let times = fpr.value / independent.value;
-        let compared = if times < 10.0 { format!("{:+.3}%", 100.0 * (times - 1.0)) } else { format!("{} times that", rate(times, 4)) };
-        report.line("independent", format!("{}; the scheme has {compared}", rate(independent.value, 6)));
+    if independent.ln.is_finite() {
+        // By the logarithms: the rates can be below the range of `f64`, and the ratio above it.
+        let ln_times = fpr.ln - independent.ln;
+        let compared = match ln_times.exp() {
+            times @ ..10.0 => format!("{:+.3}%", 100.0 * (times - 1.0)),
+            times @ ..1e300 => format!("{} times that", rate(times, 4)),
+            _ => format!("{} times that", power(ln_times, 4)),
+        };
+        report.line("independent", format!("{}; the scheme has {compared}", fpr_text(&independent, 6)));
     }
     Ok(())
 }
 
-/// Adds the rate with blocks of one cache line, beside a filter without blocks.
+/// Adds the rate with blocks of one cache line, and that of a filter without blocks for comparison.
 fn add_blocked(report: &mut Report, args: &Args) -> Result<(), Failure> {
     let items = args.items.unwrap_or_default();
     let law = Blocked::new(args.bits(), BLOCK_BITS, InBlock::Independent, args.probes)?;

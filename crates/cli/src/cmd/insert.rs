@@ -12,10 +12,10 @@ use truebloom::{AnyFilter, Filter};
 const EXAMPLES: &str = "\
 Examples:
   truebloom insert seen.tbl new.txt
-  truebloom insert --strict seen.tbl new.txt           not beyond what it was planned for
+  truebloom insert --strict seen.tbl new.txt           fails if the plan would be exceeded
   truebloom insert seen.tbl --csv --column email users.csv
 
-The file is replaced as a whole at the end, or left as it is: after an error of its own, --strict, or a signal.
+The file is replaced as a whole at the end. It stays unchanged after a signal, or if the lines cannot be inserted (because --strict refuses them, for example).
 Only one process at a time may change a filter. Repeated lines do no harm and count once.
 A filter stores how its keys were read (-f, --column and the like). Keys are read in the same way here, unless such options are given; --lines reads whole lines.";
 
@@ -31,7 +31,8 @@ pub(crate) struct Args {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Fail and change nothing, unless the filter certainly holds no more items than planned
+    /// Insert only if the filter is then guaranteed to hold at most the planned number of items;
+    /// otherwise, fail and leave it unchanged
     #[arg(long)]
     strict: bool,
 

@@ -1,4 +1,4 @@
-//! `truebloom man`: manual pages, generated from the definitions of the help.
+//! `truebloom man`: manual pages, generated from the same definitions as the help.
 
 use crate::failure::Failure;
 use clap::CommandFactory;
@@ -10,8 +10,8 @@ use truebloom::file::Expected;
 const EXAMPLES: &str = "\
 Examples:
   truebloom man | man -l -                     the page of truebloom
-  truebloom man create | man -l -              that of a verb
-  truebloom man count merge | man -l -         that of a verb in a folder of verbs
+  truebloom man create | man -l -              the page of a verb
+  truebloom man count merge | man -l -         the page of a subcommand of count
   truebloom man --into ~/.local/share/man/man1";
 
 /// Print a manual page, or write all of them into a folder
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A command, its verbs, and their verbs.
+/// A command, its verbs, and the verbs of these.
 fn pages(command: &clap::Command) -> Vec<&clap::Command> {
     std::iter::once(command).chain(command.get_subcommands().flat_map(pages)).collect()
 }

@@ -11,13 +11,14 @@ use truebloom::{AnyFilter, MergeError};
 
 const EXAMPLES: &str = "\
 Examples:
-  truebloom merge week.tbl monday.tbl tuesday.tbl           what is in either
+  truebloom merge week.tbl monday.tbl tuesday.tbl           the keys of both
   truebloom merge --intersect both.tbl monday.tbl tuesday.tbl
 
 The filters must have the same bits, probes, scheme, hasher and seed: make them all from one, with `truebloom copy --empty`.
 The merged filter keeps the plan of the first. Its counts of items are only bounds.";
 
-/// Merge filters into one that holds the keys of any of them, or of all of them
+/// Merge filters into one that holds the keys of all of them; with --intersect, only the keys that
+/// are in every one
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -26,10 +27,10 @@ pub(crate) struct Args {
     out: PathBuf,
 
     /// The filters to merge; with --force, OUT may be one of them
-    #[arg(value_name = "FILTER", required = true, num_args = 2..)]
+    #[arg(value_name = "FILTER", required = true, num_args = 1..)]
     filters: Vec<PathBuf>,
 
-    /// Keep only the keys that are in all of them; keys that pass all of them by chance stay, too
+    /// Keep only the keys that are in all filters, and keys that pass all filters by chance
     #[arg(long)]
     intersect: bool,
 
@@ -42,6 +43,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    // Before anything is said about OUT, which is an existing filter if it was left out.
+    if args.filters.len() < 2 {
+        return Err(Failure::new(
+            "name the filter to write first, and then at least two filters to merge: truebloom merge OUT FILTER FILTER",
+        ));
+    }
     let lock = Lock::of_output(&args.out, args.force)?;
     let (first, others) = args.filters.split_first().ok_or_else(|| Failure::new("there is nothing to merge: name two filters"))?;
     let mut merged = filters::open(first)?;
@@ -59,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what differs, and how to make filters that can be merged.
+/// Says in which parameter the filters differ, and how to make filters that can be merged.
 pub(crate) fn mismatch(verb: &str, first: &Path, other: &Path, error: &MergeError) -> Failure {
     let differ = |ours: String, theirs: String| format!("{} has {ours}, {} has {theirs}", first.display(), other.display());
     let why = match *error {

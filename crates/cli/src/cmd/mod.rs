@@ -1,4 +1,4 @@
-//! The verbs, one file each: arguments, and a `run` that returns the exit code.
+//! The verbs, one file each: it has the arguments, and a `run` that returns the exit code.
 
 pub(crate) mod apply;
 pub(crate) mod audit;
@@ -34,7 +34,7 @@ use serde_json::{Value, json};
 use truebloom::{AnyFilter, Counted, ScalableFilter};
 use truebloom_math::Growth;
 
-/// `130 lines, at least 128 distinct (2 repeat others, or set no bit of their own)`
+/// A text like `130 lines, at least 128 distinct (2 repeat others, or set no bit of their own)`.
 pub(crate) fn distinct(offered: u64, changed: u64, noun: &str) -> String {
     if offered == 0 {
         return plural(0, noun);
@@ -46,8 +46,8 @@ pub(crate) fn distinct(offered: u64, changed: u64, noun: &str) -> String {
     format!("{}, at least {} distinct{why}", plural(offered, noun), count(changed))
 }
 
-/// What a filter holds: the number of keys that it was offered, or, after a merge, the range of its
-/// number of distinct keys.
+/// A text that says what a filter holds: the number of keys that it was offered, or, after a merge,
+/// the range of its number of distinct keys.
 pub(crate) fn held(filter: &AnyFilter<impl Counted>) -> String {
     let (least, most) = (filter.changed(), filter.most_items());
     match (filter.is_merged(), least < most) {
@@ -57,8 +57,8 @@ pub(crate) fn held(filter: &AnyFilter<impl Counted>) -> String {
     }
 }
 
-/// `7 probes`; for a filter that grows, the probes in all layers, of which a key that is in none
-/// needs only a few.
+/// A text like `7 probes`. For a filter that grows, it is the number of probes in all layers; a key
+/// that is in none of them needs only a few.
 pub(crate) fn probes(filter: &AnyFilter<impl Counted>) -> String {
     let all = plural(filter.probes().into(), "probe");
     match filter {
@@ -75,7 +75,7 @@ pub(crate) fn add_growth(report: &mut Report, growth: &Growth) {
         .field("confidence", 1.0)
         .field("guarantee", Value::Null)
         .field("grows", json!({ "first": growth.first(), "memory_ratio": growth.ratio() }))
-        .line("guaranteed", format!("at most {} in this filter, at any number of items (certain)", growth.rate()))
+        .line("guaranteed", format!("at most {} in this filter, at any number of items (for every seed)", growth.rate()))
         .line(
             "memory",
             format!(
@@ -99,14 +99,14 @@ pub(crate) fn add_layers<K: Counted>(report: &mut Report, filter: &ScalableFilte
     report.line("layers", format!("{}, the newest with {}", count(layers.len() as u64), plural(newest, "key")));
     let asked = filter.growth().rate();
     let text = if filter.fill_tells_rate() && bound.upper <= asked.to_f64() {
-        format!("at most {asked}, at any number of items (certain)")
+        format!("at most {asked}, at any number of items (for every seed)")
     } else {
-        format!("at most {}, as a merge kept the layers of both (certain)", rate_up(bound.upper, 3))
+        format!("at most {}, as a merge kept the layers of both (for every seed)", rate_up(bound.upper, 3))
     };
     report.line("bound", text);
 }
 
-/// Adds the present contents of a filter, after a verb that changed it.
+/// Adds the present contents of a filter after a verb has changed it.
 pub(crate) fn add_state(report: &mut Report, filter: &AnyFilter) -> Result<(), Failure> {
     let now = filter.fpr();
     report

@@ -29,7 +29,7 @@ Give two of -n, -p and -m; truebloom computes the third:
   truebloom plan -n 1M -p 1e-6 --scheme cube --mean
                                                  a size of another hashing scheme
 
-Filters that forget, for streams without end (one phase, two phases, `certain`: two that forget nothing sooner, and `today`: the usual way without a model):
+Filters that forget, for endless streams (the report compares one phase, two phases, `certain`: two phases that never forget too early, and `today`: the usual design, made without a model):
   truebloom plan --recycling --memory 64MiB -p 0.1%      the most items that they hold
   truebloom plan --recycling -n 10M -p 0.1%              the fewest bits for this many per cycle
   truebloom plan --recycling --remember 10M -p 0.1%      the fewest bits that remember this many
@@ -50,8 +50,8 @@ pub(crate) struct Args {
     #[arg(help = scheme_help(), long, value_name = "NAME", value_parser = super::fpr::scheme, default_value = "standard")]
     scheme: SchemeId,
 
-    /// Write a certificate of the claim to FILE (with -, to standard output instead of the report),
-    /// with which a sceptic can check it without this program
+    /// Write a certificate to FILE, with which the plan can be checked without this program; with
+    /// -, write it to standard output instead of the report
     #[arg(long, value_name = "FILE", requires = "rate")]
     prove: Option<PathBuf>,
 
@@ -63,7 +63,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BITS", value_parser = crate::args::bits_per_item, conflicts_with_all = ["bits", "memory", "recycling"])]
     bits_per_item: Option<f64>,
 
-    /// Plan a filter for sending: the fewest bits that compress to at most this size, with fewer
+    /// Plan a filter to be sent: the fewest bits that compress to at most this size, with fewer
     /// probes
     #[arg(long, value_name = "BYTES", value_parser = crate::args::bytes, allow_hyphen_values = true, requires_all = ["items", "rate"])]
     #[arg(conflicts_with_all = ["bits", "memory", "recycling", "probes", "bits_per_item", "scheme", "layout", "prove"])]
@@ -83,7 +83,7 @@ fn scheme_help() -> String {
     use super::fpr::schemes;
     let (sure, others) = (schemes(SchemeId::has_guarantee), schemes(|id| !id.has_guarantee()));
     format!(
-        "How a hash becomes positions: {sure}; or with --mean: {others}, refused where they cannot reach the rate in four times the usual bits"
+        "How a hash becomes positions: {sure}; with --mean, also {others}, which are refused if they cannot reach the rate with four times the usual bits"
     )
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     args.plot.finish(report, args.format.format(), || as_one_call(|| Ok(plots::plan(&plan)?)))
 }
 
-/// The error if even one probe needs more.
+/// The error for a filter to be sent, if even one probe needs more than the size allowed.
 fn not_sent(target: &Target, asked: u64, error: truebloom_math::Error) -> Failure {
     let least = Plan::new(&target.clone().probes(1)).and_then(|plan| plan.transmitted_bits());
     match least {
@@ -144,18 +144,18 @@ fn not_sent(target: &Target, asked: u64, error: truebloom_math::Error) -> Failur
     }
 }
 
-/// Adds the compressed size of the filter, and that of the smallest one in memory.
+/// Adds the compressed size of the filter, and that of the filter with the fewest bits in memory.
 fn add_transmitted(report: &mut Report, plan: &Plan, target: &Target) -> Result<(), Failure> {
     let usual = Plan::new(target)?;
     let sent = |plan: &Plan| plan.transmitted_bits().map(|bits| (bits.unwrap_or(plan.bits as f64) / 8.0).ceil() as u64);
     let (now, then) = (sent(plan)?, sent(&usual)?);
     report.field("transmitted", json!({ "bytes": now, "usual_bytes": then, "usual_bits": usual.bits, "usual_probes": usual.probes }));
-    report.line("transmitted", format!("{} on average when full and compressed, and about 120 bytes around it", bytes(now)));
+    report.line("transmitted", format!("{} on average when full and compressed, plus about 120 bytes for the file format", bytes(now)));
     report.line("usual", format!("{}, {} would send {}", size(usual.bits), plural(usual.probes.into(), "probe"), bytes(then)));
     Ok(())
 }
 
-/// The question as a target, in bits.
+/// The target of these options, in bits.
 fn target(args: &Args) -> Result<Target, Failure> {
     let layout = args.recycling.layout();
     filters::check_layout(args.scheme, layout)?;
@@ -170,7 +170,7 @@ fn target(args: &Args) -> Result<Target, Failure> {
 }
 
 /// The certificate for a plan of the standard filter. It claims that the size is the smallest if
-/// that was proven, which it is for the average rate.
+/// that was proven, as it is for plans for the average rate.
 fn certify(plan: &Plan, target: &Target) -> Result<Certificate, Failure> {
     if plan.scheme != SchemeId::Standard {
         return Err(Failure::new(format_args!(
@@ -178,7 +178,7 @@ fn certify(plan: &Plan, target: &Target) -> Result<Certificate, Failure> {
             plan.scheme
         )));
     }
-    let rate = plan.rate.ok_or_else(|| Failure::new("a certificate is for a rate; give one with -p"))?;
+    let rate = plan.rate.ok_or_else(|| Failure::new("a certificate proves a rate; give one with -p"))?;
     let confidence = plan.guarantee.map(|guarantee| guarantee.confidence);
     let smallest = match (target.bits, confidence, target.probes) {
         (None, None, None) => Smallest::ForAnyProbes,
@@ -237,7 +237,7 @@ fn report(plan: &Plan, target: &Target) -> Result<Report, Failure> {
     Ok(report)
 }
 
-/// Adds what is guaranteed and what is expected; also for a filter that is built.
+/// Adds what is guaranteed and what is expected; it is also used for a filter that is built.
 pub(crate) fn add_promise(report: &mut Report, plan: &Plan) {
     match &plan.guarantee {
         Some(guarantee) => {
@@ -271,7 +271,7 @@ fn add_mean(report: &mut Report, plan: &Plan, target: &Target) -> Result<(), Fai
     Ok(())
 }
 
-/// Adds the standard scheme beside another one.
+/// Adds the plan with the standard scheme, for comparison with another scheme.
 fn add_standard(report: &mut Report, plan: &Plan, target: &Target) -> Result<(), Failure> {
     let floors = plan.floors()?;
     let listed: Vec<_> = floors.iter().map(|floor| json!({ "cause": floor.cause, "rate": floor.rate })).collect();
@@ -339,8 +339,8 @@ fn add_textbook(report: &mut Report, plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Formats an excess over a rate: `0.088%`, or from 100% on how many times the rate it is, `2.1
-/// times`.
+/// Formats an excess over a rate: as `0.088%`, or, from 100% on, as a multiple of the rate,
+/// `2.1 times`.
 fn percent(excess: f64) -> String {
     if excess >= 1.0 { format!("{} times", rate(excess + 1.0, 3)) } else { format!("{}%", rate(excess * 100.0, 2)) }
 }

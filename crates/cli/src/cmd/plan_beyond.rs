@@ -1,4 +1,5 @@
-//! Beyond the plan: more items than planned for, and filters to which nothing is ever added.
+//! Beyond the plan: filters with more items than planned, and filters to which nothing is ever
+//! added.
 
 use crate::report::{Report, bytes, count, fpr_value, proven, rate};
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! `truebloom plan --recycling`: filters that forget, with one phase, with two, and as they are
-//! made without a model.
+//! `truebloom plan --recycling`: filters that forget, with one phase, with two phases, and without
+//! a model.
 
 use crate::args::{self, Size};
 use crate::failure::Failure;
@@ -8,12 +8,12 @@ use crate::report::{self, CONFIDENCE, Report, count, fpr_value, plural, proven, 
 use serde_json::{Map, Value, json};
 use truebloom_math::Rate;
 use truebloom_math::recycling::{BlockedSized, Bracket, Design, SizedDesign};
-use truebloom_report::designs::{Designs, MOST_REMEMBERED, Today};
+use truebloom_report::designs::{Designs, MOST_REMEMBERED, Today, blocked_held, held, held_in_words, items_in};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Plan filters that forget: they are emptied when full, and keep an average rate, or with two
-    /// phases a worst-case rate; -n is the number of items per cycle
+    /// Plan filters that forget: they are emptied when full. They keep an average rate or, with two
+    /// phases, a worst-case rate; -n is the number of items per cycle
     #[arg(long, requires = "rate", conflicts_with_all = ["scheme", "confidence", "mean", "probes", "max_memory"])]
     recycling: bool,
 
@@ -21,8 +21,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "BYTES", value_parser = args::memory, conflicts_with = "bits")]
     memory: Option<u64>,
 
-    /// Remember an item while this many new ones come (10M), or for this time (1h, with --arrival);
-    /// if a size is given, report the share that is forgotten by then
+    /// Remember an item for this many new items (10M) or this time (1h, with --arrival). If a size
+    /// is given, report the share of items that are forgotten earlier
     #[arg(long, value_name = "N|TIME", requires = "recycling", conflicts_with = "items")]
     remember: Option<String>,
 
@@ -64,19 +64,19 @@ impl Options {
         let Some(text) = &self.remember else { return Ok(None) };
         let items = match self.arrival {
             None => args::count(text).map_err(|error| {
-                let time = if args::seconds(text).is_ok() { "; a time needs --arrival, the new items per second" } else { "" };
+                let time = if args::seconds(text).is_ok() { "; to give a time, add --arrival (new items per second)" } else { "" };
                 Failure::new(format!("--remember: {error}{time}"))
             })?,
-            Some(rate) => (args::seconds(text).map_err(|error| Failure::new(format!("--remember: {error}")))? * rate).ceil() as u64,
+            Some(rate) => items_in(args::seconds(text).map_err(|error| Failure::new(format!("--remember: {error}")))?, rate),
         };
         match items {
             1..=MOST_REMEMBERED => Ok(Some(items)),
-            _ => Err(Failure::new(format!("--remember: {} to remember; give 1 to 10^15", plural(items, "item")))),
+            _ => Err(Failure::new(format!("--remember: {} cannot be remembered; choose a number from 1 to 10^15", plural(items, "item")))),
         }
     }
 }
 
-/// What was requested besides the size.
+/// What was requested in addition to the size.
 struct Asked {
     rate: Rate,
     /// The number of new items after which the forgotten share is reported.
@@ -96,7 +96,7 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
         (None, Some(items), _) => (Designs::of_items(items, &asked, layout)?, format!("{} per cycle", plural(items, "new item"))),
         (None, None, Some(gap)) => {
             let forget = options.forget.to_f64();
-            let kept = format!("{} remembered, {}% forgotten before", plural(gap, "new item"), significant(100.0 * forget, 4));
+            let kept = format!("{} remembered, {}% forgotten earlier", plural(gap, "new item"), significant(100.0 * forget, 4));
             (Designs::of_gap(gap, forget, &asked, layout)?, kept)
         }
         _ => return Err(Failure::new("give one of --memory (or --bits), -n (new items per cycle) and --remember")),
@@ -137,16 +137,14 @@ fn add_design(
     asked: &Asked,
     today: Option<&Today>,
 ) -> Result<(), Failure> {
-    let Some(SizedDesign { design, run, .. }) = found else {
+    let Some(sized @ SizedDesign { design, run, .. }) = found else {
         report.field(name, Value::Null).line(label, "none: no filter of this size (or of up to 2^62 bits) can keep this rate");
         return Ok(());
     };
     let law = design.forgetting()?;
     let forgotten = asked.gap.map(|gap| law.probability(gap));
-    // The item that ends a cycle of one phase is forgotten with it (D3 in docs/ERRATA.md).
     let is_one = design.mode().filters() == 1;
-    let held = run.items_per_cycle.value - f64::from(u8::from(is_one));
-    let gain = today.map(|today| today.gain(held, design.total_bits()));
+    let (held, gain) = (held(sized), today.map(|today| today.gain(sized)));
     let by_worst = design.wrong_drops_are_by_worst();
     let one_run = OneRun::of(asked, &run.items_per_cycle, by_worst, |items| design.wrong_drops_at_most(items, CONFIDENCE))?;
     let mut fields: Map<String, Value> = Map::new();
@@ -189,13 +187,14 @@ fn add_design(
     add_one_run(report, &one_run, is_one);
     add_forgotten(report, asked.gap, forgotten.map(|chance| chance.value));
     if law.remembered_at_least() > 1 {
-        report.line("", format!("certainly remembered while fewer than {} came", plural(law.remembered_at_least(), "new item")));
+        report
+            .line("", format!("guaranteed to be remembered while fewer than {} have come", plural(law.remembered_at_least(), "new item")));
     }
     Ok(())
 }
 
-/// Adds one phase with cache lines, beside the one without. With `auto`, only if its speed is worth
-/// its bits.
+/// Adds one phase with cache lines, for comparison with the phase without them. With `auto`, it is
+/// added only if its speed is worth its bits.
 fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &Asked) -> Result<(), Failure> {
     let worth = |found: &BlockedSized| designs.one.as_ref().is_some_and(|one| found.is_worth_it(one));
     let Some(found) = designs.blocked.as_ref().filter(|found| layout == Layout::Blocked || worth(found)) else {
@@ -211,8 +210,8 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     let items = run.items_per_cycle.lower;
     let forgotten = asked.gap.map(|gap| ((gap as f64 + 1.0) / items).min(1.0));
     let one_run = OneRun::of(asked, &run.items_per_cycle, true, |items| design.wrong_drops_at_most(items, CONFIDENCE))?;
-    let held = items - 1.0;
-    let gain = designs.today.as_ref().map(|today| today.gain(held, design.bits()));
+    let held = blocked_held(found);
+    let gain = designs.today.as_ref().map(|today| today.blocked_gain(found));
     let times_bits =
         designs.one.as_ref().map(|one| design.bits() as f64 / items / (one.design.total_bits() as f64 / one.run.items_per_cycle.value));
     report.field(
@@ -248,12 +247,12 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     Ok(())
 }
 
-/// Bounds for a single run, for every stream and nearly all seeds, beside the worst rate.
+/// Bounds for a single run, which hold for every stream and nearly all seeds; and the worst rate.
 struct OneRun {
     items: u64,
-    /// An upper bound on how many of them are wrongly dropped.
+    /// An upper bound on how many items are wrongly dropped.
     at_most: u64,
-    /// Whether only the worst rate bounds it.
+    /// Whether the bound comes from the worst rate alone.
     by_worst: bool,
 }
 
@@ -275,7 +274,8 @@ impl OneRun {
     }
 }
 
-/// `is_planned` by its average: there, a bound by the worst rate is several times what was asked.
+/// If the design was planned for its average (`is_planned`), a bound by the worst rate is several
+/// times what was asked for.
 fn add_one_run(report: &mut Report, run: &OneRun, is_planned: bool) {
     let (dropped, share) = (count(run.at_most), rate_up(run.average(), 3));
     let of = plural(run.items, "new item");
@@ -284,15 +284,11 @@ fn add_one_run(report: &mut Report, run: &OneRun, is_planned: bool) {
     report.line("", format!("one run: of {of}, at most {dropped} wrongly dropped, a share of {share} ({sure}% confidence{how})"));
 }
 
-/// Below this many items, the one that is forgotten shows in what is printed.
-const FEW: f64 = 100.0;
-
-/// What a filter holds when it is emptied, where that is clearly less than the items of its cycle.
+/// Adds how many items a filter holds when it is emptied, if this is clearly less than the number
+/// of items of its cycle.
 fn add_held(report: &mut Report, held: f64) {
-    if held < 1e-9 {
-        report.line("", "it holds nothing: the item that ends a cycle is forgotten with it");
-    } else if held < FEW {
-        report.line("", format!("it holds {} of them on average: the one that ends the cycle is forgotten", significant(held, 4)));
+    if let Some(text) = held_in_words(held) {
+        report.line("", text);
     }
 }
 

@@ -22,7 +22,7 @@ Examples:
   truebloom reproduce grandi                     every number of the paper, ours, and a verdict
   truebloom reproduce burns --csv > burns.csv
   truebloom reproduce --out report               all five: pictures, their numbers, and report/report.html
-  truebloom reproduce --out report --full        with as many trials as the papers; may be stopped and taken up again
+  truebloom reproduce --out report --full        with as many trials as the papers; can be stopped and continued
   truebloom reproduce burns --figures data/      the numbers of every figure only, a CSV file each
   truebloom reproduce kirsch-mitzenmacher --figures data/ --trials 10000    (minutes)
   truebloom reproduce dozier                     recycling filters simulated beside their models
@@ -45,7 +45,8 @@ pub(crate) struct Args {
     #[arg(long, requires = "out", conflicts_with = "full")]
     quick: bool,
 
-    /// With --out: run as many trials as the papers; if stopped, a later run continues
+    /// With --out: run as many trials as the papers; a run that was stopped is continued by the
+    /// next
     #[arg(long, requires = "out")]
     full: bool,
 
@@ -121,7 +122,7 @@ fn once(papers: &[Paper]) -> Vec<Paper> {
     found
 }
 
-/// The command that makes a report, and what it means.
+/// Text for the report: the command that makes it, and what it means.
 fn described(papers: &[Paper], full: bool) -> String {
     let names: String =
         if papers.len() == Paper::ALL.len() { String::new() } else { papers.iter().map(|paper| format!(" {}", paper.name())).collect() };
@@ -135,18 +136,18 @@ fn described(papers: &[Paper], full: bool) -> String {
 /// The default number of trials per experiment.
 const TRIALS: u64 = 100;
 
-/// A recycling filter of the library, if one is simulated.
+/// Builds the library's recycling filter for a trial. `None` if it cannot be built.
 pub(super) fn real_filter(trial: &Trial, seed: u64) -> Option<Box<dyn Subject>> {
     let policy = Policy { insertions: trial.most_items, ..Policy::from(&trial.design) };
     let (bits, probes) = (trial.design.bits(), trial.design.probes());
     Some(Box::new(Real::<Standard>::new(bits, probes, policy, seed).ok()?))
 }
 
-/// Makes a folder with this name, unless it exists.
+/// Makes a folder with this name, unless there is one already.
 pub(super) fn new_folder(folder: &Path) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|error| match folder.is_dir() || !folder.exists() {
         true => Failure::at(folder, error),
-        false => Failure::at(folder, "it is a file, and a folder is to have this name; give another one, or remove the file first"),
+        false => Failure::at(folder, "it is a file, but a folder is needed; give another name, or remove the file first"),
     })
 }
 
@@ -188,7 +189,7 @@ fn print_text(out: &mut impl Write, paper: Paper, claims: &[Claim], figures: &[P
     figures.iter().try_for_each(|path| writeln!(out, "written: {}", path.display()))
 }
 
-/// What is right instead of the claim, and where that is shown.
+/// The correct statement instead of the claim, and where it is shown.
 fn remark(claim: &Claim) -> String {
     match (claim.corrected, claim.erratum) {
         (Some(corrected), Some(erratum)) => format!("; right: {corrected} [{erratum}]"),

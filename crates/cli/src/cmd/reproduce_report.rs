@@ -21,7 +21,7 @@ pub(super) struct Report<'a> {
     pub(super) full: bool,
     pub(super) folder: &'a Path,
     pub(super) workers: Workers,
-    /// How the report was made, in words.
+    /// A text that says how the report was made.
     pub(super) how: String,
 }
 
@@ -58,7 +58,8 @@ impl Report<'_> {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Figures are written under plain names, so a folder with other files is refused.
+    /// Returns an error for a folder with other files, because figures are written under plain
+    /// names.
     fn check_folder(&self) -> Result<(), Failure> {
         let others = "it has files that `reproduce` did not write; give --out a new folder, or an empty one";
         let mut entries = fs::read_dir(self.folder).map_err(|error| Failure::at(self.folder, error))?;
@@ -84,13 +85,13 @@ pub(super) struct Workers {
 }
 
 impl Workers {
-    /// This many threads, or as many as there are cores.
+    /// Uses this many threads, or as many as there are cores.
     pub(super) fn new(threads: Option<u64>, no_progress: bool) -> Workers {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         Workers { threads: threads.map_or_else(cores, |threads| threads as usize), no_progress }
     }
 
-    /// Runs the experiments whose results are not known yet, and reports each to `done` when it
+    /// Runs the experiments whose results are not known yet, and calls `done` with each when it
     /// ends.
     pub(super) fn run(
         &self,
@@ -144,7 +145,7 @@ impl Store {
         if text.lines().next().is_some_and(|first| first != version()) {
             return Err(Failure::at(
                 &path,
-                "these experiments are of another version of this program, or damaged; remove the file, or give --out another folder",
+                "these experiments were written by another version of this program, or are damaged; remove the file, or give --out another folder",
             ));
         }
         let mut log = File::options().create(true).append(true).open(&path).map_err(|error| Failure::at(&path, error))?;
@@ -158,8 +159,8 @@ impl Store {
 /// The beginning of every log file.
 const LOG_MARK: &str = "{\"truebloom\":";
 
-/// The version of the log: the number is raised with every change to an experiment. Whether a
-/// name's numbers are plausible is checked where they are used.
+/// The version of the log; its number is raised with every change to an experiment. The numbers in
+/// the log are checked where they are used.
 fn version() -> String {
     json!({ "truebloom": env!("CARGO_PKG_VERSION"), "experiments": 2 }).to_string()
 }

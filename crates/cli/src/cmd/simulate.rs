@@ -23,9 +23,9 @@ Examples:
   truebloom simulate --bits 10k -p 1% --stream zipf:100k,1.1            popular items come again
   truebloom simulate --bits 10k -p 1% --phases 2 --stream fading:500    interest fades
 
-The model is about new items; where items come again, two phases are refreshed by them, and that is outside of the model.";
+The model describes streams in which every item is new. Items that come again refresh two phases, which the model does not include.";
 
-/// Run a real recycling filter over a stream, beside its model
+/// Run a real recycling filter over a stream, and compare it with its model
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -41,7 +41,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BITS", value_parser = args::count, requires = "probes")]
     sigma: Option<u64>,
 
-    /// Average rate, instead of probes and sigma: chooses those with the most items
+    /// Average rate, instead of -k and --sigma: the command then chooses the probes and sigma that
+    /// hold the most items
     #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = args::rate, conflicts_with = "probes")]
     rate: Option<Rate>,
 
@@ -57,12 +58,12 @@ pub(crate) struct Args {
     #[arg(long)]
     retaining: bool,
 
-    /// Remove the item that ends a phase from it again (two phases)
+    /// Remove the item that ends a phase from that phase again (two phases)
     #[arg(long)]
     exclude_trigger: bool,
 
-    /// Keep one seed, instead of a new one at every recycle (it matters with two phases, and with
-    /// --retaining)
+    /// Keep one seed, instead of choosing a new one at every recycling (this matters with two
+    /// phases, and with --retaining)
     #[arg(long)]
     one_seed: bool,
 
@@ -70,7 +71,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "STREAM", value_parser = stream, default_value = "new")]
     stream: Stream,
 
-    /// Number of items that arrive and are counted, after a tenth as many that are not
+    /// Number of items whose outcomes are counted; before them, a tenth as many arrive that are not
+    /// counted
     #[arg(short = 'n', long, value_name = "N", value_parser = args::count, default_value = "1M")]
     arrivals: u64,
 
@@ -188,7 +190,8 @@ fn add_repeats(report: &mut Report, seen: &Simulated) {
     }
 }
 
-/// Adds what the filter reports about the stream, without knowing which items were new.
+/// Adds the filter's own report about the stream, which it makes without knowing which items were
+/// new.
 fn add_own_account<S: FillScheme>(report: &mut Report, filter: &Real<S>) -> Result<(), Failure> {
     let average = filter.0.average_fpr();
     report.field("own_average", average).field("cycles", filter.0.stats().cycles);

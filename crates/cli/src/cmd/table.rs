@@ -1,4 +1,4 @@
-//! `truebloom table`: Lehr's design table, exact beside textbook.
+//! `truebloom table`: Lehr's design table, with exact numbers beside those of the textbook.
 
 use crate::args::{count, rate};
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ Examples:
 
 The best number of probes of each column is marked *.";
 
-/// Tabulate rates by probes and bits per item, exact beside textbook
+/// Tabulate exact rates by probes and bits per item, and compare them with the textbook formula
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -165,7 +165,7 @@ fn print_text(out: &mut impl Write, args: &Args, columns: &[Vec<Cell>], families
         .map(|cells| format!("{:>width$}", off(cells).map_or(String::new(), |off| format!("{}% ", significant(100.0 * off, 2)))));
     let line = format!("{:>6}{}", "off by", misses.collect::<String>());
     writeln!(out, "{}", line.trim_end())?;
-    writeln!(out, "\noff by: what the textbook's formula misses at the best probes")
+    writeln!(out, "\noff by: the error of the textbook's formula at the best number of probes")
 }
 
 /// The relative error of the textbook's number at the best number of probes.

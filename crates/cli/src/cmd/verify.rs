@@ -22,7 +22,7 @@ Examples:
 
 Exit code: 0 nothing contradicts the promise, 1 something does, 2 an error.";
 
-/// Measure a filter, and compare it with what was asked for and what is proven
+/// Measure the rate of a filter, and compare it with the requested rate and the proven bounds
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -134,7 +134,7 @@ fn add_expected(report: &mut Report, filter: &Looked, verification: &Verificatio
     let met = filter.rate().filter(|_| verification.expected_verdict() == ExpectedVerdict::Met);
     let of = match filter {
         AnyFilter::Scalable(_) => format!("at any number of items (here {items})"),
-        _ => format!("expected for {items} items"),
+        _ => format!("expected for {items} item{}", if high == 1 { "" } else { "s" }),
     };
     report.line("proven", format!("at most {} {of}", proven(&expected, met)));
 }
@@ -245,8 +245,10 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
                 let agrees = if ranged { "is possible" } else { "agrees with its fill" };
                 format!("not contradicted: {why} open whether it holds more items than planned; the measurement {agrees}")
             }
-            _ if ranged => "not contradicted: no rate was asked for, and neither the fill nor the measurement is impossible".to_owned(),
-            _ => "consistent: no rate was asked for, and the measurement agrees with the fill".to_owned(),
+            _ if ranged => {
+                "not contradicted: no rate was requested, and both the number of set bits and the measurement are possible".to_owned()
+            }
+            _ => "consistent: no rate was requested, and the measurement agrees with the set bits".to_owned(),
         };
     }
     let mut reasons = Vec::new();

@@ -1,10 +1,10 @@
-//! Threads that work ahead of the main thread: each takes a block, finds the whole records in it,
-//! and answers their keys.
+//! Threads that work ahead of the main thread. Each takes a block, finds the complete records in
+//! it, and computes the answers for their keys.
 //!
-//! They do not change the order: blocks are passed on in the order of reading, each when it is
-//! ready. Records that span two blocks are left to the main thread. With CSV, a thread cannot know
-//! whether it starts within a quoted field, so it assumes that it does not, and its work is
-//! discarded if that was wrong.
+//! They do not change the order: blocks are passed on in the order of reading, each as soon as it
+//! is ready. The main thread handles records that span two blocks. With CSV, a thread cannot know
+//! whether its block starts within a quoted field. The thread assumes that it does not, and its
+//! work is discarded if that was wrong.
 
 use super::answers::{Answers, Work};
 use super::csv::Columns;
@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Shorter texts are not worth handing over.
+/// The length from which on a text is worth handing to another thread.
 const WORTH_IT: usize = 4 << 10;
 
 /// The threads, and the channel through which they get work.
@@ -28,14 +28,14 @@ pub(super) struct Ahead {
     cut: Cut,
 }
 
-/// The columns of the present input, as soon as they are known: the threads need them, and the main
-/// thread sees them first.
+/// The columns of the present input, as soon as they are known. The threads need them, and the main
+/// thread finds them first.
 pub(super) type Shared = Arc<Mutex<Option<Columns>>>;
 
-/// What these threads have worked out about a part of a block.
+/// The results of these threads for a part of a block.
 #[derive(Default)]
 pub(super) struct Done {
-    /// The part; empty if there is none.
+    /// The part of the block that a thread processes; empty if there is no such part.
     pub(super) part: Range<usize>,
     /// The columns that were assumed.
     pub(super) columns: Columns,
@@ -49,7 +49,7 @@ struct Job {
     ready: SyncSender<Block>,
 }
 
-/// The next block in order, which may or may not be ready.
+/// The next block in order, and whether it is ready.
 pub(super) enum Next {
     Plain(Block),
     Promised(Receiver<Block>),
@@ -73,13 +73,13 @@ impl Ahead {
         self.threads
     }
 
-    /// Another input begins.
+    /// Prepares for the next input.
     pub(super) fn begin_input(&mut self) {
         self.cut = Cut::new(self.ends);
     }
 
-    /// Has the whole records of the next block found. The channel is not bounded, because the
-    /// caller holds at most this many blocks.
+    /// Hands over the next block, so that the complete records in it are found. The channel is not
+    /// bounded, because the caller holds at most this many blocks.
     pub(super) fn hand_over(&mut self, mut block: Block) -> Next {
         block.done.part = self.cut.whole(&block.bytes[..block.length]);
         if block.done.part.len() < WORTH_IT {
@@ -108,7 +108,7 @@ struct Worker {
 }
 
 impl Worker {
-    /// Works until the sender is dropped.
+    /// Processes blocks until the sender is dropped.
     fn work_off(&mut self, jobs: &Mutex<Receiver<Job>>) {
         loop {
             // The lock is held while waiting: one thread waits for a block, the others for their
@@ -121,7 +121,7 @@ impl Worker {
         }
     }
 
-    /// Returns whether all of the part consists of whole records.
+    /// Processes one block; returns whether its whole part consists of complete records.
     fn work_ahead(&mut self, block: &mut Block) -> bool {
         let Some(columns) = *lock(&self.columns) else { return false };
         let done = &mut *block.done;
@@ -131,8 +131,7 @@ impl Worker {
             done.found = Found::default();
             return false;
         }
-        let keys = if self.splitter.copies_keys() { &done.found.keys } else { text };
-        (self.work)(Batch { spans: &done.found.spans, text, keys, numbers: &done.found.numbers }, &mut done.answers);
+        (self.work)(Batch { spans: &done.found.spans, text, keys: &done.found.keys, numbers: &done.found.numbers }, &mut done.answers);
         true
     }
 }
@@ -142,8 +141,8 @@ pub(super) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Done {
-    /// Finds the records of a text, assuming these columns, with a splitter that has no other work;
-    /// returns whether they are the whole text.
+    /// Finds the records of a text, assuming these columns, with a splitter that has no other work.
+    /// Returns whether they make up the whole text.
     pub(super) fn find(&mut self, splitter: &mut Splitter, columns: Columns, text: &[u8]) -> bool {
         self.columns = columns;
         self.found.clear();
@@ -158,13 +157,13 @@ impl Done {
         all
     }
 
-    /// Whether a splitter that has reached this part would have found the same.
+    /// Whether a splitter that has reached this part would have found the same records.
     pub(super) fn follows(&self, splitter: &Splitter) -> bool {
         splitter.is_between_records() && splitter.columns() == Some(self.columns)
     }
 }
 
-/// Tracks where records end, block after block of an input.
+/// Finds out where records end, block after block of an input.
 pub(super) struct Cut {
     ends: Ends,
     /// The number of bytes of a record whose end was not found yet; for records that end with a

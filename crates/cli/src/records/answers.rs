@@ -1,12 +1,12 @@
-//! What is worked out about keys before they are used: on the thread that uses them, or ahead of it
-//! on others.
+//! Results about keys that are computed before they are used, either on the thread that uses them
+//! or ahead of it on others.
 
 use super::HASHED;
 use super::found::Batch;
 use truebloom::{AnyFilter, Backing, KeyHash, KeyHasher, PortableHasher};
 
-/// What is known about the keys of a batch. It depends only on the keys, so it does not matter when
-/// and where it was worked out.
+/// The results for the keys of a batch. The results depend only on the keys, so it does not matter
+/// when and where they are computed.
 #[derive(Default)]
 pub(crate) struct Answers {
     /// The hash of every key, in order.
@@ -14,11 +14,11 @@ pub(crate) struct Answers {
     /// One bit for each key, which says whether a filter contains it, in the order of
     /// [`truebloom::Filter::contains_all_hashes`].
     pub(crate) contained: Vec<u64>,
-    /// The same for each of several filters.
+    /// Like `contained`, for each of several filters.
     pub(crate) each: Vec<Vec<u64>>,
 }
 
-/// A function that answers keys.
+/// A function that computes the results for the keys of a batch.
 pub(super) type Work = dyn Fn(Batch<'_>, &mut Answers) + Send + Sync;
 
 impl Answers {
@@ -43,7 +43,7 @@ impl Answers {
         });
     }
 
-    /// Looks up every key; its hash is not kept.
+    /// Looks up every key; its hash is not stored.
     pub(crate) fn look_up(&mut self, batch: Batch<'_>, filter: &AnyFilter<impl Backing>) {
         self.contained.clear();
         hashed(&mut self.hashes, batch, *filter.hasher(), |hashes| {
@@ -52,7 +52,7 @@ impl Answers {
     }
 }
 
-/// Hashes the keys, a part of the batch at a time; the hashes of a part are discarded before the
+/// Hashes the keys, one part of the batch at a time, and discards the hashes of a part before the
 /// next.
 fn hashed(hashes: &mut Vec<KeyHash>, batch: Batch<'_>, hasher: PortableHasher, mut ask: impl FnMut(&[KeyHash])) {
     let mut keys = batch.iter();

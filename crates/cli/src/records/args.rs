@@ -13,18 +13,18 @@ use std::borrow::Cow;
 /// bits.
 const MAX_RECORD: (u64, u64) = (1, 1 << 30);
 
-/// The largest number of threads, because each takes its share of memory.
+/// The largest number of threads; there is a limit because each thread needs memory.
 const MOST_THREADS: usize = 256;
 
 /// How bytes are divided into records, and where the key of a record is.
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "Records and keys")]
 pub(crate) struct RecordArgs {
-    /// Records end with NUL instead of a newline, in the output, too
+    /// Records end with NUL instead of a newline, also in the output
     #[arg(short = '0', long = "null", conflicts_with_all = ["crlf", "csv", "json_field", "fixed"])]
     pub(super) null: bool,
 
-    /// Lines end with CR LF, in the output, too
+    /// Lines end with CR LF, also in the output
     #[arg(long, conflicts_with_all = ["fixed"])]
     pub(super) crlf: bool,
 
@@ -53,15 +53,15 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(super) no_header: bool,
 
-    /// Lines are JSON; the key is this member: .name or .outer.inner
+    /// Lines are JSON; the key is this member: .name, .outer.inner or ."with.dot"
     #[arg(long, value_name = "PATH", conflicts_with_all = ["csv", "fixed"])]
     pub(super) json_field: Option<json::Path>,
 
-    /// Use whole lines as keys, however the filter's keys were read
+    /// Use whole lines as keys, even if the filter's keys were read in another way
     #[arg(long, conflicts_with_all = ["null", "crlf", "field", "delimiter", "csv", "column", "no_header", "json_field", "hex", "fixed"])]
     pub(super) lines: bool,
 
-    /// Keys are bytes written in hexadecimal
+    /// Keys are bytes that are written as hexadecimal digits
     #[arg(long)]
     pub(super) hex: bool,
 
@@ -69,7 +69,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "N", value_parser = count, conflicts_with = "csv")]
     pub(super) fixed: Option<u64>,
 
-    /// Skip longer records and report them
+    /// Skip records that are longer than this, and report them
     #[arg(long, value_name = "BYTES", value_parser = max_record, default_value = "4MiB")]
     pub(super) max_record: u64,
 
@@ -77,8 +77,8 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(super) as_is: bool,
 
-    /// Find records, hash keys and look them up with N threads (0: one per processor); the order is
-    /// kept
+    /// Find records, hash keys and look them up with N threads (0: one per processor); the output
+    /// keeps the order of the input
     #[arg(short = 'j', long, value_name = "N", value_parser = threads, default_value = "1")]
     pub(super) threads: usize,
 
@@ -107,7 +107,7 @@ fn max_record(text: &str) -> Result<u64, String> {
         .checked_sub(least)
         .map(|size| size + least)
         .filter(|size| *size <= most)
-        .ok_or_else(|| format!("`{text}` is not a size from {least} byte to 1GiB, the longest a record may be"))
+        .ok_or_else(|| format!("`{text}` is not a size from {least} byte to 1GiB, the greatest length of a record"))
 }
 
 impl RecordArgs {
@@ -122,7 +122,7 @@ impl RecordArgs {
         if let (true, Some(delimiter @ (b'"' | b'\n' | b'\r'))) = (self.is_csv(), self.delimiter) {
             let name = if delimiter == b'"' { "a quote" } else { "the end of a line" };
             return Err(Failure::new(format_args!(
-                "{name} cannot separate CSV fields, as it has a meaning of its own there; name another character with the delimiter"
+                "{name} cannot separate CSV fields, because it has another meaning in CSV; give another character with --delimiter"
             )));
         }
         if self.is_csv() {
@@ -132,7 +132,7 @@ impl RecordArgs {
         let key_of = match (&self.field, &self.json_field) {
             (Some(fields), _) if self.blanks => KeyOf::Words(fields.clone()),
             (Some(fields), _) => KeyOf::Fields { delimiter: self.delimiter.unwrap_or(b'\t'), fields: fields.clone() },
-            (_, Some(path)) => KeyOf::Member(path.clone()),
+            (_, Some(path)) => KeyOf::Member(Box::new(json::Member::new(path.clone()))),
             _ => KeyOf::Record,
         };
         Ok(Splitter::Plain(Split::new(self.ends()?, key_of, self.hex, most)))
@@ -146,7 +146,7 @@ impl RecordArgs {
     fn ends(&self) -> Result<Ends, Failure> {
         match self.fixed {
             Some(length) if length == 0 || length > self.max_record => Err(Failure::new(format_args!(
-                "keys of {length} bytes: give --fixed a length from 1 to that of --max-record, {}",
+                "keys cannot have {length} bytes; give --fixed a length from 1 to {}, the value of --max-record",
                 self.max_record
             ))),
             Some(length) => Ok(Ends::Length(length as usize)),
@@ -164,7 +164,7 @@ impl RecordArgs {
         }
     }
 
-    /// The word for a record: `line`, unless records are not lines.
+    /// The word that messages use for a record: `line`, unless records are not lines.
     pub(crate) fn noun(&self) -> &'static str {
         if self.fixed.is_some() {
             "key"
@@ -184,7 +184,7 @@ impl RecordArgs {
         let mut bytes = text.to_vec();
         decode_hex(&mut bytes, 0).map_err(|_| {
             Failure::new(format_args!(
-                "`{}` is not an even number of hexadecimal digits, as the keys are here; to use it as it stands, add --lines",
+                "`{}` is not a hexadecimal key, which has an even number of digits; to use the text itself as the key, add --lines",
                 String::from_utf8_lossy(text)
             ))
         })?;
@@ -196,7 +196,7 @@ impl RecordArgs {
         !self.no_progress
     }
 
-    /// Threads that find records.
+    /// The number of threads that find records.
     pub(crate) fn threads(&self) -> usize {
         match self.threads {
             0 => std::thread::available_parallelism().map_or(1, |number| number.get().min(MOST_THREADS)),
@@ -204,13 +204,13 @@ impl RecordArgs {
         }
     }
 
-    /// Whether inputs are not decompressed: keys of a fixed length may begin with any bytes, even
+    /// Whether inputs are not decompressed. Keys of a fixed length may begin with any bytes, even
     /// those that mark a compressed file.
     pub(super) fn reads_as_is(&self) -> bool {
         self.as_is || self.fixed.is_some()
     }
 
-    /// Plain lines of up to this many bytes.
+    /// Options for plain lines of up to this many bytes.
     pub(crate) fn lines(max_record: u64) -> RecordArgs {
         RecordArgs {
             null: false,

@@ -1,18 +1,19 @@
 //! Records of comma-separated values: quotes, and newlines within quotes, as in RFC 4180.
 //!
-//! A quote that is never closed would swallow the rest of its input. So a broken record is given up
-//! line by line: its first line is reported and skipped, and reading continues at the next one. A
-//! record is broken if it is open at the end of the input, too long, or has text after a closing
-//! quote; or if it has several lines, and another number of fields than the first record.
+//! A quote that is never closed would swallow all further lines of its input. So a broken record is
+//! given up line by line: its first line is reported and skipped, and reading continues at the next
+//! line. A record is broken in these cases: it is still open at the end of the input, it is too
+//! long, it has text after a closing quote, or it has several lines and another number of fields
+//! than the first record.
 
 use super::found::Found;
-use super::line::{self, Line};
+use super::line::{Form, Line};
 use super::quotes::{first_line, is_well_quoted, listed, trim, trimmed};
 use super::split::too_long;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use std::ops::Range;
 
-/// The most fields of a record: what their ends take in memory must be known beforehand.
+/// The largest number of fields in a record; the memory for their ends must be known beforehand.
 pub(super) const MAX_FIELDS: usize = 1 << 16;
 
 /// The field that is the key.
@@ -20,12 +21,12 @@ pub(super) const MAX_FIELDS: usize = 1 << 16;
 pub(crate) enum Column {
     /// The record itself.
     Record,
-    /// The field whose name in the first record is this, or, if no name matches, the field with
-    /// this number, from 1.
+    /// The field with this name in the first record, or, if no name matches, the field with this
+    /// number, counted from 1.
     Named(String),
 }
 
-/// What must be known about an input to understand a record other than its first.
+/// The facts about an input that are needed to understand a record other than its first.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub(super) struct Columns {
     width: usize,
@@ -92,11 +93,7 @@ impl Csv {
         &self.carry
     }
 
-    pub(super) fn copies_keys(&self) -> bool {
-        self.hex || matches!(self.column, Column::Named(_))
-    }
-
-    /// Discards the present input.
+    /// Discards the rest of the present input.
     pub(super) fn abandon(&mut self) -> u64 {
         let number = self.number;
         (self.carry, self.used) = (Vec::new(), false);
@@ -110,34 +107,34 @@ impl Csv {
         (self.skipping, self.width, self.key, self.number) = (false, None, None, 0);
     }
 
-    /// What the first record says about the others.
+    /// The facts about the input that its first record contains.
     pub(super) fn columns(&self) -> Option<Columns> {
         self.width.map(|width| Columns { width, key: self.key })
     }
 
-    /// Continues in the middle of an input with these columns.
+    /// Continues in the middle of an input for which these facts are known.
     pub(super) fn resume(&mut self, columns: Columns) {
         (self.width, self.key) = (Some(columns.width), columns.key);
     }
 
-    /// Whether the next bytes begin a record, and not the first of its input.
+    /// Whether the next bytes begin a record that is not the first of its input.
     pub(super) fn is_between_records(&self) -> bool {
         !self.skipping && self.filled == (0, 0) && (self.used || self.carry.is_empty())
     }
 
-    /// Continues after this many records that were found elsewhere.
+    /// Continues after this many records, which other threads have found.
     pub(super) fn pass_over(&mut self, records: u64) -> u64 {
         let before = self.number;
         self.number += records;
         before
     }
 
-    /// The header, once after it was read; later nothing.
+    /// Returns the header once, after it was read; later nothing.
     pub(super) fn take_header(&mut self) -> Option<Vec<u8>> {
         self.header.take()
     }
 
-    /// As for `Split::split`. An error ends the input.
+    /// Splits a text as `Split::split` does. An error ends the input.
     pub(super) fn split(&mut self, text: &[u8], found: &mut Found) -> Result<usize, String> {
         if self.used {
             self.used = false;
@@ -147,13 +144,14 @@ impl Csv {
             return Ok(self.skip_line(text, found));
         }
         let (mut start, mut at) = (0, 0);
+        let form = Form::of(text, self.delimiter);
         // With room for all there is, the reader never runs out of it.
         let room = self.filled.0 + text.len() - at;
         if self.fields.len() < room {
             self.fields.resize(room, 0);
         }
         while at < text.len() {
-            if let Some(next) = self.short_way(text, at, found) {
+            if let Some(next) = self.short_way(text, at, form, found) {
                 (start, at) = (next, next);
                 continue;
             }
@@ -194,30 +192,31 @@ impl Csv {
         Ok(text.len())
     }
 
-    /// Takes the record that begins here if the [short way](line) finds it, and says where the next
-    /// one begins. The reader is between two records, where it does not matter what it read last.
+    /// Takes the record that begins here if the [fast path](super::line) finds it, and returns
+    /// where the next record begins. The fast path is possible only between two records, because
+    /// there it does not matter what the reader has read before.
     #[inline]
-    fn short_way(&mut self, text: &[u8], at: usize, found: &mut Found) -> Option<usize> {
+    fn short_way(&mut self, text: &[u8], at: usize, form: Form, found: &mut Found) -> Option<usize> {
         let between = self.width.is_some() && self.filled == (0, 0) && self.carry.is_empty() && self.header.is_none();
         if !between || self.key.is_none() && self.hex {
             return None;
         }
-        let Line { record, next, key } = line::find(text, at, self.delimiter, self.key, self.most)?;
+        let Line { record, next, key } = form.find(text, at, self.key, self.most)?;
         self.number += 1;
-        let pushed = if self.key.is_none() {
-            found.push(record.clone(), key.bytes);
-            Ok(())
-        } else {
+        if key.has_quotes || self.hex {
             let start = found.keys.len();
             key.append(text, &mut found.keys);
-            found.push_copied(record.clone(), start, self.hex)
-        };
-        self.tell(pushed, record, found);
+            let pushed = found.push_copied(record.clone(), start, self.hex);
+            self.tell(pushed, record, found);
+        } else {
+            found.push(record, key.bytes);
+            found.number_last(self.number);
+        }
         Some(next)
     }
 
-    /// Ends the input. The last record may lack its newline or its closing quote; in the latter
-    /// case, the text that it swallowed is in `again`.
+    /// Ends the input. The last record may lack its newline or its closing quote. In the latter
+    /// case, the text that it has swallowed is put into `again`.
     pub(super) fn finish(&mut self, found: &mut Found) -> Result<(), String> {
         let open = !self.used && !trim(&self.carry).is_empty();
         if open {
@@ -269,7 +268,8 @@ impl Csv {
         Ok(())
     }
 
-    /// Skips the first line of the carried text and `text[start..]`: the rest must be split again.
+    /// Skips the first line of the carried text and `text[start..]`, so that the rest must be split
+    /// again.
     fn give_up(&mut self, start: usize, text: &[u8], found: &mut Found) -> usize {
         let mut whole = std::mem::take(&mut self.carry);
         whole.extend_from_slice(&text[start..]);
@@ -342,8 +342,14 @@ impl Csv {
             let numbered = || wanted.parse().ok().filter(|number| (1..=names.len()).contains(number)).map(|number| number - 1);
             self.key = named.or_else(numbered);
             if self.key.is_none() && self.has_header {
-                let tabs = if names.len() == 1 && names[0].contains('\t') { "; fields are separated by TABs here: -d '\\t'" } else { "" };
-                return Outcome::Hopeless(format!("there is no column `{wanted}`; there are {}{tabs}", listed(&names)));
+                let remark = if names.len() == 1 && names[0].contains('\t') {
+                    "; fields are separated by TABs here: add --delimiter '\\t'"
+                } else if wanted.contains(',') {
+                    "; --column names a single column; for a key of several fields use -f, which does not interpret quotes"
+                } else {
+                    ""
+                };
+                return Outcome::Hopeless(format!("there is no column `{wanted}`; there are {}{remark}", listed(&names)));
             }
             if self.key.is_none() {
                 return Outcome::Hopeless(format!(
@@ -378,7 +384,7 @@ impl Csv {
         self.tell(pushed, range, found);
     }
 
-    /// Numbers the record that was pushed, or rejects it.
+    /// Sets the number of the record that was pushed, or rejects the record.
     #[inline]
     fn tell(&self, pushed: Result<(), String>, record: Range<usize>, found: &mut Found) {
         match pushed {

@@ -1,25 +1,27 @@
 //! How keys are extracted from records, in the form that a filter, a state or a sketch stores as
-//! its label: a filter made from one column matches nothing in whole lines.
+//! its label. This form is stored because a filter made from one column finds nothing when whole
+//! lines are looked up.
 
 use super::{RecordArgs, json};
 use crate::failure::{Failure, warn};
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// The options that determine the key, without those that only say how input is read.
+/// The options that determine the key, without those that only say how the input is read.
 /// docs/FORMAT.md has the fields of this object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Extraction(Map<String, Value>);
 
 impl Extraction {
-    /// What a label says about keys; `None` if there is no label, or if it is not one of ours.
+    /// The extraction that a label describes; `None` if there is no label, or if it is not one of
+    /// ours.
     pub(crate) fn of(label: Option<&str>) -> Option<Extraction> {
         let found = Extraction(serde_json::from_str(label?).ok()?);
         found.apply(&RecordArgs::lines(1)).map(|_| found)
     }
 
-    /// The same for a state of `dedup`: how its keys are extracted, if that is known, and whether
-    /// its entries include second occurrences.
+    /// Like [`of`](Self::of), for a state of `dedup`: how its keys are extracted, if this is known,
+    /// and whether its entries include second occurrences.
     pub(crate) fn of_state(label: Option<&str>) -> (Option<Extraction>, bool) {
         let Some(mut kept) = Extraction::of(label) else { return (None, false) };
         let second = kept.0.remove("second").is_some();
@@ -27,7 +29,7 @@ impl Extraction {
         (Some(kept).filter(|_| !unkept), second)
     }
 
-    /// The contents of a label, for people.
+    /// A text that describes the contents of a label, for people.
     pub(crate) fn told(label: Option<&str>) -> Option<String> {
         match Extraction::of_state(label) {
             (Some(keys), false) => Some(keys.options()),
@@ -37,7 +39,7 @@ impl Extraction {
         }
     }
 
-    /// The same for a state of `dedup --second`, some of whose entries are not lines.
+    /// This extraction for a state of `dedup --second`, some of whose entries are not lines.
     pub(crate) fn with_second(mut self) -> Extraction {
         self.0.insert("second".to_owned(), true.into());
         self
@@ -48,7 +50,8 @@ impl Extraction {
         Value::Object(self.0.clone()).to_string()
     }
 
-    /// Stores this in a file, and warns if it cannot be stored: very long column names do not fit.
+    /// Stores this extraction in a file, and warns if it cannot be stored: very long column names
+    /// do not fit.
     pub(crate) fn keep(&self, path: &Path, mut set_label: impl FnMut(&str) -> bool) {
         if !set_label(&self.label()) {
             // What the entries are is not lost with it.
@@ -62,9 +65,9 @@ impl Extraction {
         }
     }
 
-    /// Warns if files are merged whose keys can hardly be equal: one has the bytes that hexadecimal
-    /// digits stand for, and the other the digits. In other cases, the same keys may come from
-    /// files of any format.
+    /// Warns if the files that are merged have keys that can hardly be equal, because one has the
+    /// bytes that hexadecimal digits stand for, and the other the digits. In other cases there is
+    /// no warning, because the same keys may come from files of any format.
     pub(crate) fn warn_of_other(first: &Path, label: Option<&str>, other: &Path, other_label: Option<&str>) {
         if let (Some(first_keys), Some(other_keys)) = (Extraction::of(label), Extraction::of(other_label))
             && first_keys.is_other_form(&other_keys)
@@ -79,8 +82,8 @@ impl Extraction {
         }
     }
 
-    /// These options for records, with keys that are extracted like this. `None` for an unknown
-    /// field or an impossible value.
+    /// These record options, with keys that are extracted in this way. `None` for an unknown field
+    /// or an impossible value.
     fn apply(&self, to: &RecordArgs) -> Option<RecordArgs> {
         let mut args = to.clone();
         for (name, value) in &self.0 {
@@ -110,7 +113,7 @@ impl Extraction {
         if options.is_empty() { "whole lines".to_owned() } else { options.join(" ") }
     }
 
-    /// The same as part of a sentence.
+    /// A description of this extraction as part of a sentence.
     fn described(&self) -> String {
         if self.is_lines() { "as whole lines".to_owned() } else { format!("with {}", self.options()) }
     }
@@ -125,8 +128,8 @@ impl Extraction {
         self.is_hex() != other.is_hex() && !self.is_fixed() && !other.is_fixed()
     }
 
-    /// The part of a record that is the key, without how records end and whether columns have
-    /// names.
+    /// Selects only those options that say which part of a record is the key, and leaves out those
+    /// that say how records end or whether columns have names.
     fn part(&self) -> Map<String, Value> {
         let is_part = |name: &str| !matches!(name, "null" | "crlf" | "csv" | "header");
         self.0.iter().filter(|(name, _)| is_part(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
@@ -157,7 +160,7 @@ fn option(name: &str, value: &Value) -> Option<String> {
 }
 
 impl RecordArgs {
-    /// What these options say about keys.
+    /// The extraction that these options describe.
     pub(crate) fn extraction(&self) -> Extraction {
         let mut fields = Map::new();
         let mut put = |name: &str, value: Option<Value>| fields.extend(value.map(|value| (name.to_owned(), value)));
@@ -181,8 +184,8 @@ impl RecordArgs {
         self.lines || !self.extraction().is_lines()
     }
 
-    /// These options, or, if they do not determine the key, what the filters say. It is an error if
-    /// the filters differ.
+    /// These options, or, if they do not determine the key, those that the filters have stored.
+    /// Returns an error if the filters differ.
     pub(crate) fn for_filters(&self, filters: &[(&Path, Option<Extraction>)]) -> Result<KeysOf, Failure> {
         let known: Vec<(&Path, &Extraction)> = filters.iter().filter_map(|(path, kept)| kept.as_ref().map(|kept| (*path, kept))).collect();
         let Some(&(first, kept)) = known.first() else {
@@ -229,13 +232,13 @@ pub(crate) struct KeysOf {
     pub(crate) args: RecordArgs,
     /// The hint to print if nothing at all was found.
     pub(crate) doubt: Option<String>,
-    /// Whether the filters determined how keys are read: then the hint is also printed if something
-    /// went wrong.
+    /// Whether the filters determined how keys are read. If so, the hint is also printed if
+    /// something went wrong.
     pub(crate) is_kept: bool,
-    /// Whether a filter's keys are the bytes that hexadecimal digits stand for and these are the
-    /// digits, or the other way round: such keys are hardly ever equal.
+    /// Whether a filter's keys are the bytes that hexadecimal digits stand for and the keys of this
+    /// run are the digits, or the other way round. Such keys are hardly ever equal.
     pub(crate) other_form: bool,
-    /// Whether a filter's keys are another part of their records than these. The keys may be the
-    /// same nevertheless, but a file should not mix them without a warning.
+    /// Whether a filter's keys are another part of their records than the keys of this run. The
+    /// keys may be the same nevertheless, but a file should not mix them without a warning.
     pub(crate) other_part: bool,
 }

@@ -1,6 +1,7 @@
-//! The reading thread: it sends blocks of bytes over a bounded channel, so that reading,
+//! The reading thread. This thread sends blocks of bytes over a bounded channel, so that reading,
 //! decompressing and hashing overlap, and so that a thread that waits for bytes can also wait for
-//! something else. Between the two, other threads may [work ahead](super::ahead).
+//! other events. Between the reading thread and the main thread, other threads may [work
+//! ahead](super::ahead).
 
 use super::ahead::{Ahead, Done, Next};
 use super::source::{open, read_retrying};
@@ -12,12 +13,13 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::time::Duration;
 
-/// The number of bytes in a block: it fits in the second-level cache, and handing over a hundred of
-/// them per second costs almost nothing.
+/// The number of bytes in a block. A block fits in the L2 cache, and handing over a hundred of them
+/// per second costs almost nothing.
 const BLOCK: usize = 256 << 10;
 
-/// How many blocks may wait to be used, besides one for each thread that works ahead. Together with
-/// the block in use, the one that waits to be sent and the one being read, they are all the memory.
+/// How many blocks may wait to be used, besides one for each thread that works ahead. The memory
+/// for reading consists of these, of the block in use, of the one that waits to be sent, and of the
+/// one being read.
 const WAITING: usize = 2;
 
 /// Bytes in the order in which they were read.
@@ -42,18 +44,18 @@ pub(super) enum Message {
     InputEnded(io::Result<()>),
 }
 
-/// What is passed on: a block may not be ready yet.
+/// A message as it is passed on; its block may not be ready yet.
 enum Coming {
     Next(Next),
     InputEnded(io::Result<()>),
 }
 
-/// The receiving end.
+/// The receiving end of the channel.
 pub(super) struct Feed {
     messages: Receiver<Coming>,
     used: SyncSender<Block>,
     shared: Arc<Shared>,
-    /// How many inputs have not been reported as ended yet.
+    /// The number of inputs that have not been reported as ended yet.
     left: Cell<usize>,
 }
 
@@ -62,7 +64,7 @@ struct Shared {
     as_is: bool,
     /// The number of bytes read from the files, before decompression.
     read: Arc<AtomicU64>,
-    /// The remaining bytes of inputs before this one are not read.
+    /// The first input that is still needed. Inputs before it are not read any further.
     wanted: AtomicUsize,
 }
 
@@ -86,7 +88,7 @@ impl Feed {
         Ok(Feed { messages, used, shared, left: Cell::new(paths.len()) })
     }
 
-    /// The next message, if there is one now.
+    /// The next message, if there is one already.
     pub(super) fn poll(&self) -> Waited {
         match self.messages.try_recv() {
             Ok(coming) => self.arrived(coming),
@@ -117,8 +119,8 @@ impl Feed {
     }
 
     /// Handles the end of the reading thread. If it has not reported the end of every input
-    /// (because of a panic or a lack of memory), those inputs are errors: unread bytes must not be
-    /// mistaken for the end.
+    /// (because of a panic or a lack of memory), the missing inputs are errors, because unread
+    /// bytes must not be mistaken for the end.
     fn ended(&self) -> Waited {
         match self.left.get() {
             0 => Waited::Over,
@@ -137,7 +139,7 @@ impl Feed {
         }
     }
 
-    /// Says that inputs before this one need not be read further.
+    /// Says that the inputs before this one need not be read further.
     pub(super) fn want_from(&self, input: usize) {
         self.shared.wanted.store(input, Ordering::Relaxed);
     }
@@ -148,7 +150,7 @@ impl Feed {
     }
 }
 
-/// Reads until everything is read or the receiver is dropped.
+/// Reads until all inputs are read or the receiver is dropped.
 fn read_inputs(shared: &Shared, mut ahead: Option<Ahead>, messages: &SyncSender<Coming>, used: &Receiver<Block>) {
     for (index, path) in shared.paths.iter().enumerate() {
         let wanted = || shared.wanted.load(Ordering::Relaxed) <= index;
@@ -190,8 +192,8 @@ fn read_input(
 mod tests {
     use super::*;
 
-    /// If the thread panics, it drops its end of the channel: one input had ended, two had not, and
-    /// neither of these may be taken for an empty one.
+    /// If the thread panics, it drops its end of the channel. In the test, one of three inputs had
+    /// ended. The two other inputs must not be treated as empty.
     #[test]
     fn inputs_that_nobody_reads_on_are_errors() {
         let (to_us, messages) = sync_channel(3);

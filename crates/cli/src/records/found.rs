@@ -6,10 +6,11 @@ use super::selected::runs;
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// The range of a record in its text, and of its key.
+/// The ranges of a record and of its key in their text.
 #[derive(Clone, Copy)]
 pub(super) struct Span {
     record: (u32, u32),
+    /// In the text, or with [`COPIED`] in the keys.
     key: (u32, u32),
 }
 
@@ -24,24 +25,24 @@ pub(super) struct Trouble {
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) spans: Vec<Span>,
-    /// Keys that are not parts of the text.
+    /// Keys that are not parts of the text, such as those with escapes.
     pub(super) keys: Vec<u8>,
-    /// Whether the only span is that of the carried record, not of the text.
+    /// Whether the only span is that of the carried record, which is not in the text.
     pub(super) carried: bool,
     pub(super) troubles: Vec<Trouble>,
-    /// The number of problems beyond the [`SHOWN`] that are reported.
+    /// The number of problems in addition to the [`SHOWN`] that are reported.
     pub(super) more_troubles: u64,
-    /// Whether the reader passes on records without keys, so that nothing is lost.
+    /// Whether records without keys are passed on, so that nothing is lost.
     pub(super) passing: bool,
-    /// Bytes to be passed on after the records: those that are not a whole record.
+    /// Bytes to print after the records, because they are not a complete record.
     pub(super) passed: Vec<u8>,
-    /// Where the records' numbers in their input are not consecutive: the index of a span, and its
-    /// number.
+    /// Entries for places where the records' numbers in their input are not consecutive: the index
+    /// of a span, and its number.
     pub(super) numbers: Vec<(u32, u64)>,
     /// The number after that of the last span.
     pub(super) next_number: u64,
-    /// Text that must be split next, before anything else is read: what a broken record had
-    /// swallowed, and the rest of the text.
+    /// Text that must be split next, before any new text is read: the text that was wrongly taken
+    /// as a part of a broken record, and the text after it.
     pub(super) again: Option<Vec<u8>>,
 }
 
@@ -107,14 +108,14 @@ impl Found {
             self.keys.truncate(start);
             return decoded;
         }
-        let end = self.keys.len();
-        self.push(record, start..end);
+        let (start, end) = short(start..self.keys.len());
+        self.spans.push(Span { record: short(record), key: (start | COPIED, end | COPIED) });
         Ok(())
     }
 
-    /// Adds a record in `text`, whose key `key_of` finds.
+    /// Adds a record in `text`; the function `key_of` finds its key.
     #[inline]
-    pub(super) fn push_found(&mut self, text: &[u8], record: Range<usize>, key_of: &KeyOf, hex: bool) -> Result<(), String> {
+    pub(super) fn push_found(&mut self, text: &[u8], record: Range<usize>, key_of: &mut KeyOf, hex: bool) -> Result<(), String> {
         let (start, offset) = (self.keys.len(), record.start);
         let bytes = &text[record.clone()];
         match key_of.find(bytes, &mut self.keys) {
@@ -133,13 +134,16 @@ impl Found {
     }
 }
 
-/// The range in 32 bits: records are shorter than 4 GiB, because `--max-record` is at most 1 GiB.
+/// The range in 31 bits: a text is shorter than 2 GiB, because `--max-record` is at most 1 GiB.
 #[inline]
 fn short(range: Range<usize>) -> (u32, u32) {
     (range.start as u32, range.end as u32)
 }
 
-/// Not a range, because it ends before it begins.
+/// The bit of a range that is one of copied keys.
+const COPIED: u32 = 1 << 31;
+
+/// A range that stands for "no key", because it ends before it begins.
 const NO_KEY: (u32, u32) = (1, 0);
 
 /// Records that were found together, with their keys.
@@ -164,12 +168,15 @@ impl<'a> Batch<'a> {
         self.spans.len()
     }
 
-    /// The key of a record, if it has one; a record can lack a key only if such records are [passed
+    /// The key of a record, if it has one. A record lacks a key only if such records are [passed
     /// on](super::Records::passing).
     #[inline]
     pub(crate) fn key(&self, index: usize) -> Option<&'a [u8]> {
         let (start, end) = self.spans[index].key;
-        self.keys.get(start as usize..end as usize)
+        if start & COPIED == 0 {
+            return self.text.get(start as usize..end as usize);
+        }
+        self.keys.get((start & !COPIED) as usize..(end & !COPIED) as usize)
     }
 
     /// The number of a record in its input, from 1, counting those that were skipped.
@@ -186,8 +193,8 @@ impl<'a> Batch<'a> {
         &self.text[self.spans[first].record.0 as usize..self.spans[last].record.1 as usize]
     }
 
-    /// Writes the selected records, each with `end` after it; neighbours as one piece, with the
-    /// ends that are there already.
+    /// Writes the selected records, each with `end` after it. Adjacent records are written as one
+    /// piece, if the text between them is already `end`.
     pub(crate) fn write_selected(&self, selected: &[u64], end: &[u8], out: &mut impl Write) -> io::Result<()> {
         for (first, last) in runs(selected) {
             let mut begin = first;
@@ -202,7 +209,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Writes the keys of the selected records, and those that have none as they are.
+    /// Writes the keys of the selected records; records without a key are written as they are.
     pub(crate) fn write_selected_keys(&self, selected: &[u64], end: &[u8], out: &mut impl Write) -> io::Result<()> {
         runs(selected).flat_map(|(first, last)| first..=last).try_for_each(|index| {
             out.write_all(self.key(index).unwrap_or_else(|| self.text_of(index, index)))?;

@@ -1,16 +1,16 @@
-//! The common form of the first keys of a run, for a hint if nothing is found.
+//! A property that all the first keys of a run have, for a hint if nothing is found.
 
 use super::found::Batch;
 
 /// How many keys are examined.
 const LOOKED_AT: usize = 100;
 
-/// A property that all of them share.
+/// A property that all of these keys have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Habit {
-    /// They end with a carriage return.
+    /// All keys end with a carriage return.
     CarriageReturn,
-    /// They are hexadecimal digits, with letters in upper case.
+    /// All keys are hexadecimal digits, with letters in upper case.
     UpperHex,
 }
 
@@ -29,7 +29,7 @@ impl Habit {
         is_hex.then_some(Habit::UpperHex)
     }
 
-    /// A possible reason why nothing was found.
+    /// A possible reason why nothing was found, given this property.
     pub(crate) fn hint(self) -> &'static str {
         match self {
             Habit::CarriageReturn => "the lines end with CR LF, and the CR is part of each key: --crlf removes it",
@@ -52,7 +52,7 @@ mod tests {
             found.push(start..start + line.len(), start..start + line.len());
             start += line.len() + 1;
         }
-        Habit::of(Batch { spans: &found.spans, text: text.as_bytes(), keys: text.as_bytes(), numbers: &[] })
+        Habit::of(Batch { spans: &found.spans, text: text.as_bytes(), keys: &[], numbers: &[] })
     }
 
     #[test]

@@ -56,7 +56,7 @@ impl fmt::Display for Fields {
 }
 
 impl Fields {
-    /// The highest field that must exist.
+    /// The highest field number that is named; a record must have at least this many fields.
     fn highest(&self) -> usize {
         self.ranges.last().map_or(1, |(first, last)| if *last == usize::MAX { *first } else { *last })
     }
@@ -67,42 +67,41 @@ impl Fields {
 pub(crate) enum KeyOf {
     /// The record is the key.
     Record,
-    /// Fields between delimiters, joined by the delimiter as `cut` prints them.
+    /// The key consists of fields between delimiters, joined by the delimiter as `cut` prints them.
     Fields { delimiter: u8, fields: Fields },
-    /// Fields between runs of spaces and TABs, as in awk; several fields are joined by a space.
+    /// The key consists of fields between runs of spaces and TABs, as in awk; several fields are
+    /// joined by a space.
     Words(Fields),
-    /// A member of a JSON value.
-    Member(json::Path),
+    /// The key is a member of a JSON value.
+    Member(Box<json::Member>),
 }
 
 /// Where a key was found.
 pub(super) enum Found {
-    /// In this range of the record.
+    /// The key is this range of the record.
     Inside(Range<usize>),
-    /// It was appended to the keys.
+    /// The key was appended to the keys.
     Appended,
+}
+
+impl Found {
+    /// A key that is this part of the record.
+    #[inline]
+    pub(super) fn part_of(record: &[u8], part: &[u8]) -> Found {
+        let start = part.as_ptr().addr() - record.as_ptr().addr();
+        Found::Inside(start..start + part.len())
+    }
 }
 
 impl KeyOf {
     /// Finds the key of a record, or returns why there is none.
     #[inline]
-    pub(super) fn find(&self, record: &[u8], keys: &mut Vec<u8>) -> Result<Found, String> {
+    pub(super) fn find(&mut self, record: &[u8], keys: &mut Vec<u8>) -> Result<Found, String> {
         match self {
             KeyOf::Record => Ok(Found::Inside(0..record.len())),
             KeyOf::Fields { delimiter, fields } => find_fields(record, *delimiter, fields, keys),
             KeyOf::Words(fields) => find_words(record, fields, keys),
-            KeyOf::Member(path) => json::member(record, path, keys).map(|()| Found::Appended),
-        }
-    }
-
-    /// Whether keys are copies instead of parts of their records.
-    pub(super) fn copies(&self) -> bool {
-        match self {
-            KeyOf::Record => false,
-            KeyOf::Fields { fields, .. } => fields.ranges.len() > 1,
-            // What lies between two of them is not one space.
-            KeyOf::Words(_) => true,
-            KeyOf::Member(_) => true,
+            KeyOf::Member(member) => member.find(record, keys),
         }
     }
 }
@@ -154,8 +153,8 @@ fn find_fields(record: &[u8], delimiter: u8, fields: &Fields, keys: &mut Vec<u8>
     Ok(key.map_or(Found::Appended, Found::Inside))
 }
 
-/// Runs of spaces and TABs are one delimiter; those before the first field and after the last are
-/// ignored.
+/// Finds fields between runs of spaces and TABs. Such runs before the first field and after the
+/// last are ignored.
 fn find_words(record: &[u8], fields: &Fields, keys: &mut Vec<u8>) -> Result<Found, String> {
     let mut words = record.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty()).zip(1usize..).peekable();
     let mut is_first = true;
@@ -198,7 +197,7 @@ mod tests {
 
     fn cut(record: &str, fields: &str) -> Result<String, String> {
         let mut keys = Vec::new();
-        let key_of = KeyOf::Fields { delimiter: b':', fields: fields.parse()? };
+        let mut key_of = KeyOf::Fields { delimiter: b':', fields: fields.parse()? };
         let key = match key_of.find(record.as_bytes(), &mut keys)? {
             Found::Inside(range) => record.as_bytes()[range].to_vec(),
             Found::Appended => keys,

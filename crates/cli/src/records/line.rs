@@ -1,91 +1,126 @@
-//! The short way to the key of a CSV record: most records are one line, whose quotes, if it has
-//! any, are where they belong.
+//! The fast path to the key of a CSV record. Most records are one line, whose quotes, if it has
+//! any, are in the usual places.
 //!
-//! It answers only for such records. Everything else (line ends in quotes, text after a closing
-//! quote, fields that are not there, lines that are too long or whose end was not seen yet) goes
-//! the long way, which knows what is wrong and how that is said.
+//! The fast path answers only for such records. Everything else (line ends in quotes, text after a
+//! closing quote, missing fields, lines that are too long or whose end was not read yet) is left to
+//! the general reader, which knows what is wrong and words the message.
 
 use super::csv::MAX_FIELDS;
+use super::near;
 use std::ops::Range;
 
 /// A record on one line.
 #[derive(Debug, PartialEq)]
 pub(super) struct Line {
-    /// Without the line ends around it.
+    /// The range of the record, without the line ends around it.
     pub(super) record: Range<usize>,
-    /// Where the next one begins.
+    /// The position at which the next record begins.
     pub(super) next: usize,
     pub(super) key: Field,
 }
 
-/// Where the bytes of a field lie.
+/// The range of the bytes of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Field {
     pub(super) bytes: Range<usize>,
-    /// Each quote in it is written twice.
+    /// Whether the field contains quotes, each of which is written twice.
     pub(super) has_quotes: bool,
 }
 
-/// The record that begins here, in the field that is the key, counted from 0; without one the
-/// record is.
-pub(super) fn find(text: &[u8], from: usize, delimiter: u8, key: Option<usize>, most: usize) -> Option<Line> {
-    let start = from + text[from..].iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
-    let first = start + memchr::memchr3(b'\r', b'\n', b'"', &text[start..])?;
-    let (end, key) =
-        if text[first] == b'"' { quoted(text, start, delimiter, key)? } else { (first, plain(text, start..first, delimiter, key)?) };
-    let next = if text[end] == b'\r' && text.get(end + 1) == Some(&b'\n') { end + 2 } else { end + 1 };
-    // A longer one may have too many fields.
-    (end - start <= most.min(MAX_FIELDS / 2)).then_some(Line { record: start..end, next, key })
+/// The delimiter of a text, and whether the text contains quotes or carriage returns. Most texts
+/// contain neither, so their records need not be searched for them.
+#[derive(Clone, Copy)]
+pub(super) struct Form {
+    delimiter: u8,
+    has_quotes: bool,
+    has_returns: bool,
 }
 
-/// The key of a record without quotes.
-fn plain(text: &[u8], record: Range<usize>, delimiter: u8, key: Option<usize>) -> Option<Field> {
-    let Some(key) = key else { return Some(Field { bytes: record, has_quotes: false }) };
-    let mut delimiters = memchr::memchr_iter(delimiter, &text[record.clone()]).map(|at| record.start + at);
-    let start = if key == 0 { record.start } else { delimiters.nth(key - 1)? + 1 };
-    Some(Field { bytes: start..delimiters.next().unwrap_or(record.end), has_quotes: false })
-}
+impl Form {
+    /// Examines the text in which records are to be found.
+    pub(super) fn of(text: &[u8], delimiter: u8) -> Form {
+        let has = |byte| memchr::memchr(byte, text).is_some();
+        Form { delimiter, has_quotes: has(b'"'), has_returns: has(b'\r') }
+    }
 
-/// The end of a record with quotes, and its key.
-fn quoted(text: &[u8], start: usize, delimiter: u8, key: Option<usize>) -> Option<(usize, Field)> {
-    let (mut at, mut found) = (start, None);
-    for number in 0.. {
-        let (field, end) = field(text, at, delimiter)?;
-        if key == Some(number) {
-            found = Some(field);
-        }
-        if text[end] != delimiter {
-            let whole = || Field { bytes: start..end, has_quotes: false };
-            return Some((end, if key.is_none() { whole() } else { found? }));
-        }
-        at = end + 1;
+    /// The record that begins at `from`, and its key: the field with the index `key`, counted from
+    /// 0, or the whole record if `key` is `None`.
+    #[inline]
+    pub(super) fn find(self, text: &[u8], from: usize, key: Option<usize>, most: usize) -> Option<Line> {
+        let start = from + text[from..].iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
+        let (end, key) = self.fields(text, start, key)?;
+        let next = if text[end] == b'\r' && text.get(end + 1) == Some(&b'\n') { end + 2 } else { end + 1 };
+        // A longer one may have too many fields.
+        (end - start <= most.min(MAX_FIELDS / 2)).then_some(Line { record: start..end, next, key })
     }
-    None
-}
 
-/// The field that begins here, and where the delimiter or the line end after it is.
-fn field(text: &[u8], at: usize, delimiter: u8) -> Option<(Field, usize)> {
-    if text.get(at) != Some(&b'"') {
-        let end = at + memchr::memchr3(delimiter, b'\r', b'\n', text.get(at..)?)?;
-        return Some((Field { bytes: at..end, has_quotes: false }, end));
-    }
-    let (start, mut has_quotes) = (at + 1, false);
-    let mut close = start;
-    loop {
-        close += memchr::memchr2(b'"', b'\n', &text[close..])?;
-        match text.get(close + 1)? {
-            _ if text[close] == b'\n' => return None,
-            b'"' => (close, has_quotes) = (close + 2, true),
-            b'\r' | b'\n' => break,
-            after if *after == delimiter => break,
-            _ => return None,
+    /// The end of the record, and its key.
+    #[inline]
+    fn fields(self, text: &[u8], start: usize, key: Option<usize>) -> Option<(usize, Field)> {
+        let (mut at, mut found) = (start, None);
+        for number in 0.. {
+            // Without quotes only the key's borders count, and the record's end.
+            if !self.has_quotes && key.is_none_or(|key| number > key) {
+                let end = self.line_end(text, at)?;
+                return Some((end, if key.is_none() { Field::plain(start..end) } else { found? }));
+            }
+            let (field, end) = self.field(text, at)?;
+            if key == Some(number) {
+                found = Some(field);
+            }
+            if text[end] != self.delimiter {
+                return Some((end, if key.is_none() { Field::plain(start..end) } else { found? }));
+            }
+            at = end + 1;
         }
+        None
     }
-    Some((Field { bytes: start..close, has_quotes }, close + 1))
+
+    /// The field that begins at `at`, and the position of the delimiter or line end after it.
+    #[inline]
+    fn field(self, text: &[u8], at: usize) -> Option<(Field, usize)> {
+        if self.has_quotes && text.get(at) == Some(&b'"') {
+            return self.quoted(text, at);
+        }
+        let end = if self.has_returns {
+            near::any_of(text, at, [self.delimiter, b'\r', b'\n'])?
+        } else {
+            near::either(text, at, self.delimiter, b'\n')?
+        };
+        Some((Field::plain(at..end), end))
+    }
+
+    /// Like [`field`](Self::field), for a field in quotes.
+    #[inline]
+    fn quoted(self, text: &[u8], at: usize) -> Option<(Field, usize)> {
+        let (start, mut has_quotes) = (at + 1, false);
+        let mut close = start;
+        loop {
+            close = near::either(text, close, b'"', b'\n')?;
+            match text.get(close + 1)? {
+                _ if text[close] == b'\n' => return None,
+                b'"' => (close, has_quotes) = (close + 2, true),
+                b'\r' | b'\n' => break,
+                after if *after == self.delimiter => break,
+                _ => return None,
+            }
+        }
+        Some((Field { bytes: start..close, has_quotes }, close + 1))
+    }
+
+    #[inline]
+    fn line_end(self, text: &[u8], at: usize) -> Option<usize> {
+        if self.has_returns { near::either(text, at, b'\r', b'\n') } else { near::one(text, at, b'\n') }
+    }
 }
 
 impl Field {
-    /// Appends the field without the quotes around it, and with one of each two in it.
+    fn plain(bytes: Range<usize>) -> Field {
+        Field { bytes, has_quotes: false }
+    }
+
+    /// Appends the field without the quotes around it. A quote within it, which is written twice,
+    /// is appended once.
     #[inline]
     pub(super) fn append(&self, text: &[u8], to: &mut Vec<u8>) {
         let mut rest = &text[self.bytes.clone()];
@@ -104,7 +139,7 @@ mod tests {
     use super::*;
     use csv_core::{ReadRecordResult, ReaderBuilder};
 
-    /// A record as the general reader has it: its fields, and how much of the text they take.
+    /// A record as the general reader finds it: its fields, and how much of the text they take.
     fn long_way(text: &[u8], delimiter: u8) -> Option<(Vec<Vec<u8>>, usize)> {
         let (mut bytes, mut ends) = (vec![0; text.len() + 1], vec![0; text.len() + 2]);
         let mut reader = ReaderBuilder::new().delimiter(delimiter).build();
@@ -114,8 +149,9 @@ mod tests {
         (result == ReadRecordResult::Record).then_some((fields, used))
     }
 
-    /// All texts of up to six bytes of those that have a meaning, and of one that has none: what
-    /// the short way answers is what the reader answers, for every field and for whole records.
+    /// The test has all texts of up to six bytes, out of the bytes that have a meaning and one that
+    /// has none. For every field and for whole records, each answer of the fast path equals that of
+    /// the general reader.
     #[test]
     fn the_short_way_is_the_long_way() {
         let (mut answered, mut whole) = (0u64, 0u64);
@@ -131,9 +167,9 @@ mod tests {
         assert!(10 * answered > 8 * whole, "{answered} of {whole}");
     }
 
-    /// Whether the short way answers, rightly.
+    /// Whether the fast path gives an answer; fails if the answer is wrong.
     fn check(text: &[u8], long: Option<&(Vec<Vec<u8>>, usize)>) -> bool {
-        let answer = |key| find(text, 0, b',', key, 100);
+        let answer = |key| Form::of(text, b',').find(text, 0, key, 100);
         let Some(line) = answer(None) else {
             assert!((0..8).all(|key| answer(Some(key)).is_none()));
             return false;
@@ -156,9 +192,10 @@ mod tests {
 
     #[test]
     fn long_lines_go_the_long_way() {
+        let find = |text: &[u8], key, most| Form::of(text, b',').find(text, 0, key, most);
         let line = |length: usize| [&b"a,"[..], &vec![b'b'; length - 2], b"\n"].concat();
-        assert_eq!(find(&line(9), 0, b',', Some(1), 9).map(|line| line.key.bytes), Some(2..9));
-        assert_eq!(find(&line(10), 0, b',', Some(1), 9), None);
-        assert_eq!(find(&vec![b','; MAX_FIELDS], 0, b',', None, 1 << 20), None);
+        assert_eq!(find(&line(9), Some(1), 9).map(|line| line.key.bytes), Some(2..9));
+        assert_eq!(find(&line(10), Some(1), 9), None);
+        assert_eq!(find(&vec![b','; MAX_FIELDS], None, 1 << 20), None);
     }
 }

@@ -6,7 +6,7 @@
 //!     match records.next() {
 //!         Event::Batch(batch, _) => for (record, key) in batch.iter() { .. },
 //!         Event::Idle => out.flush()?,
-//!         Event::Header(_) | Event::InputEnded | Event::Deadline => {}
+//!         Event::Header(_) | Event::InputEnded { .. } | Event::Deadline => {}
 //!         Event::Stopped | Event::End => break,
 //!     }
 //! }
@@ -25,6 +25,7 @@ mod habit;
 mod json;
 mod key;
 mod line;
+mod near;
 mod quotes;
 mod selected;
 mod shortfall;
@@ -65,8 +66,8 @@ use whole::total_bytes;
 /// How long a wait may last before signals are checked again.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How many keys a filter processes at once: enough that switching costs nothing, and with 64 KiB
-/// few enough for the second cache, together with the block.
+/// How many keys a filter processes at once. Switching between keys and records then costs almost
+/// nothing, and 64 KiB of hashes fit into the L2 cache together with the block.
 pub(crate) const HASHED: usize = 4096;
 
 /// How many skipped records of an input are reported individually.
@@ -78,13 +79,14 @@ pub(crate) enum Event<'a> {
     Batch(Batch<'a>, &'a Answers),
     /// The first record of a CSV input, which names the columns.
     Header(&'a [u8]),
-    /// Bytes without a key, to be passed on unchanged; only if [requested](Records::passing).
+    /// Bytes without a key that are to be passed on unchanged; only if this was
+    /// [requested](Records::passing).
     Passed(&'a [u8]),
-    /// There is nothing to read now, or something to report on standard error: a good moment to
-    /// flush the output.
+    /// There is nothing to read now, or something to report on standard error; this is a good
+    /// moment to flush the output.
     Idle,
-    /// An input has ended.
-    InputEnded,
+    /// An input has ended; `is_read` if it could be opened, and read to its end.
+    InputEnded { is_read: bool },
     /// The time set with [`Records::wake_at`] has come.
     Deadline,
     /// A signal asked to stop, and all whole records that had been read by then have been
@@ -102,7 +104,8 @@ pub(crate) struct Records {
     columns: ahead::Shared,
     noun: &'static str,
     block: Block,
-    /// The position in the block where reading continues, and where its last batch began.
+    /// The position in the block at which reading continues, and the position at which its last
+    /// batch began.
     at: usize,
     from: usize,
     found: Found,
@@ -111,18 +114,19 @@ pub(crate) struct Records {
     header: Vec<u8>,
     passed: Vec<u8>,
     passed_told: bool,
-    /// The index of the present input, whether none of it was read yet, and the number of records
-    /// skipped in it.
+    /// The index of the present input, whether none of it was read yet, whether some of it cannot
+    /// be read, and the number of records skipped in it.
     input: usize,
     untouched: bool,
+    failed_here: bool,
     skipped_here: u64,
     /// The input has ended, but not all of it has been split.
     ending: Option<io::Result<()>>,
-    /// Whether its last record has been found, too.
+    /// Whether the last record of the input has been found, too.
     flushed: bool,
     notes: VecDeque<String>,
     silent: bool,
-    /// Whether a signal came; what the reading thread had read by then is still processed.
+    /// Whether a signal came; bytes that the reading thread had read by then are still processed.
     stopping: bool,
     stopped: bool,
     idle_told: bool,
@@ -142,7 +146,8 @@ impl Records {
         Records::start(args, paths, false, Found::default(), Arc::new(|_, _| ()))
     }
 
-    /// The same, with work for every batch that `--threads` threads do, in any order.
+    /// Like [`open`](Self::open), with work for every batch that the `--threads` threads do in any
+    /// order.
     pub(crate) fn answering(
         args: &RecordArgs,
         paths: &[PathBuf],
@@ -151,8 +156,8 @@ impl Records {
         Records::start(args, paths, false, Found::default(), Arc::new(work))
     }
 
-    /// The same for verbs that must not lose anything: records without keys are passed on, too, as
-    /// records or as [`Event::Passed`].
+    /// Like [`answering`](Self::answering), for verbs that must not lose anything: records without
+    /// keys are passed on, too, as records or as [`Event::Passed`].
     pub(crate) fn passing(
         args: &RecordArgs,
         paths: &[PathBuf],
@@ -189,6 +194,7 @@ impl Records {
             passed_told: true,
             input: 0,
             untouched: true,
+            failed_here: false,
             skipped_here: 0,
             ending: None,
             flushed: false,
@@ -246,8 +252,7 @@ impl Records {
             }
             if self.ending.is_some() {
                 if self.flushed {
-                    self.end_input();
-                    return Event::InputEnded;
+                    return Event::InputEnded { is_read: self.end_input() };
                 }
                 continue;
             }
@@ -273,7 +278,7 @@ impl Records {
         self.deadline = time;
     }
 
-    /// Returns true once between two batches.
+    /// Returns true once between two batches, if it is time to report that nothing can be read now.
     fn told_idle_now(&mut self) -> bool {
         !std::mem::replace(&mut self.idle_told, true)
     }
@@ -300,8 +305,8 @@ impl Records {
         }
     }
 
-    /// Finds records in the rest of the block, or the last record of an input that has ended;
-    /// returns whether there were any.
+    /// Finds records in the rest of the block, or the last record of an input that has ended.
+    /// Returns whether there were any.
     fn find(&mut self) -> bool {
         self.split_again();
         self.found.clear();
@@ -324,7 +329,7 @@ impl Records {
         true
     }
 
-    /// Uses the results of other threads, if they are next in order.
+    /// Uses the results of other threads, if they are the next in order.
     fn take_ahead(&mut self) -> bool {
         let done = &mut *self.block.done;
         if done.part.is_empty() || self.at != done.part.start {
@@ -369,7 +374,8 @@ impl Records {
         }
     }
 
-    fn end_input(&mut self) {
+    /// Returns whether nothing of the input is missing.
+    fn end_input(&mut self) -> bool {
         if self.skipped_here > SHOWN as u64 {
             let more = crate::report::count(self.skipped_here - SHOWN as u64);
             let fate = if self.found.passing { "passed on" } else { "skipped" };
@@ -378,6 +384,7 @@ impl Records {
         }
         self.ending = None;
         (self.input, self.untouched, self.skipped_here, self.flushed) = (self.input + 1, true, 0, false);
+        !std::mem::take(&mut self.failed_here)
     }
 
     /// Warns that a byte order mark is part of the first record. In CSV it precedes the column
@@ -386,7 +393,7 @@ impl Records {
         let begins = self.block.bytes[..self.block.length].starts_with("\u{feff}".as_bytes());
         if begins && matches!(self.splitter, Splitter::Plain(_)) {
             let message = format!(
-                "{}: it begins with a UTF-8 byte order mark, which counts as part of its first {}; `sed '1s/^\\xEF\\xBB\\xBF//'` takes it away",
+                "{}: it begins with a UTF-8 byte order mark, which counts as part of its first {}; `sed '1s/^\\xEF\\xBB\\xBF//'` removes it",
                 self.input_name(),
                 self.noun
             );
@@ -396,6 +403,7 @@ impl Records {
 
     fn fail(&mut self, why: &dyn std::fmt::Display) {
         self.failed_inputs += 1;
+        self.failed_here = true;
         let message = format!("{}: {why}", self.input_name());
         self.note(message);
     }
@@ -412,15 +420,14 @@ impl Records {
 
     fn batch(&self) -> Batch<'_> {
         let text = if self.found.carried { self.splitter.carry() } else { &self.block.bytes[self.from..self.block.length] };
-        let keys = if self.splitter.copies_keys() { &self.found.keys } else { text };
-        Batch { spans: &self.found.spans, text, keys, numbers: &self.found.numbers }
+        Batch { spans: &self.found.spans, text, keys: &self.found.keys, numbers: &self.found.numbers }
     }
 
     fn take_header(&mut self) -> bool {
         self.splitter.take_header().map(|header| self.header = header).is_some()
     }
 
-    /// Reports what splitting found besides records.
+    /// Reports the problems that splitting has found.
     fn note_found(&mut self) {
         let more = std::mem::take(&mut self.found.more_troubles);
         for trouble in std::mem::take(&mut self.found.troubles) {
@@ -439,7 +446,7 @@ impl Records {
         }
     }
 
-    /// Returns to the text that a broken record had swallowed, but not before the records that were
+    /// Returns to the text that a broken record had swallowed. It waits until the records that were
     /// found with it are used, because they are in the present block.
     fn split_again(&mut self) {
         if let Some(mut again) = self.found.again.take() {
@@ -450,7 +457,7 @@ impl Records {
         }
     }
 
-    /// Discards the present input.
+    /// Discards the rest of the present input.
     fn abandon(&mut self, why: &str) {
         self.fail(&why);
         self.feed.want_from(self.input + 1);

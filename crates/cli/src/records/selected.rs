@@ -1,16 +1,16 @@
-//! Which records of a batch are selected: a bit each, in words as filters answer.
+//! Which records of a batch are selected: one bit each, in words as in the answers of filters.
 
-/// Whether this one is.
+/// Whether the record with this index is selected.
 pub(crate) fn is_selected(words: &[u64], index: usize) -> bool {
     words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
 }
 
-/// How many are.
+/// The number of selected records.
 pub(crate) fn count_selected(words: &[u64]) -> u64 {
     words.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
-/// The selected ones as runs of neighbours, first and last.
+/// The selected records as runs of adjacent ones, each with its first and last index.
 pub(crate) fn runs(words: &[u64]) -> impl Iterator<Item = (usize, usize)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -20,7 +20,7 @@ pub(crate) fn runs(words: &[u64]) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// The first bit from this one on that is set, once all are flipped where `flip` is.
+/// The first set bit from this one on, after each word was XORed with `flip`.
 #[inline]
 fn next(words: &[u64], from: usize, flip: u64) -> Option<usize> {
     let (mut number, mut mask) = (from / 64, u64::MAX << (from % 64));

@@ -1,4 +1,4 @@
-//! What was read and what was not, and how that is reported at the end.
+//! What was read and what could not be read, and how this is reported at the end.
 
 use super::{Habit, Records};
 use crate::failure::{Failure, warn};
@@ -27,8 +27,8 @@ impl Records {
         self.stopping.then(|| format!("stopped by a signal after {}", plural(self.read, self.noun)))
     }
 
-    /// An error if the result should not be written to a file: a signal came, or something went
-    /// wrong and no record could be read.
+    /// Returns an error if the result should not be written to a file: a signal came, or something
+    /// went wrong and no record could be read.
     pub(crate) fn worth_writing(&self) -> Result<(), Failure> {
         if let Some(message) = self.stopped_message() {
             return Err(Failure::new(format_args!("{message}; nothing was written")));
@@ -56,19 +56,19 @@ impl Records {
         }
         let skipped = (self.skipped > 0)
             .then(|| format!("{} that {} skipped", plural(self.skipped, self.noun), if self.skipped == 1 { "was" } else { "were" }));
-        let failed = (self.failed_inputs > 0).then(|| format!("what could not be read of {}", plural(self.failed_inputs, "input")));
+        let failed = (self.failed_inputs > 0).then(|| format!("the unreadable part of {}", plural(self.failed_inputs, "input")));
         let lacks: Vec<String> = skipped.into_iter().chain(failed).collect();
         warn(format_args!("{} was written, but lacks {}", file.display(), lacks.join(", and ")));
         ExitCode::from(2)
     }
 
-    /// Adds what was not read, for programs.
+    /// Adds fields about what was not read, for programs.
     pub(crate) fn add_shortfall(&self, report: &mut Report) {
         report.field("skipped", self.skipped).field("failed_inputs", self.failed_inputs);
     }
 }
 
-/// Like [`Records::add_shortfall`], if there was nothing to read.
+/// Adds the same fields as [`Records::add_shortfall`], for a run that has nothing to read.
 pub(crate) fn add_no_shortfall(report: &mut Report) {
     report.field("skipped", 0).field("failed_inputs", 0);
 }

@@ -27,8 +27,8 @@ fn begins_zstd(bytes: &[u8]) -> bool {
     bytes.starts_with(ZSTD) || bytes.split_first().is_some_and(|(first, rest)| first >> 4 == 5 && rest.starts_with(SKIPPABLE))
 }
 
-/// Inputs that begin like this have no lines and are not decompressed here: their name, and what to
-/// do instead. In a magic number, the 0 in bzip2's stands for any digit.
+/// Kinds of input that have no lines and are not decompressed here: how they begin, their name, and
+/// what to do instead. In a magic number, the 0 in bzip2's stands for any digit.
 const REFUSED: [(&[u8], &str, &str); 13] = [
     (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz-compressed", "xz -dc"),
     (b"BZh0\x31\x41\x59\x26\x53\x59", "bzip2-compressed", "bzip2 -dc"),
@@ -45,12 +45,12 @@ const REFUSED: [(&[u8], &str, &str); 13] = [
     (COMPRESSED, "", ""),
 ];
 
-/// The files of this command.
+/// How the files of this command begin.
 const TRUEBLOOM: &[u8] = b"\x89TBL\r\n\x1a\n";
-/// Compressed files of this command, and differences.
+/// How compressed files of this command, and differences, begin.
 const COMPRESSED: &[u8] = b"\x89TBZ\r\n\x1a\n";
 
-/// Whether bytes match a magic number, as far as both go.
+/// Whether bytes match a magic number, up to the length of the shorter.
 fn agrees(magic: &[u8], bytes: &[u8]) -> bool {
     magic.iter().zip(bytes).all(|(magic, byte)| magic == byte || (*magic == b'0' && byte.is_ascii_digit()))
 }
@@ -66,7 +66,7 @@ fn refusal(path: &Path, first: &[u8]) -> Option<String> {
     }
     let file = if is_stdin(path) { "FILE".to_owned() } else { for_shell(path) };
     Some(format!(
-        "is {what}, which this command does not read; convert it in a pipe, `{remedy} {file} | truebloom ...`, or take its bytes as they are with --as-is"
+        "is {what}, which this command does not read; convert it in a pipe, `{remedy} {file} | truebloom ...`, or use its bytes unchanged with --as-is"
     ))
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn check_not_output(paths: &[PathBuf]) -> Result<(), Failure> {
         if is_file && open_file(&path).and_then(|file| output::feeds(&file)).unwrap_or(false) {
             return Err(Failure::at(
                 name(&path),
-                "is read as an input, and standard output goes there, too: what is printed would be read again, without end; write to another file, and move it afterwards",
+                "is an input, but standard output goes there, too, so the output would be read again, endlessly; write to another file, and move it afterwards",
             ));
         }
     }
@@ -130,7 +130,7 @@ pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Resul
     })
 }
 
-/// The result of one read, or more while it may still be the beginning of a magic number.
+/// Reads once, and again while the bytes may still be the beginning of a magic number.
 fn first_bytes(source: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut first = vec![0; FIRST];
     let mut length = 0;
@@ -168,7 +168,7 @@ impl Read for Counted {
     }
 }
 
-/// Adds to an error in compressed data the format of the data.
+/// A reader that adds the format of compressed data to errors in it.
 struct Unpacked<R> {
     format: &'static str,
     source: R,
@@ -184,8 +184,8 @@ impl<R: Read> Read for Unpacked<R> {
     }
 }
 
-/// gzip: any number of members one after the other, followed by any number of zeros, with which
-/// tapes and disks are padded.
+/// A reader of gzip: any number of members one after the other, followed by any number of zeros,
+/// with which tapes and disks are padded.
 struct Gzip<R>(Option<GzDecoder<R>>);
 
 impl<R: BufRead> Read for Gzip<R> {
@@ -204,7 +204,7 @@ impl<R: BufRead> Read for Gzip<R> {
     }
 }
 
-/// The next member, if there is anything but zeros.
+/// The next member, if anything but zeros follows.
 fn next_member<R: BufRead>(mut source: R) -> io::Result<Option<GzDecoder<R>>> {
     let mut padded = false;
     loop {
@@ -220,15 +220,15 @@ fn next_member<R: BufRead>(mut source: R) -> io::Result<Option<GzDecoder<R>>> {
     }
 }
 
-/// Zstandard: any number of frames one after the other, as written by tools that append or compress
-/// in parallel; the library decompresses one at a time.
+/// A reader of Zstandard: any number of frames one after the other, as written by tools that append
+/// or compress in parallel; the library decompresses one frame at a time.
 struct Zstd<R> {
     source: R,
     decoder: FrameDecoder,
     inside: bool,
     /// The number of bytes decompressed from this frame so far.
     unpacked: u64,
-    /// Whether its header says how many there are.
+    /// Whether the header of the frame contains the decompressed size.
     is_sized: bool,
 }
 
@@ -252,7 +252,8 @@ impl<R: BufRead> Read for Zstd<R> {
     }
 }
 
-/// The data is not broken, but decompressing it would take memory that was not allowed.
+/// The error for a window that is too large: the data is not broken, but decompressing it would
+/// take memory that is not allowed.
 fn window_too_large(asked: u64, most: u64) -> io::Error {
     let (asked, most) = (report::bytes(asked), report::bytes(most));
     let why =

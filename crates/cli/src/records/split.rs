@@ -1,4 +1,4 @@
-//! Records that end with a certain byte, and records of a fixed length.
+//! Records that end with a given byte, and records of a fixed length.
 
 use super::found::Found;
 use super::key::KeyOf;
@@ -8,26 +8,26 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Ends {
     /// Before this byte, which is not part of the record; with `crlf`, a carriage return before it
-    /// is not, either.
+    /// is not part of it, either.
     Byte { byte: u8, crlf: bool },
-    /// After this many bytes.
+    /// Records end after this many bytes.
     Length(usize),
 }
 
-/// How much memory is kept for the buffer of records that span blocks.
+/// How many bytes of the buffer for records that span blocks are kept allocated.
 const KEPT: usize = 1 << 20;
 
-/// Splits an input into records, whatever its blocks are.
+/// Splits an input into records; the result does not depend on where blocks end.
 pub(super) struct Split {
     ends: Ends,
     key_of: KeyOf,
     hex: bool,
-    /// Whether empty lines are skipped, which JSON Lines may contain.
+    /// Whether empty lines are skipped; JSON Lines may contain them.
     skip_blank: bool,
     most: usize,
     /// The beginning of a record whose end was not found yet.
     carry: Vec<u8>,
-    /// Whether `carry` was passed on as a record.
+    /// Whether `carry` was passed on as a record, so that it can be cleared.
     used: bool,
     /// Whether the rest of a record that was too long is being skipped.
     skipping: bool,
@@ -45,10 +45,6 @@ impl Split {
         &self.carry
     }
 
-    pub(super) fn copies_keys(&self) -> bool {
-        self.hex || self.key_of.copies()
-    }
-
     pub(super) fn ends(&self) -> Ends {
         self.ends
     }
@@ -58,15 +54,15 @@ impl Split {
         !self.skipping && (self.used || self.carry.is_empty())
     }
 
-    /// Continues after this many records that were found elsewhere.
+    /// Continues after this many records, which other threads have found.
     pub(super) fn pass_over(&mut self, records: u64) -> u64 {
         let before = self.number;
         self.number += records;
         before
     }
 
-    /// Finds records in the next piece of an input; returns how much of it was used. That is less
-    /// than all of it only if the record found is the carried one.
+    /// Finds records in the next piece of an input; returns how much of it was used. The result is
+    /// less than the whole piece only if the record that was found is the carried one.
     pub(super) fn split(&mut self, text: &[u8], found: &mut Found) -> usize {
         if self.used {
             self.used = false;
@@ -84,7 +80,7 @@ impl Split {
         text.len()
     }
 
-    /// Ends the input: the rest is its last record.
+    /// Ends the input: the remaining bytes are its last record.
     pub(super) fn finish(&mut self, found: &mut Found) {
         let partial = !self.used && !self.carry.is_empty();
         match self.ends {
@@ -151,7 +147,7 @@ impl Split {
         (self.carry, self.used) = (carry, true);
     }
 
-    /// Keeps the beginning of a record, unless it is already too long.
+    /// Stores the beginning of a record, unless it is already too long.
     fn keep(&mut self, text: &[u8], found: &mut Found) {
         if self.skipping {
             return found.pass(text);
@@ -178,10 +174,20 @@ impl Split {
         if matches!(self.ends, Ends::Byte { crlf: true, .. }) && text[range.clone()].last() == Some(&b'\r') {
             range.end -= 1;
         }
+        if matches!(self.key_of, KeyOf::Record) && !self.hex {
+            found.push(range.clone(), range);
+            return found.number_last(self.number);
+        }
+        self.record_with_key(text, range, found);
+    }
+
+    /// Not as part of the loop over lines, most of which are their keys.
+    #[inline(never)]
+    fn record_with_key(&mut self, text: &[u8], range: Range<usize>, found: &mut Found) {
         if self.skip_blank && text[range.clone()].iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        match found.push_found(text, range.clone(), &self.key_of, self.hex) {
+        match found.push_found(text, range.clone(), &mut self.key_of, self.hex) {
             Ok(()) => found.number_last(self.number),
             Err(why) => found.reject(range, self.number, why),
         }
@@ -191,5 +197,5 @@ impl Split {
 /// The message for a record that was skipped because of its length.
 pub(super) fn too_long(most: usize) -> String {
     let most = crate::report::bytes(most as u64);
-    format!("is longer than {most}; if that is meant, allow it with --max-record")
+    format!("is longer than {most}; to allow longer records, raise --max-record")
 }

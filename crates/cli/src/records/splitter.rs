@@ -1,4 +1,4 @@
-//! How an input is split: one of two ways.
+//! How an input is split into records: there are two ways.
 
 use super::csv::{Columns, Csv};
 use super::found::Found;
@@ -47,15 +47,7 @@ impl Splitter {
         }
     }
 
-    /// Whether keys are copies instead of parts of the text.
-    pub(super) fn copies_keys(&self) -> bool {
-        match self {
-            Splitter::Plain(split) => split.copies_keys(),
-            Splitter::Csv(csv) => csv.copies_keys(),
-        }
-    }
-
-    /// Where records end, unless a quote is open.
+    /// How records end, apart from line ends within open quotes.
     pub(super) fn ends(&self) -> Ends {
         match self {
             Splitter::Plain(split) => split.ends(),
@@ -63,8 +55,8 @@ impl Splitter {
         }
     }
 
-    /// What is known about the columns; `None` until the first record was found. Lines have no
-    /// columns, which is always known.
+    /// The facts about the columns; `None` until the first record was found. Lines have no columns,
+    /// so for them this is known from the start.
     pub(super) fn columns(&self) -> Option<Columns> {
         match self {
             Splitter::Plain(_) => Some(Columns::default()),
@@ -87,8 +79,8 @@ impl Splitter {
         }
     }
 
-    /// Adopts this many records that another splitter has found, numbered from 1; all earlier ones
-    /// were found here.
+    /// Takes over this many records that another splitter has found, numbered from 1; all earlier
+    /// records were found by this one.
     pub(super) fn adopt(&mut self, records: u64, found: &mut Found) {
         let before = match self {
             Splitter::Plain(split) => split.pass_over(records),
@@ -98,7 +90,7 @@ impl Splitter {
         found.numbers.iter_mut().for_each(|(_, number)| *number += before);
     }
 
-    /// The first record of a CSV input, once after it was read; later nothing.
+    /// The first record of a CSV input, if it has just been read; afterwards `None`.
     pub(super) fn take_header(&mut self) -> Option<Vec<u8>> {
         match self {
             Splitter::Plain(_) => None,

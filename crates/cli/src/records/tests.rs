@@ -1,5 +1,5 @@
-//! Splitting must not depend on where blocks end: every input is split as a whole, byte by byte,
-//! and in pieces of other lengths.
+//! Tests that splitting does not depend on where blocks end: every input is split as a whole, byte
+//! by byte, and in pieces of other lengths.
 
 use super::ahead::{Cut, Done};
 use super::csv::{Column, Csv};
@@ -13,11 +13,12 @@ type Outcome = (Vec<(String, String)>, Vec<u64>);
 
 fn take(splitter: &Splitter, text: &[u8], found: &mut Found, outcome: &mut Outcome) {
     let text = if found.carried { splitter.carry() } else { text };
-    let keys = if splitter.copies_keys() { &found.keys } else { text };
     let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    outcome
-        .0
-        .extend(Batch { spans: &found.spans, text, keys, numbers: &found.numbers }.iter().map(|(record, key)| (lossy(record), lossy(key))));
+    outcome.0.extend(
+        Batch { spans: &found.spans, text, keys: &found.keys, numbers: &found.numbers }
+            .iter()
+            .map(|(record, key)| (lossy(record), lossy(key))),
+    );
     outcome.1.extend(found.troubles.drain(..).map(|trouble| trouble.record));
     found.clear();
 }
@@ -35,7 +36,7 @@ fn split_all(splitter: &mut Splitter, text: &[u8], outcome: &mut Outcome) {
     }
 }
 
-/// The same if another splitter finds the whole records, as other threads do.
+/// Splits a text whose complete records another splitter finds, as other threads do.
 fn split_ahead(splitter: &mut Splitter, (other, done): (&mut Splitter, &mut Done), cut: &mut Cut, text: &[u8], outcome: &mut Outcome) {
     let whole = cut.whole(text);
     let found = splitter.columns().is_some_and(|columns| done.find(other, columns, &text[whole.clone()]));
@@ -68,7 +69,8 @@ fn run(mut splitter: Splitter, mut other: Option<Splitter>, text: &[u8], step: u
     }
 }
 
-/// The outcome, which must not depend on the pieces, nor on the thread that finds the records.
+/// The outcome of splitting a text. It must not depend on the pieces, nor on the thread that finds
+/// the records.
 fn split(make: impl Fn() -> Splitter, text: &str) -> Outcome {
     let whole = run(make(), None, text.as_bytes(), text.len().max(1));
     for step in (1..text.len().min(40)).chain([text.len().max(1)]) {
@@ -131,6 +133,8 @@ fn csv_columns() {
     assert_eq!(csv("name", "\u{feff}name,id\nx,1\n"), (of(&["x"]), none()));
     assert_eq!(csv("name", "id,name\n1\n2,b\n"), (of(&["b"]), vec![2]));
     assert_eq!(csv("name", "id,name\n"), (of(&[]), none()));
+    // A carriage return alone ends a record, but not in quotes.
+    assert_eq!(csv("name", "id,name\r1,a\r2,\"b\rc\"\r\n3,d\n4,e\r5,f"), (of(&["a", "b\rc", "d", "e", "f"]), none()));
 }
 
 #[test]
@@ -170,10 +174,10 @@ fn pass_all(splitter: &mut Splitter, text: &[u8], out: &mut Vec<u8>, keyed: &mut
     }
 }
 
-/// Takes the results; returns whether nothing has to be split again.
+/// Takes over the results; returns whether nothing has to be split again.
 fn hand_over(splitter: &mut Splitter, text: &[u8], found: &mut Found, out: &mut Vec<u8>, keyed: &mut usize) -> bool {
     let text = if found.carried { splitter.carry() } else { text };
-    let batch = Batch { spans: &found.spans, text, keys: if splitter.copies_keys() { &found.keys } else { text }, numbers: &found.numbers };
+    let batch = Batch { spans: &found.spans, text, keys: &found.keys, numbers: &found.numbers };
     for index in 0..batch.len() {
         out.extend_from_slice(batch.text_of(index, index));
         out.push(b'\n');
@@ -218,7 +222,8 @@ fn nothing_is_lost_where_all_is_passed_on() {
     }
 }
 
-/// What is passed on of a broken record begins with it, not with the end of the line before.
+/// The text that is passed on for a broken record begins with the record, not with the end of the
+/// line before it.
 #[test]
 fn no_empty_line_comes_before_a_broken_record() {
     let csv = || Splitter::Csv(Box::new(Csv::new(b',', Column::Named("2".to_owned()), false, false, 60)));

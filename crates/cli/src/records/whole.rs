@@ -10,10 +10,10 @@ use std::fs::Metadata;
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use truebloom::{AnyFilter, Filter, KeyHash};
+use truebloom::{AnyFilter, Filter, KeyHash, ScalableFilter};
 
-/// Without a limit, a filter may grow to at most this many times its size at once; three times is
-/// usual.
+/// Without a limit, a layer may take at most this many times the memory of all layers before it;
+/// three times is usual.
 const MOST_TIMES: u64 = 64;
 
 /// The number of bytes in all inputs, if they are files.
@@ -50,13 +50,13 @@ pub(crate) fn count(args: &RecordArgs, paths: &[PathBuf]) -> Result<Option<u64>,
 /// Limits for insertions.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// The plan: it is an error if there may be more items.
+    /// Whether it is an error if there may be more items than planned.
     pub(crate) strict: bool,
     /// The number of bytes to which a filter may grow; by default, the available memory.
     pub(crate) memory: Option<u64>,
 }
 
-/// Inserts the keys of all records. An error if nothing should be written.
+/// Inserts the keys of all records. Returns an error if the result should not be written.
 pub(crate) fn insert_all(filter: &mut AnyFilter, args: &RecordArgs, paths: &[PathBuf], limits: Limits) -> Result<Records, Failure> {
     let strict = limits.strict;
     let hasher = *filter.hasher();
@@ -85,39 +85,58 @@ pub(crate) fn insert_all(filter: &mut AnyFilter, args: &RecordArgs, paths: &[Pat
     Ok(records)
 }
 
-/// For a filter that grows, the memory for a layer may be missing; other filters have all their
-/// memory.
+/// Inserts hashed keys. For a filter that grows, the memory for a new layer may be missing; other
+/// filters already have all their memory.
 fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) -> Result<(), Failure> {
     let AnyFilter::Scalable(grown) = filter else {
         filter.insert_all_hashes(hashes);
         return Ok(());
     };
-    let before = grown.bits();
+    let (before, layers_before) = (grown.bits(), grown.layers().len());
     let outcome = grown.try_insert_all_hashes(hashes).map_err(Failure::new);
     // Of new layers the system has given out no page yet, except for the few keys in them.
     let needed = (grown.bits() - before) / 8;
-    let too_much = |why: String| Err(Failure::new(format_args!("its next layer takes {}, {why}", report::bytes(needed))));
-    let outcome = match (outcome, most) {
-        (Ok(_), Some(most)) if needed > 0 && grown.bits() / 8 > most => {
-            too_much(format!("and --max-memory allows {} in all", report::bytes(most)))
+    let fail = |what: String| Err(Failure::new(what));
+    let leap = if needed > 0 { leap(grown, layers_before) } else { None };
+    let outcome = match (outcome, most, leap) {
+        (Ok(_), Some(most), _) if needed > 0 && grown.bits() / 8 > most => {
+            let [needed, most] = [needed, most].map(report::bytes);
+            fail(match grown.layers().len() - layers_before {
+                1 => format!("its next layer takes {needed}, and --max-memory allows {most} in all"),
+                several => format!("its next {several} layers take {needed}, and --max-memory allows {most} in all"),
+            })
         }
-        // What no filter of this command does: its file may be forged.
-        (Ok(_), None) if needed > MOST_TIMES * before / 8 => {
-            too_much(format!("more than {MOST_TIMES} times what it has; if that is meant, give --max-memory"))
-        }
-        (Ok(_), None) if needed > 0 => crate::memory::check_memory(
+        (Ok(_), None, Some(leap)) => fail(format!(
+            "its next layer takes {}, more than {MOST_TIMES} times what it has; if that is meant, give --max-memory",
+            report::bytes(leap / 8)
+        )),
+        (Ok(_), None, None) if needed > 0 => crate::memory::check_memory(
             "a layer takes",
             needed,
             "ask for a higher rate, use a machine with more, or give --max-memory to try anyway",
         ),
-        (outcome, _) => outcome.map(drop),
+        (outcome, ..) => outcome.map(drop),
     };
     let keys = report::plural(grown.changed(), "key");
     outcome.map_err(|why| Failure::new(format_args!("the filter cannot grow beyond {keys}: {}; nothing was written", why.message())))
 }
 
-/// The number of keys to insert before the filter is checked again: if exceeding the plan must be
-/// noticed at once, at most as many as certainly stay within it.
+/// Looks for a layer, after the first `known` ones, that is too large for the layers before it, and
+/// returns its bits. This command never makes such a layer, so the file may be forged. A batch of
+/// keys may open several layers, each of which is judged by itself.
+fn leap(grown: &ScalableFilter, known: usize) -> Option<u64> {
+    let mut before = 0;
+    for (nth, layer) in grown.layers().iter().enumerate() {
+        if nth >= known && layer.bits() > MOST_TIMES.saturating_mul(before) {
+            return Some(layer.bits());
+        }
+        before += layer.bits();
+    }
+    None
+}
+
+/// The number of keys to insert before the filter is checked again. If exceeding the plan must be
+/// detected at once, it is at most the number that is guaranteed to stay within the plan.
 fn at_once(filter: &AnyFilter, strict: bool) -> usize {
     if strict && filter.is_merged() {
         // Judged by its fill, which every key may change.
@@ -127,8 +146,8 @@ fn at_once(filter: &AnyFilter, strict: bool) -> usize {
     room.map_or(HASHED, |room| usize::try_from(room).map_or(HASHED, |room| room.min(HASHED)))
 }
 
-/// An error unless the filter certainly holds at most the planned number of items, whatever repeats
-/// hide: by the upper bound on its items, as in `verify`.
+/// Returns an error if the filter may hold more items than planned. Some repeats may really be new
+/// items, so it uses the upper bound on the items from `verify`.
 fn check_room(filter: &AnyFilter) -> Result<(), Failure> {
     let Some(capacity) = filter.capacity() else { return Ok(()) };
     let (_, most) = filter.verification()?.items();
@@ -138,7 +157,7 @@ fn check_room(filter: &AnyFilter) -> Result<(), Failure> {
     Err(too_many("up to", most, capacity))
 }
 
-/// The message of --strict: there are, or may be, this many items.
+/// The error of --strict: there are, or may be, this many items.
 fn too_many(how: &str, items: u64, capacity: u64) -> Failure {
     Failure::new(format_args!(
         "there {} more items than planned: {how} {} distinct ones, planned for {}; nothing was written. Leave --strict out to insert them anyway, or plan a larger filter with `truebloom create -n`",

@@ -1,20 +1,20 @@
-//! The arithmetic of many keys side by side, a lane a key.
+//! The arithmetic of many keys together, with one lane for each key.
 //!
-//! One source for every level: the loops are simple enough that the compiler makes vectors of them,
-//! and a function only has to say which instructions it may use. So all levels are the same
+//! There is one source for every level: the loops are so simple that the compiler turns them into
+//! vectors, and a function only has to say which instructions it may use. So all levels do the same
 //! arithmetic on whole numbers.
 
 use super::Level;
 use super::wide::{halves, high_product};
 use truebloom_math::mix;
 
-/// Keys side by side.
+/// The number of keys that are processed together.
 pub(crate) const LANES: usize = 32;
 
-/// A number of each key.
+/// One number for each key.
 pub(crate) type Lanes = [u64; LANES];
 
-/// The function of this name, compiled for every level from one source.
+/// Defines the function of this name, compiled for every level from one source.
 macro_rules! for_every_level {
     ($(#[$doc:meta])* $name:ident $(<$generic:ident: $bound:ident>)? ($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
         $(#[$doc])*
@@ -50,8 +50,8 @@ macro_rules! for_every_level {
 }
 
 for_every_level! {
-    /// The word of this number in the stream of each key, counted from the halves of the hash: what
-    /// [`WordStream`](crate::scheme::WordStream) gives one after the other.
+    /// The word with this number in the stream of each key, counted from the halves of the hash;
+    /// the same as [`WordStream`](crate::scheme::WordStream) gives one after the other.
     words(first: &Lanes, second: &Lanes, number: u64, words: &mut Lanes) {
         let Some(steps) = number.checked_sub(2) else {
             *words = if number == 0 { *first } else { *second };
@@ -65,8 +65,9 @@ for_every_level! {
     }
 }
 
-/// What this many steps of the walk add to both of its numbers, beside `steps` times the second to
-/// the first: step i adds i to the second before it adds that to the first.
+/// What this many steps of the walk add to its two numbers, in addition to `steps` times the second
+/// number, which is added to the first. Step i adds i to the second number before that is added to
+/// the first.
 #[inline(always)]
 fn drift(steps: u64) -> (u64, u64) {
     // No key has 2^20 words, so nothing overflows.
@@ -75,8 +76,7 @@ fn drift(steps: u64) -> (u64, u64) {
     (sum * steps.saturating_sub(1) / 3, sum)
 }
 
-/// The word of this number in the stream of one key, of whose hash these are the halves, wherever
-/// it is.
+/// The word with this number in the stream of one key with these halves of its hash.
 #[inline(always)]
 pub(crate) fn word((h1, h2): (u64, u64), number: u64) -> u64 {
     match number {
@@ -92,8 +92,9 @@ pub(crate) fn word((h1, h2): (u64, u64), number: u64) -> u64 {
 }
 
 for_every_level! {
-    /// A number below `base` from each new word, and what is left of the words. False if the
-    /// product of any word with `tuples`, modulo 2^64, is below `threshold`: it is to be skipped.
+    /// A number below `base` from each new word, and the remainders of the words. Returns false if
+    /// the product of any word with `tuples`, modulo 2^64, is below `threshold`, because that word
+    /// must be skipped.
     first_digits(words: &Lanes, base: u64, tuples: u64, threshold: u64, numbers: &mut Lanes, rest: &mut Lanes) -> bool {
         *rest = *words;
         let mut skipped = 0;
@@ -109,7 +110,7 @@ for_every_level! {
 }
 
 for_every_level! {
-    /// A number below `base` from what is left of each word, and what is left then:
+    /// A number below `base` from the remainder of each word, and the new remainders:
     /// [`digit`](crate::scheme::digit) of each.
     digits(words: &mut Lanes, base: u64, numbers: &mut Lanes) {
         portable_digits(words, base, numbers);
@@ -134,15 +135,15 @@ fn portable_digits(words: &mut Lanes, base: u64, numbers: &mut Lanes) {
     }
 }
 
-/// What makes two numbers of one, the same for every key. Its function is inlined, so that it
-/// becomes part of one that may use vectors.
+/// A function from one number to two, which is the same for every key. The function is inlined, so
+/// that it becomes part of one that may use vectors.
 pub(crate) trait Halves: Copy {
     /// The two numbers.
     fn of(self, number: u64) -> (u64, u64);
 }
 
 for_every_level! {
-    /// The two numbers of each, apart.
+    /// The two numbers for each number, in separate arrays.
     halves_of<H: Halves>(halves: H, numbers: &Lanes, first: &mut Lanes, second: &mut Lanes) {
         for (number, (first, second)) in numbers.iter().zip(first.iter_mut().zip(second)) {
             (*first, *second) = halves.of(*number);
@@ -163,7 +164,7 @@ mod tests {
         (core::array::from_fn(|lane| hash(lane).h1), core::array::from_fn(|lane| hash(lane).h2))
     }
 
-    /// Every level, and one key alone, against the stream drawn in order.
+    /// Compares every level, and one key alone, with the stream drawn in order.
     fn check(hashes: &[u128], base: u64) {
         let (first, second) = lanes(hashes);
         let mut streams: Vec<WordStream> =
@@ -209,7 +210,7 @@ mod tests {
         }
     }
 
-    /// This many words as the most probes take, far beyond the others.
+    /// Tests as many words as the largest number of probes takes, far beyond the others.
     #[test]
     fn words_far_away() {
         let hash = KeyHash::from_uniform_bits(0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0);

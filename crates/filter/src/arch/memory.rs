@@ -1,4 +1,4 @@
-//! Memory for bits: words that start at a cache line, on huge pages where there are many.
+//! Memory for bits: words that begin at a cache line, on huge pages if there are many.
 
 use alloc::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use alloc::vec::Vec;
@@ -6,25 +6,27 @@ use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 
-/// A cache line, in words.
+/// The number of words in a cache line.
 const LINE_WORDS: usize = 8;
-/// A huge page, in words. The system can use one only where its whole range belongs to us.
+/// The number of words in a huge page. The system can use a huge page only if its whole range
+/// belongs to this program.
 const HUGE_PAGE_WORDS: usize = (2 << 20) / 8;
-/// A page, in bytes.
+/// The number of bytes in a page.
 pub(crate) const PAGE_BYTES: usize = 4096;
-/// From this many words on the memory starts at a huge page; below, the few megabytes at the ends
-/// would be most of it.
+/// The number of words from which on the memory begins at a huge page; for fewer words, the room at
+/// both ends would be most of the memory.
 const MANY_WORDS: usize = HUGE_PAGE_WORDS;
 
-/// A fixed number of words, the first of them at the start of a 64-byte line. Two words of its own,
-/// so that many small filters cost little.
+/// A fixed number of words, the first of which is at the start of a 64-byte line. The struct itself
+/// takes two words, so that many small filters cost little.
 ///
-/// Few words are an aligned allocation of just their size. Many are in a vector with a little room
-/// around them: the system's zeroed pages come only with ordinary alignment (an aligned allocation
-/// is zeroed by hand, all of it, at once), and a vector read from a file can become one in place.
+/// A small number of words is an aligned allocation of exactly their size. A large number of words
+/// is in a vector with some room around them. The reason is that the system's zeroed pages come
+/// only with ordinary alignment (an aligned allocation is zeroed by hand, all of it, at once), and
+/// that a vector read from a file can be used in place.
 pub struct AlignedWords {
-    /// Of few words, their allocation. For many words: the offset of the first in the vector's
-    /// memory; [`Around`] follows the last.
+    /// The first word: of the allocation if there are few words, and otherwise within the vector's
+    /// memory, where [`Around`] follows the last word.
     words: NonNull<u64>,
     count: usize,
 }
@@ -37,16 +39,16 @@ unsafe impl Sync for AlignedWords {}
 /// The vector around many words: where it begins, and its capacity.
 type Around = (*mut u64, usize);
 
-/// Words that [`Around`] takes.
+/// The number of words that [`Around`] takes.
 const AROUND_WORDS: usize = size_of::<Around>().div_ceil(8);
 
-/// A line, whose alignment words without memory have.
+/// A value with the alignment of a line, for pointers to no words.
 #[repr(align(64))]
 struct AtLine;
 
 impl AlignedWords {
-    /// All 0, and of many not touched yet: pages cost memory when they are first written. `None` if
-    /// the memory cannot be allocated.
+    /// Words of 0. If there are many, they have not been touched yet: pages cost memory when they
+    /// are first written. `None` if the memory cannot be allocated.
     pub(crate) fn zeroed(count: usize) -> Option<AlignedWords> {
         if count >= MANY_WORDS {
             let memory = zeroed_vec(count.checked_add(HUGE_PAGE_WORDS - 1 + AROUND_WORDS)?)?;
@@ -63,8 +65,8 @@ impl AlignedWords {
         Some(AlignedWords { words, count })
     }
 
-    /// These words, moved by less than a line if they do not start at one. `None` if there is no
-    /// memory for the few bytes more.
+    /// Uses the words of a vector; they are moved by less than a line if they do not begin at one.
+    /// `None` if the few additional bytes cannot be allocated.
     pub(crate) fn from_vec(mut memory: Vec<u64>) -> Option<AlignedWords> {
         let count = memory.len();
         if count < MANY_WORDS {
@@ -95,7 +97,7 @@ impl AlignedWords {
     }
 }
 
-/// The layout of this few words.
+/// The layout for this small number of words.
 fn few(count: usize) -> Option<Layout> {
     Layout::array::<u64>(count).and_then(|layout| layout.align_to(8 * LINE_WORDS)).ok()
 }
@@ -116,7 +118,8 @@ impl Drop for AlignedWords {
     }
 }
 
-/// Words from the start of the memory to the next multiple of the alignment, a power of two.
+/// The number of words from the start of the memory to the next multiple of the alignment, a power
+/// of two.
 fn misalignment(memory: &[u64], alignment: usize) -> usize {
     ((memory.as_ptr() as usize / 8).wrapping_neg()) & (alignment - 1)
 }
@@ -124,7 +127,7 @@ fn misalignment(memory: &[u64], alignment: usize) -> usize {
 /// Number types whose zero is all zero bytes.
 ///
 /// # Safety
-/// Bytes that are all 0 must be a value of the type.
+/// Bytes that are all 0 must be a valid value of the type.
 pub unsafe trait Zeroes: Copy {}
 
 // SAFETY: zero is all bytes 0, as of every integer.
@@ -132,8 +135,8 @@ unsafe impl Zeroes for u32 {}
 // SAFETY: as above.
 unsafe impl Zeroes for u64 {}
 
-/// A vector of zeros whose pages the system has not handed out yet; `vec![0; n]` does the same, but
-/// aborts where there is no memory.
+/// A vector of zeros whose pages the system has not handed out yet. `vec![0; n]` does the same, but
+/// aborts if the memory cannot be allocated.
 pub(crate) fn zeroed_vec<T: Zeroes>(count: usize) -> Option<Vec<T>> {
     let layout = Layout::array::<T>(count).ok().filter(|layout| layout.size() > 0)?;
     // SAFETY: the layout's size is not 0.
@@ -146,9 +149,10 @@ pub(crate) fn zeroed_vec<T: Zeroes>(count: usize) -> Option<Vec<T>> {
     Some(unsafe { Vec::from_raw_parts(start, count, count) })
 }
 
-/// Asks the system for huge pages under large memory, before it is touched. With pages of 4 KiB a
-/// random access waits for the page walk more than for the line: two to three times as long in
-/// memory, 1.4 times in the third cache. Only advice: without it everything still works.
+/// Asks the system for huge pages under large memory, before it is touched. With pages of 4 KiB, a
+/// random access waits longer for the page table than for the cache line. So it takes two to three
+/// times as long in memory, and 1.4 times as long in the L3 cache. The request is only advice:
+/// everything works without it.
 pub(crate) fn advise_huge_pages<T>(memory: &[T]) {
     #[cfg(all(target_os = "linux", feature = "std"))]
     advise(memory, rustix::mm::Advice::LinuxHugepage);
@@ -156,8 +160,8 @@ pub(crate) fn advise_huge_pages<T>(memory: &[T]) {
     let _ = memory;
 }
 
-/// Takes that back, before the memory is touched: a page then costs its 4 KiB where a huge one
-/// costs 2 MiB.
+/// Withdraws that advice, before the memory is touched: a page then costs 4 KiB instead of the 2
+/// MiB of a huge page.
 pub(crate) fn decline_huge_pages<T>(memory: &[T]) {
     #[cfg(all(target_os = "linux", feature = "std"))]
     advise(memory, rustix::mm::Advice::LinuxNoHugepage);
@@ -199,7 +203,7 @@ impl DerefMut for AlignedWords {
 }
 
 impl Clone for AlignedWords {
-    /// A copy at a line of its own.
+    /// A copy that also begins at a line.
     fn clone(&self) -> AlignedWords {
         // Out of memory, as every clone, it aborts.
         let mut copy = AlignedWords::zeroed(self.count).unwrap_or_else(|| handle_alloc_error(Layout::for_value(&self[..])));
@@ -208,8 +212,7 @@ impl Clone for AlignedWords {
     }
 }
 
-/// The words of [`AlignedWords`] as threads share them: at the start of a line, on huge pages where
-/// there are many.
+/// The words of [`AlignedWords`] in the form in which threads share them.
 #[cfg(target_has_atomic = "64")]
 pub(crate) struct SharedWords {
     words: AlignedWords,
@@ -217,14 +220,14 @@ pub(crate) struct SharedWords {
 
 #[cfg(target_has_atomic = "64")]
 impl SharedWords {
-    /// These words, where they are.
+    /// Shares these words without moving them.
     pub(crate) fn of(words: AlignedWords) -> SharedWords {
         // Where plain words may begin at any four bytes (32-bit x86), allocators still give eight.
         assert!(words.as_ptr().cast::<core::sync::atomic::AtomicU64>().is_aligned(), "words begin at eight bytes");
         SharedWords { words }
     }
 
-    /// The words, once no other thread has them.
+    /// The words, when no other thread uses them any more.
     pub(crate) fn into_words(self) -> AlignedWords {
         self.words
     }
@@ -290,8 +293,8 @@ mod tests {
         assert!(zeroed_vec::<u32>(0).is_none() && zeroed_vec::<u32>(usize::MAX / 4).is_none());
     }
 
-    /// Few words and many: what is stored through the shared ones is in the plain ones, which are
-    /// where they were.
+    /// Tests few words and many: data that is stored through the shared words is in the plain
+    /// words, which are at the same address.
     #[cfg(target_has_atomic = "64")]
     #[test]
     fn shared_words_are_the_same_words() {

@@ -1,8 +1,9 @@
-//! What depends on the machine: memory, prefetch, and kernels for instructions that not every
-//! processor has.
+//! The code that depends on the machine: memory, prefetch, and kernels for instructions that not
+//! every processor has.
 //!
-//! The only unsafe code of this crate. Every function here has a portable form with the same
-//! results, which is all that other processors get.
+//! All unsafe code of this crate is here, except the mapping of files (`disk/mapped.rs`,
+//! `in_place.rs` and the `map` of each kind in `format/methods.rs`). Every function here has a
+//! portable form with the same results, which other processors use.
 #![allow(unsafe_code, reason = "processor instructions and memory that is not zeroed twice cannot be had without")]
 
 mod lanes;
@@ -22,5 +23,5 @@ pub(crate) use line::{
 pub(crate) use memory::SharedWords;
 pub(crate) use memory::{AlignedWords, PAGE_BYTES, Zeroes, advise_huge_pages, decline_huge_pages, zeroed_vec};
 pub(crate) use prefetch::prefetch;
-pub(crate) use probes::all_set_at;
+pub(crate) use probes::{Row, all_set_at};
 pub(crate) use wide::high_product;

@@ -1,7 +1,7 @@
-//! Asking for a cache line before it is needed.
+//! Prefetching a cache line before it is needed.
 
-/// Starts loading the cache line of `words[index]`. A hint without effect on any result; indices
-/// beyond the end do no harm, either.
+/// Starts loading the cache line of `words[index]`. A prefetch is a hint without effect on any
+/// result; indices beyond the end do no harm.
 #[inline(always)]
 pub(crate) fn prefetch<W>(words: &[W], index: u64) {
     #[cfg(target_arch = "x86_64")]

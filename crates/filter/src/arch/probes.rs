@@ -1,14 +1,22 @@
-//! Probes that lie anywhere among the bits, of many keys.
+//! Probes of many keys that lie anywhere among the bits.
 
 use super::{Lanes, Level};
 use crate::word::Word;
 
-/// Of the keys side by side, those of which all positions are set, a bit each. The positions come
-/// probe by probe, a lane a key; beyond the end none is set.
+/// The positions of one probe, one lane for each key, aligned to whole cache lines. Without this
+/// alignment, every vector of eight positions would lie in two lines, depending on where the row
+/// began. Unaligned rows made batches of hits take up to 1.5 times as long.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub(crate) struct Row(pub(crate) Lanes);
+
+/// For a group of keys, one bit each, which is set if all positions of the key are set. The
+/// positions come probe by probe, with one lane for each key; positions beyond the end count as
+/// unset.
 ///
-/// Without a decision in between, for keys of which most are contained.
+/// There is no branch, because most of these keys are contained.
 #[inline]
-pub(crate) fn all_set_at<W: Word>(level: Level, words: &[W], positions: &[Lanes]) -> u32 {
+pub(crate) fn all_set_at<W: Word>(level: Level, words: &[W], positions: &[Row]) -> u32 {
     match level {
         // SAFETY: `Level::detect` makes this value only on processors that have the instructions.
         #[cfg(all(target_arch = "x86_64", feature = "simd"))]
@@ -18,15 +26,15 @@ pub(crate) fn all_set_at<W: Word>(level: Level, words: &[W], positions: &[Lanes]
     }
 }
 
-fn one_by_one<W: Word>(words: &[W], positions: &[Lanes]) -> u32 {
+fn one_by_one<W: Word>(words: &[W], positions: &[Row]) -> u32 {
     let is_set = |position: u64| words.get((position >> 6) as usize).map_or(0, |word| word.get() >> (position & 63)) & 1;
-    let of_lane = |lane: usize| positions.iter().fold(1, |all, positions| all & is_set(positions[lane]));
+    let of_lane = |lane: usize| positions.iter().fold(1, |all, Row(positions)| all & is_set(positions[lane]));
     (0..super::LANES).fold(0, |found, lane| found | (of_lane(lane) as u32) << lane)
 }
 
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 mod avx512 {
-    use super::{Lanes, Word};
+    use super::{Row, Word};
     use core::arch::x86_64::{
         __m512i, _mm512_cmplt_epu64_mask, _mm512_loadu_epi64, _mm512_mask_i64gather_epi64, _mm512_rolv_epi64, _mm512_set1_epi64,
         _mm512_setzero_si512, _mm512_srli_epi64, _mm512_test_epi64_mask,
@@ -35,13 +43,13 @@ mod avx512 {
     /// # Safety
     /// The processor has AVX-512 F.
     #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn all_set_at<W: Word>(words: &[W], positions: &[Lanes]) -> u32 {
+    pub(super) unsafe fn all_set_at<W: Word>(words: &[W], positions: &[Row]) -> u32 {
         const { assert!(size_of::<W>() == 8) };
         let (one, end) = (_mm512_set1_epi64(1), _mm512_set1_epi64(words.len() as i64));
         let mut found = 0;
         for first in (0..super::super::LANES).step_by(8) {
             let mut all = u8::MAX;
-            for positions in positions {
+            for Row(positions) in positions {
                 let Some(eight) = positions[first..].first_chunk::<8>() else { continue };
                 // SAFETY: eight numbers of eight bytes; the load needs no alignment.
                 let eight: __m512i = unsafe { _mm512_loadu_epi64(eight.as_ptr().cast()) };
@@ -65,15 +73,15 @@ mod tests {
     use crate::arch::{LANES, levels};
     use proptest::prelude::*;
 
-    /// What every lane says, by the definition.
-    fn expected(words: &[u64], positions: &[Lanes]) -> u32 {
+    /// The expected answer for every lane, by the definition.
+    fn expected(words: &[u64], positions: &[Row]) -> u32 {
         let is_set = |position: u64| position / 64 < words.len() as u64 && words[(position / 64) as usize] & 1 << (position % 64) != 0;
-        (0..LANES).filter(|lane| positions.iter().all(|positions| is_set(positions[*lane]))).fold(0, |found, lane| found | 1 << lane)
+        (0..LANES).filter(|lane| positions.iter().all(|Row(positions)| is_set(positions[*lane]))).fold(0, |found, lane| found | 1 << lane)
     }
 
     proptest! {
-        /// Dense words, so that some lanes have all bits; positions within, at the end, and far
-        /// beyond it.
+        /// The words are dense, so that some lanes have all bits. Positions are inside, at the end,
+        /// and far beyond it.
         #[test]
         fn every_level_says_what_the_definition_says(sparse: Vec<u64>, probes in 0usize..12, seed: u64, beyond in 0u64..70) {
             let words: Vec<u64> = sparse.iter().map(|word| word | !(word.rotate_left(7) & word.rotate_left(23) & seed)).collect();
@@ -82,7 +90,7 @@ mod tests {
                 let drawn = truebloom_math::mix(seed ^ (probe * LANES + lane) as u64);
                 if drawn.is_multiple_of(97) { drawn } else { drawn % range.max(1) }
             };
-            let positions: Vec<Lanes> = (0..probes).map(|probe| core::array::from_fn(|lane| position(probe, lane))).collect();
+            let positions: Vec<Row> = (0..probes).map(|probe| Row(core::array::from_fn(|lane| position(probe, lane)))).collect();
             let bytes: Vec<[u8; 8]> = words.iter().map(|word| word.to_le_bytes()).collect();
             let expected = expected(&words, &positions);
             for level in levels() {

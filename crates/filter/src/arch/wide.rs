@@ -1,4 +1,4 @@
-//! Products of 64-bit numbers by halves, as vectors know them.
+//! Products of 64-bit numbers, computed from halves as vector instructions require.
 
 const LOW: u64 = u32::MAX as u64;
 
@@ -8,7 +8,7 @@ pub(super) fn halves(number: u64) -> (u64, u64) {
     (number >> 32, number & LOW)
 }
 
-/// The high half of a product; no sum overflows, as (2^32 - 1)^2 + 2 (2^32 - 1) = 2^64 - 1.
+/// The high half of a product; no sum overflows, because (2^32 - 1)^2 + 2 (2^32 - 1) = 2^64 - 1.
 #[inline(always)]
 pub(crate) fn high_product(word: u64, factor: u64) -> u64 {
     let ((word_high, word_low), (high, low)) = (halves(word), halves(factor));

@@ -6,12 +6,12 @@ use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Bytes that `B` holds, of which only the header was read. A filter over them reports what the
-/// header says. `verify_bytes` turns it into a [`Checked`] one.
+/// Bytes that `B` holds. Only their header was read. A filter over such bytes can only report what
+/// the header says. `verify_bytes` turns it into a [`Checked`] one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View<B>(PhantomData<B>);
 
-/// Bytes that `B` holds, all of which were read and checked.
+/// Bytes that `B` holds. All of them were read and checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked<B>(PhantomData<B>);
 
@@ -42,12 +42,12 @@ impl<B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> Writable for Checked<B> {
     }
 }
 
-/// Integers of any size, as which bytes can be read.
+/// Integers of any size; bytes can be read as a slice of them.
 pub trait Chunk: Copy + 'static {
-    /// As many whole numbers as the bytes have.
+    /// The bytes as a slice of whole integers; a remainder at the end is left out.
     fn chunks(bytes: &[u8]) -> &[Self];
 
-    /// The same, mutably.
+    /// The bytes as a mutable slice of whole integers.
     fn chunks_mut(bytes: &mut [u8]) -> &mut [Self];
 }
 
@@ -65,12 +65,12 @@ impl<const N: usize> Chunk for [u8; N] {
 
 /// A range of the bytes that `B` holds, seen as numbers.
 ///
-/// The range is looked up anew with every use, because `B` may move (as an array does) or return
-/// different bytes each time. That must do no harm: missing bytes are treated as absent.
+/// The range is looked up again at every use, because `B` may move (as an array does) or return
+/// different bytes each time. Missing bytes do no harm, because they are treated as absent.
 pub struct InBytes<B, W> {
     bytes: B,
     start: usize,
-    /// The end of the range, if the bytes reach so far.
+    /// The end of the range, if there are enough bytes.
     end: usize,
     number: PhantomData<W>,
 }
@@ -81,7 +81,7 @@ impl<B: AsRef<[u8]> + Send + Sync, W: Chunk> InBytes<B, W> {
         InBytes { bytes, start, end: start.saturating_add(length), number: PhantomData }
     }
 
-    /// All bytes that are held, and where the range begins in them.
+    /// All bytes that `B` holds, and where the range begins in them.
     pub(crate) fn whole(&self) -> (&[u8], usize) {
         (self.bytes.as_ref(), self.start)
     }
@@ -94,7 +94,7 @@ impl<B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>, W: Chunk> InBytes<B, W> {
         &mut self.bytes
     }
 
-    /// Writes the header of these words, which is stored before them.
+    /// Updates the header, which is stored before the words.
     pub(crate) fn seal(&mut self, fields: Fields) {
         let (start, end) = (self.start, self.end);
         let Some((before, rest)) = self.bytes.as_mut().split_at_mut_checked(start) else { return };

@@ -10,17 +10,17 @@ mod sealed {
     impl Sealed for u64 {}
 }
 
-/// The type of a sketch's counters: `u32`, which halves the memory and suits streams of fewer than
-/// 4 billion counts, or `u64`.
+/// The type of a sketch's counters: `u32`, which takes half the memory and suits streams of fewer
+/// than 4 billion counts, or `u64`.
 pub trait Counter: sealed::Sealed + Lies<Self> + Copy + Default + Ord + Debug + Send + Sync + 'static {
-    /// Its bytes in a file.
+    /// The bytes of a counter in a file.
     type Bytes: Lies<Self> + Chunk + Send + Sync;
-    /// The highest value, at which a counter stays.
+    /// The highest value, at which a counter stops.
     const HIGHEST: Self;
-    /// Its size in bytes.
+    /// The size of a counter in bytes.
     const BYTES: u32;
 
-    /// The sum, or the highest value.
+    /// The sum, or the highest value if the sum exceeds it.
     #[must_use]
     fn plus(self, count: u64) -> Self;
 
@@ -28,7 +28,7 @@ pub trait Counter: sealed::Sealed + Lies<Self> + Copy + Default + Ord + Debug + 
     #[must_use]
     fn half(self) -> Self;
 
-    /// The counter as a `u64`, even if it is at its highest value.
+    /// The counter's value as a `u64`; the highest value is not marked in any way.
     fn into_u64(self) -> u64;
 
     /// The count as a counter; the highest value if it does not fit.

@@ -8,7 +8,8 @@ use core::ops::Range;
 
 /// Access to layers, each of which is a record followed by its bits.
 pub trait Layers<W>: Send + Sync {
-    /// The record and the bits of the layer with this number; empty if there is no such layer.
+    /// The record and the bits of the layer with this number; an empty slice if there is no such
+    /// layer.
     fn layer(&self, number: usize) -> &[W];
 }
 

@@ -1,5 +1,5 @@
-//! Where a filter keeps its bits, and what is known about them: the type parameter that
-//! distinguishes a view from a filter.
+//! Where a filter keeps its bits, and whether values derived from them are known. `K` is the type
+//! parameter that distinguishes a view from a filter.
 
 mod bytes;
 mod counter;
@@ -21,28 +21,27 @@ use core::ops::{Deref, DerefMut};
 
 /// Where a filter keeps its bits: [`Owned`], [`Shared`], [`View`], [`Checked`] or [`Packed`].
 ///
-/// The trait is sealed, because rates are computed from what an implementation claims to know about
-/// the bits.
+/// The trait is sealed, because rates rely on what a backing claims to know about the bits.
 pub trait Backing: Sized + sealed::Sealed {
     /// A word of bits as it is stored.
     type Word: Word;
-    /// The words.
+    /// A slice of stored words.
     type Words: Deref<Target = [Self::Word]> + Send + Sync;
     /// The words of several filters, each after its own record.
     type Layers: Layers<Self::Word>;
-    /// Words whose number can grow.
+    /// A list of words that can grow.
     type List: Deref<Target = [Self::Word]> + Send + Sync;
     /// A counter of a sketch as it is stored.
     type Cell<C: Counter>: Lies<C>;
-    /// The counters.
+    /// A list of stored counters.
     type Cells<C: Counter>: Deref<Target = [Self::Cell<C>]> + Send + Sync;
-    /// A value that is derived from the bits; nothing if they were not read.
+    /// A value that is derived from the bits; empty if the bits were not read.
     type Known<T: Clone + PartialEq + Send + Sync>: Clone + PartialEq + Send + Sync;
-    /// What all filters of one plan and one seed share.
+    /// The values that all filters of one plan and one seed share.
     type Head<T: 'static>: Deref<Target = T>;
 }
 
-/// Backings for which derived values are known, because the bits are the filter's own or were read.
+/// Backings for which derived values are known, because the bits belong to the filter or were read.
 pub trait Counted: Backing {
     /// Stores a derived value.
     fn keep<T: Clone + PartialEq + Send + Sync>(known: T) -> Self::Known<T>;
@@ -51,24 +50,24 @@ pub trait Counted: Backing {
     fn kept<T: Clone + PartialEq + Send + Sync>(known: &Self::Known<T>) -> &T;
 }
 
-/// Backings with which a filter can be made, because they can hold what filters share.
+/// Backings in which a new filter can be made, because they can hold the values that filters share.
 pub(crate) trait Headed: Counted {
-    /// Wraps what filters share, for a new filter.
+    /// Wraps the shared values for a new filter.
     fn head<T: 'static>(head: T) -> Self::Head<T>;
 }
 
 /// Backings whose bits can be set.
 pub trait Writable: Counted<Words: DerefMut> {
-    /// The derived value, so that it can be updated.
+    /// A mutable reference to the derived value, to update it.
     fn kept_mut<T: Clone + PartialEq + Send + Sync>(known: &mut Self::Known<T>) -> &mut T;
 
-    /// What filters share, mutably, if no other filter shares it.
+    /// A mutable reference to the shared values, if no other filter shares them.
     fn own_head<T: 'static>(head: &mut Self::Head<T>) -> Option<&mut T>;
 }
 
 /// Backings for which derived values are not known.
 pub trait Uncounted: Backing {
-    /// An absent value.
+    /// The value that stands for an unknown derived value.
     fn nothing<T: Clone + PartialEq + Send + Sync>() -> Self::Known<T>;
 }
 
@@ -82,13 +81,14 @@ mod sealed {
     impl<W> Sealed for super::CheckedMember<'_, W> {}
 }
 
-/// The filter's own memory. On 64-bit machines a filter takes 224 bytes beside its bits, in one
-/// piece, because a query needs most of them; [`Shared`] is better for many small filters.
+/// Bits in the filter's own memory. On 64-bit machines a filter takes 224 bytes beside its bits, in
+/// one piece, because a query needs most of them; [`Shared`] is better for many small filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owned {}
 
-/// The filter's own memory, for many small filters: what they share is stored once, and each filter
-/// takes 64 bytes beside its bits. It costs one more memory access per key.
+/// Bits in the filter's own memory, for many small filters: the values that they share are stored
+/// once, and each filter takes 64 bytes beside its bits. Sharing costs one more memory access per
+/// key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shared {}
 
@@ -109,7 +109,8 @@ macro_rules! counted {
     };
 }
 
-/// Two backings for the same bytes: one whose bits were not read, and one whose bits were.
+/// Two backings for the same bytes. The bits of the first were never read, so the number of set
+/// bits is unknown; the bits of the second were read and counted.
 macro_rules! unread_and_read {
     ([$($generics:tt)*] $unread:ty, $read:ty, {$($types:tt)*}) => {
         impl<$($generics)*> Backing for $unread {
@@ -172,7 +173,7 @@ own! {
     Shared: Arc by Arc::new, its own by Arc::get_mut;
 }
 
-/// A head that belongs to one filter alone.
+/// The shared values of a filter, held by that filter alone.
 #[derive(Clone, Copy, Debug)]
 pub struct Inline<T>(pub(crate) T);
 

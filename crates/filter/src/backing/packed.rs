@@ -1,12 +1,12 @@
-//! Bits in a pack, whose filters share what they have in common.
+//! Bits in a pack, whose filters share one plan and one seed.
 
 use super::{Backing, Counted, Counter, Uncounted, counted, unread_and_read};
 use crate::word::Word;
 use core::marker::PhantomData;
 use core::ops::Deref;
 
-/// The bits of one filter among many in a [`Pack`](crate::Pack), of which only the record before
-/// them was read. It takes 64 bytes.
+/// The bits of one filter among many in a [`Pack`](crate::Pack). Only the record before them was
+/// read. A filter of this type takes 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packed<'a, W>(PhantomData<&'a W>);
 
@@ -27,7 +27,7 @@ impl<'a, W: Word> Record<'a, W> {
         (words.len() > KEPT_WORDS).then_some(Record(words))
     }
 
-    /// The same, for bits that may be missing.
+    /// The record with the bits after it; an empty one if `words` is too short.
     pub(crate) fn or_empty(words: &'a [W]) -> Record<'a, W> {
         Record(words)
     }

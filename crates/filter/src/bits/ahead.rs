@@ -1,27 +1,14 @@
-//! The positions of a group of keys, made side by side, and on their way to the cache.
+//! The positions of a group of keys, computed together, whose words are being prefetched.
 
-use super::probing::draw;
+use super::drawn::Drawn;
 use crate::arch::{LANES, Lanes, Level, prefetch};
 use crate::bulk::Group;
 use crate::hash::{KeyHash, Salt};
-use crate::scheme::{Classic, Scheme, SideBySide, Standard};
+use crate::scheme::{Scheme, SideBySide};
 use crate::word::Word;
-use alloc::vec;
-use alloc::vec::Vec;
 
-/// Probes that are asked for ahead. A key with more, at rates below 1e-19, is handled alone.
-const MOST_AHEAD: usize = 64;
-
-impl SideBySide for Classic {}
-
-impl SideBySide for Standard {
-    #[inline(always)]
-    fn draw(&self, level: Level, group: Group<'_>, probe: u32, rest: &mut Lanes, positions: &mut Lanes) -> bool {
-        draw(level, self, group, probe, rest, positions)
-    }
-}
-
-/// A group of keys on their way: added, drawn, asked for, and looked up.
+/// A group of keys. The keys are added, their positions are computed and prefetched, and then they
+/// are looked up.
 pub(crate) struct Ahead {
     level: Level,
     hashes: [KeyHash; LANES],
@@ -29,33 +16,31 @@ pub(crate) struct Ahead {
     /// The halves of the hashes, salted.
     first: Lanes,
     second: Lanes,
-    /// Probe by probe, a lane a key.
-    positions: Vec<Lanes>,
-    /// Whether they were made; otherwise keys go alone.
+    positions: Drawn,
+    /// Whether the positions were computed; if not, each key is handled alone.
     is_made: bool,
 }
 
 impl Ahead {
     /// No keys yet.
     pub(crate) fn new(scheme: &impl Scheme) -> Ahead {
-        let probes = Some(scheme.probes() as usize).filter(|probes| *probes <= MOST_AHEAD).unwrap_or(0);
         Ahead {
             level: Level::detect(),
             hashes: [KeyHash { h1: 0, h2: 0 }; LANES],
             count: 0,
             first: [0; LANES],
             second: [0; LANES],
-            positions: vec![[0; LANES]; probes],
+            positions: Drawn::new(scheme),
             is_made: false,
         }
     }
 
-    /// Forgets the keys.
+    /// Removes all keys.
     pub(crate) fn clear(&mut self) {
         self.count = 0;
     }
 
-    /// Adds a key, of at most [`LANES`].
+    /// Adds a key; a group has at most [`LANES`] keys.
     #[inline(always)]
     pub(crate) fn add(&mut self, hash: KeyHash) {
         self.hashes[self.count % LANES] = hash;
@@ -68,38 +53,34 @@ impl Ahead {
         self.count
     }
 
-    /// The hashes as they were added.
+    /// The hashes, in the order in which they were added.
     pub(crate) fn hashes(&self) -> &[KeyHash] {
         &self.hashes[..self.count.min(LANES)]
     }
 
-    /// Makes the positions of all keys, side by side.
+    /// Computes the positions of all keys together.
     #[inline(always)]
     pub(crate) fn draw(&mut self, scheme: &impl SideBySide, salt: Salt) {
         for (hash, (first, second)) in self.hashes.iter().zip(self.first.iter_mut().zip(&mut self.second)) {
             KeyHash { h1: *first, h2: *second } = salt.apply(*hash);
         }
         let group = Group { first: &self.first, second: &self.second, count: self.count };
-        let mut rest = [0; LANES];
-        self.is_made = !self.positions.is_empty();
-        for (probe, positions) in (0..).zip(&mut self.positions) {
-            self.is_made &= scheme.draw(self.level, group, probe, &mut rest, positions);
-        }
+        self.is_made = self.positions.draw(self.level, scheme, group, |_| ());
     }
 
-    /// Asks for the bits of a key, if there is one in this lane.
+    /// Prefetches the words of a key, if there is one in this lane.
     #[inline(always)]
     pub(crate) fn ask<W: Word>(&self, lane: usize, bits: &[W]) {
         if lane < self.count {
-            self.positions.iter().for_each(|positions| prefetch(bits, positions[lane % LANES] >> 6));
+            self.positions.of(lane).for_each(|position| prefetch(bits, position >> 6));
         }
     }
 
-    /// Hands over every position of a key.
+    /// Calls `take` with every position of a key.
     #[inline(always)]
-    pub(crate) fn for_each(&self, scheme: &impl Scheme, lane: usize, mut take: impl FnMut(u64)) {
+    pub(crate) fn for_each(&self, scheme: &impl Scheme, lane: usize, take: impl FnMut(u64)) {
         if self.is_made {
-            self.positions.iter().for_each(|positions| take(positions[lane % LANES]));
+            self.positions.of(lane).for_each(take);
         } else {
             let hash = KeyHash { h1: self.first[lane % LANES], h2: self.second[lane % LANES] };
             scheme.positions(hash).for_each(take);
@@ -110,9 +91,11 @@ impl Ahead {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheme::{Classic, Standard};
+    use alloc::vec::Vec;
 
-    /// Positions are those of each key alone: where words are skipped, with more probes than are
-    /// asked for ahead, and in groups that are not full.
+    /// Each key gets the same positions as alone: also where words are skipped, with more probes
+    /// than are prefetched, and in groups that are not full.
     #[test]
     fn keys_in_company_have_their_own_positions() {
         let hashes: Vec<KeyHash> =

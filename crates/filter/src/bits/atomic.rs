@@ -15,8 +15,8 @@ use crate::word::Reads;
 /// Words whose bits are only ever set while they are shared.
 ///
 /// Relaxed ordering is enough for queries: bits are only ever set, and a thread that synchronizes
-/// with an insertion (by a join, a channel or a lock) sees it. Counts are published together with
-/// the bits that are set after them, so a copy's counts, which are read after its bits
+/// with an insertion (by a join, a channel or a lock) sees it. A count is published together with
+/// the bits that are set after it, so a copy's counts, which are read after its bits
 /// ([`to_aligned`](Self::to_aligned)), are never lower than its number of keys.
 pub(crate) struct AtomicBits {
     words: SharedWords,
@@ -55,35 +55,35 @@ impl Reads for AtomicU64 {
 }
 
 impl AtomicBits {
-    /// Shares these words in place.
+    /// Turns words into shared words, in place.
     pub(crate) fn of(words: AlignedWords) -> AtomicBits {
         AtomicBits { words: SharedWords::of(words), level: Level::detect() }
     }
 
-    /// Words that are all 0. An error if the memory cannot be allocated.
+    /// Words that are all 0. Returns an error if the memory cannot be allocated.
     #[cfg(feature = "std")]
     pub(crate) fn zeroed(bits: u64) -> Result<AtomicBits, crate::BuildError> {
         super::Bits::<crate::Owned>::zeroed(bits).map(|bits| AtomicBits::of(bits.into_words()))
     }
 
-    /// The words as they are now; each may have changed since.
+    /// The words as they are now; other threads may change them at any time.
     pub(crate) fn words(&self) -> &[AtomicU64] {
         &self.words
     }
 
-    /// Sets a bit and returns whether it was 0; of all callers, exactly one gets true for it. Bits
-    /// beyond the end are ignored; no scheme has positions there.
+    /// Sets a bit and returns whether it was 0; if several threads set the same bit, exactly one of
+    /// them gets true. Bits beyond the end are ignored; no scheme has positions there.
     #[inline]
     pub(crate) fn set(&self, position: u64) -> bool {
         let bit = 1 << (position & 63);
         self.words.get((position >> 6) as usize).is_some_and(|word| word.fetch_or(bit, Release) & bit == 0)
     }
 
-    /// Sets the positions of a key and returns how many were 0.
+    /// Sets the bits of a key and returns how many of them were 0.
     ///
-    /// If a key is already contained, its lines are only read, so that they can stay in the cache
-    /// of every processor. The decision is made once per key: bit by bit it was mispredicted so
-    /// often that insertions took twice as long.
+    /// If a key is already contained, its cache lines are only read, so that they can stay in the
+    /// cache of every processor. There is one branch per key; one branch per bit was mispredicted
+    /// so often that insertions took twice as long.
     #[inline]
     pub(crate) fn insert(&self, scheme: &impl Scheme, hash: KeyHash) -> u32 {
         let mut newly_set = 0;
@@ -93,7 +93,7 @@ impl AtomicBits {
         newly_set
     }
 
-    /// Whether all positions of a key are set.
+    /// Whether all bits of a key are set.
     #[inline]
     pub(crate) fn contains(&self, scheme: &impl Placed, hash: KeyHash) -> bool {
         scheme.are_set(self.level, hash, &self.words)
@@ -117,7 +117,7 @@ impl AtomicBits {
         self.to_aligned_after(0)
     }
 
-    /// Such a copy, after `before` words of 0.
+    /// A copy of the words, preceded by `before` words of 0.
     pub(crate) fn to_aligned_after(&self, before: usize) -> Option<AlignedWords> {
         let mut words = AlignedWords::zeroed(self.words.len().checked_add(before)?)?;
         words.iter_mut().skip(before).zip(self.words()).for_each(|(copy, word)| *copy = word.load(Relaxed));
@@ -125,13 +125,13 @@ impl AtomicBits {
         Some(words)
     }
 
-    /// The number of bits that are set in both at present.
+    /// The number of bits that are set in both filters at present.
     #[cfg(feature = "std")]
     pub(crate) fn count_common(&self, other: &AtomicBits) -> u64 {
         super::count_pairs(self.words(), other.words(), |word, other| word & other)
     }
 
-    /// The words, once they are no longer shared.
+    /// Turns shared words back into plain words, when no other thread uses them.
     pub(crate) fn into_words(self) -> AlignedWords {
         self.words.into_words()
     }
@@ -153,7 +153,7 @@ mod loom_tests {
         bits.words()[word].read() & mask == mask
     }
 
-    /// The key's bits: one in each of two words.
+    /// Inserts a key that has one bit in each of two words.
     fn insert(bits: &AtomicBits) -> bool {
         bits.set(0) | bits.set(64 + 9)
     }

@@ -8,7 +8,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use truebloom_math::BLOCK_PROBES;
 
-/// Words of a key's stream that the largest number of probes takes, after the one for the line.
+/// The largest number of words of a key's stream that its probes take, without the word that
+/// chooses the line.
 const MAX_WORDS: usize = BLOCK_PROBES.div_ceil(PROBES_A_WORD) as usize;
 
 /// The lines of a group of keys and the words of their positions, stored word by word.
@@ -19,12 +20,12 @@ struct Flight {
     count: usize,
 }
 
-/// Groups of a batch.
+/// The number of groups in a batch.
 const GROUPS: usize = BATCH / LANES;
 
-/// The groups of a batch in a ring, with one extra slot, where a group of the next batch is
-/// prefetched while the present one is looked up. It is reused for batch after batch, because
-/// clearing it would cost as much as a lookup.
+/// The groups of a batch in a ring with one spare slot. Into that slot a group of the next batch is
+/// prefetched while the present group is looked up. The ring is reused for batch after batch,
+/// because clearing it would cost as much as a lookup.
 pub struct Flights {
     level: Level,
     scheme: InLines,
@@ -39,10 +40,10 @@ impl Flights {
         Flights { level, scheme: *scheme, ring: vec![flight; GROUPS + 1], present: 0 }
     }
 
-    /// Calls `arrive` for each group of the present batch, with the lines of a group of the
-    /// following one, which `arrive` must prefetch: so every line has the time of a whole batch to
-    /// arrive, and only a few are requested at once. The first batch is prefetched as a whole, by
-    /// calling `ask` for each line.
+    /// Calls `arrive` for each group of the present batch, together with the lines of a group of
+    /// the next batch, which `arrive` must prefetch. So the memory has the time of a whole batch to
+    /// deliver each line, and only a few lines are requested at once. The lines of the first batch
+    /// are all prefetched at the start, by calling `ask` for each line.
     #[inline(always)]
     pub(super) fn fly<M>(
         &mut self,
@@ -73,7 +74,7 @@ impl Flights {
 }
 
 impl Flight {
-    /// Adds a group, after its lines have been prefetched.
+    /// Adds a group whose lines have been prefetched.
     #[inline(always)]
     fn board(&mut self, level: Level, scheme: &InLines, group: Group<'_>) {
         let (mut room, mut rest) = ([0; LANES], [0; LANES]);
@@ -107,8 +108,8 @@ mod tests {
     use crate::hash::KeyHash;
     use crate::scheme::Scheme;
 
-    /// Tests both a number of lines that makes skips common and a small one: in the first batch and
-    /// in the next, each key gets the line and words that it gets alone.
+    /// In a batch, each key gets the same line and words as alone. This tests the first batch and
+    /// the next, with a number of lines that makes skipped words common and with a small one.
     #[test]
     fn keys_in_company_are_as_alone() {
         let all: Vec<KeyHash> =

@@ -30,7 +30,7 @@ impl Placed for InLines {
         all_set(|word, now| contains_shared(level, line, word, now), || stream.next(), self.probes())
     }
 
-    /// The mean of `(ones / 512)^probes` over the lines.
+    /// The rate as the mean of `(ones / 512)^probes` over the lines.
     fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error> {
         let mut blocks_with = vec![0; LINE_BITS as usize + 1];
         for line in words.as_chunks::<8>().0 {
@@ -39,7 +39,7 @@ impl Placed for InLines {
         self.law.fpr_at_block_fills(&blocks_with)
     }
 
-    /// Checks that the header has as many bits per line as this version knows.
+    /// Checks that the header has the number of bits per line that this version supports.
     fn check_fields(fields: &Fields, parameters: usize) -> Result<(), FormatError> {
         check_field("block bits", fields.u64(parameters), Expected::Exactly(LINE_BITS))?;
         let bits = fields.u64_within("bits", at::BITS, LINE_BITS, MAX_BITS)?;
@@ -52,8 +52,8 @@ impl Placed for InLines {
     }
 }
 
-/// Bits in lines of 512. No running count of the set bits is kept, because it would slow down every
-/// insertion.
+/// Bits in lines of 512. There is no running count of the set bits, because it would slow down
+/// every insertion.
 pub struct Lined<K: Backing = Owned> {
     /// Eight words per line.
     words: K::Words,
@@ -177,8 +177,8 @@ impl Batches<InLines> for Flights {
         Flights::of(Level::detect(), scheme)
     }
 
-    /// The numbers were measured by `bench/src/begin`. In cache there is nothing to prefetch, and a
-    /// batch of insertions never pays.
+    /// The limits were measured by `bench/src/begin`. In cache there is nothing to prefetch, so a
+    /// batch of insertions is never faster there.
     fn few(scheme: &InLines, doing: Doing) -> usize {
         match (scheme.bits() > IN_CACHE, doing) {
             (true, _) => 32,
@@ -197,7 +197,7 @@ impl Batches<InLines> for Flights {
         answers
     }
 
-    /// Goes through the keys in order, because a key may repeat within the batch.
+    /// Inserts the keys in order, because a key may repeat within the batch.
     fn insert<K: Writable>(&mut self, scheme: &InLines, storage: &mut Lined<K>, batch: Batch<'_>) -> BatchAnswers {
         let (level, mut new) = (storage.level, BatchAnswers::default());
         self.fly(

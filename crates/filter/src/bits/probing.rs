@@ -1,42 +1,32 @@
 //! Batches of the standard scheme, whose probes can be anywhere.
 
+use super::drawn::Drawn;
 use super::words::get;
 use super::{Bits, IN_CACHE, Spread};
-use crate::arch::{LANES, Lanes, Level, all_set_at, digits, first_digits, prefetch, word};
+use crate::arch::{LANES, Level, all_set_at, prefetch, word};
 use crate::backing::{Backing, Writable};
 use crate::bulk::{BATCH, Batch, BatchAnswers, Group, Hashes, each, mark};
-use crate::scheme::{Batches, Doing, Standard, digit};
+use crate::scheme::{Batches, Doing, SideBySide, Standard, digit};
 use crate::word::Word;
 
-/// The largest number of probes that are computed in advance. A key with more probes, at rates
-/// below 1e-9, is handled alone.
-const MOST_AHEAD: usize = 32;
-
-/// State that is reused from batch to batch: room for positions, because clearing it would take as
-/// long as filling it, and the hit rate of the last batch.
+/// State that is reused from batch to batch: an array for positions, because clearing it would take
+/// as long as filling it, and whether the last batch had mostly hits.
 pub struct Probing {
     level: Level,
-    /// Whether prefetching the positions is worth its time.
+    /// Whether prefetching the positions saves more time than it takes.
     is_far: bool,
-    /// One row per probe, one lane per key. The array is flat, because the compiler clears an array
-    /// of arrays element by element, with 512 instructions.
-    ahead: Ahead,
-    /// Whether most keys of the last batch were contained, and so probably of the next: a key that
-    /// is contained needs all its probes, another needs about two.
+    drawn: Drawn,
+    /// Whether most keys of the last batch were contained, and so probably most of the next batch
+    /// are: a lookup of a contained key takes all its probes, any other about two.
     mostly_hits: bool,
 }
 
-/// Positions at whole cache lines: otherwise every vector of eight would lie in two, which made
-/// batches of hits take up to half as long again, depending on where the stack began.
-#[repr(align(64))]
-struct Ahead([u64; MOST_AHEAD * LANES]);
-
 impl Batches<Standard> for Probing {
     fn new(scheme: &Standard) -> Probing {
-        Probing { level: Level::detect(), is_far: scheme.bits() > IN_CACHE, ahead: Ahead([0; MOST_AHEAD * LANES]), mostly_hits: false }
+        Probing { level: Level::detect(), is_far: scheme.bits() > IN_CACHE, drawn: Drawn::new(scheme), mostly_hits: false }
     }
 
-    /// The numbers were measured by `bench/src/begin`.
+    /// The limits were measured by `bench/src/begin`.
     fn few(scheme: &Standard, _: Doing) -> usize {
         if scheme.bits() > IN_CACHE { 8 } else { 128 }
     }
@@ -64,9 +54,10 @@ impl Probing {
     fn all_probes<W: Word>(&mut self, scheme: &Standard, bits: &[W], hashes: &Hashes) -> BatchAnswers {
         let mut answers = BatchAnswers::default();
         for (number, group) in hashes.groups().enumerate() {
-            let found = match self.look_ahead(scheme, bits, group) {
-                Some(probes) => all_set_at(self.level, bits, &self.ahead.0.as_chunks().0[..probes]) & group.lanes(),
-                None => group.answers(|hash| scheme.positions(hash).all(|position| get(bits, position))),
+            let found = if self.look_ahead(scheme, bits, group) {
+                all_set_at(self.level, bits, self.drawn.rows()) & group.lanes()
+            } else {
+                group.answers(|hash| scheme.positions(hash).all(|position| get(bits, position)))
             };
             answers[number * LANES / 64] |= u64::from(found) << (number * LANES % 64);
         }
@@ -79,15 +70,14 @@ impl Probing {
     fn set<K: Writable>(&mut self, scheme: &Standard, bits: &mut Bits<K>, hashes: &Hashes) -> (BatchAnswers, u64) {
         let (mut answers, mut newly_set) = (BatchAnswers::default(), 0);
         for (number, group) in hashes.groups().enumerate() {
-            let known = self.look_ahead(scheme, bits.words(), group);
+            let is_drawn = self.look_ahead(scheme, bits.words(), group);
             for lane in 0..group.count {
                 let before = newly_set;
-                match known {
-                    Some(probes) => {
-                        let mut set = bits.setter();
-                        self.positions(probes, lane).for_each(|position| newly_set += u64::from(set(position)));
-                    }
-                    None => scheme.positions(group.hash(lane)).for_each(|position| newly_set += u64::from(bits.set(position))),
+                if is_drawn {
+                    let mut set = bits.setter();
+                    self.drawn.of(lane).for_each(|position| newly_set += u64::from(set(position)));
+                } else {
+                    scheme.positions(group.hash(lane)).for_each(|position| newly_set += u64::from(bits.set(position)));
                 }
                 mark(&mut answers, number * LANES + lane, newly_set > before);
             }
@@ -95,62 +85,37 @@ impl Probing {
         (answers, newly_set)
     }
 
-    /// The positions of one key of the group that was prefetched.
+    /// Draws the positions of a group, and prefetches them if that saves time. Returns false if its
+    /// keys must be handled alone.
     #[inline(always)]
-    fn positions(&self, probes: usize, lane: usize) -> impl Iterator<Item = u64> {
-        self.ahead.0.as_chunks::<LANES>().0[..probes].iter().map(move |positions| positions[lane])
-    }
-
-    /// Computes the positions of a group, prefetches them if that is worth its time, and returns
-    /// how many each key has; `None` if keys must be handled alone: with too many probes, or if a
-    /// word is skipped.
-    #[inline(always)]
-    fn look_ahead<W: Word>(&mut self, scheme: &Standard, bits: &[W], group: Group<'_>) -> Option<usize> {
-        let ahead = self.ahead.0.as_chunks_mut().0.get_mut(..scheme.probes() as usize)?;
-        let mut rest = [0; LANES];
-        for (probe, positions) in (0..).zip(ahead) {
-            if !draw(self.level, scheme, group, probe, &mut rest, positions) {
-                return None;
-            }
-            if self.is_far {
+    fn look_ahead<W: Word>(&mut self, scheme: &Standard, bits: &[W], group: Group<'_>) -> bool {
+        let is_far = self.is_far;
+        self.drawn.draw(self.level, scheme, group, |positions| {
+            if is_far {
                 positions.iter().take(group.count).for_each(|position| prefetch(bits, position >> 6));
             }
-        }
-        Some(scheme.probes() as usize)
+        })
     }
-}
-
-/// Computes the positions of this probe, from what is left of the words or from new ones. Returns
-/// false if a key would have to skip its word.
-#[inline(always)]
-pub(super) fn draw(level: Level, scheme: &Standard, group: Group<'_>, probe: u32, rest: &mut Lanes, positions: &mut Lanes) -> bool {
-    let Some(number) = scheme.new_word(probe) else {
-        digits(level, rest, scheme.bits(), positions);
-        return true;
-    };
-    let mut room = [0; LANES];
-    let words = group.words(level, number, &mut room);
-    first_digits(level, words, scheme.bits(), scheme.draws().tuples, scheme.draws().threshold, positions, rest)
 }
 
 /// Goes through the probes one after the other, and only through the keys that are still undecided.
-/// In memory, the next probe of each key is prefetched while the others are looked up. In cache,
-/// the gain is that no branch is mispredicted: a key is kept or dropped by arithmetic instead of by
-/// a branch that is wrong every other time.
+/// In memory, the next probe of each key is prefetched while the other keys are looked up. In
+/// cache, the gain is that no branch is mispredicted: keys are selected by arithmetic instead of by
+/// a branch that would be mispredicted every other time.
 ///
-/// The first two positions are computed for all keys side by side, because half of them need the
-/// second; later ones are computed key by key. A key that skips a word is answered alone at the
+/// The first two positions are computed for all keys together, because half of the keys need the
+/// second; later ones are computed key by key. A key that skips a word is looked up alone at the
 /// end.
 ///
-/// Returns `None` if most keys survive two probes, because then most keys are contained.
+/// Returns `None` if most keys pass two probes, because then most keys are contained.
 fn survivors<W: Word>(level: Level, scheme: &Standard, bits: &[W], hashes: &Hashes) -> Option<BatchAnswers> {
     let (mut first, mut second, mut rest) = ([0; BATCH], [0; BATCH], [0; BATCH]);
     let (mut answers, mut alone) = (BatchAnswers::default(), BatchAnswers::default());
     let lanes = first.as_chunks_mut().0.iter_mut().zip(second.as_chunks_mut().0).zip(rest.as_chunks_mut().0);
     for (number, (group, ((first, second), rest))) in hashes.groups().zip(lanes).enumerate() {
-        let mut drawn = draw(level, scheme, group, 0, rest, first);
+        let mut drawn = scheme.draw(level, group, 0, rest, first);
         first.iter().take(group.count).for_each(|position| prefetch(bits, position >> 6));
-        drawn &= draw(level, scheme, group, 1, rest, second);
+        drawn &= scheme.draw(level, group, 1, rest, second);
         if !drawn {
             (0..group.count).for_each(|lane| mark(&mut alone, number * LANES + lane, true));
         }
@@ -186,7 +151,7 @@ fn survivors<W: Word>(level: Level, scheme: &Standard, bits: &[W], hashes: &Hash
     Some(answers)
 }
 
-/// Answers these keys one by one, and replaces earlier answers.
+/// Looks up these keys one by one, and replaces their previous answers.
 #[cold]
 fn answer_alone<W: Word>(scheme: &Standard, bits: &[W], hashes: &Hashes, alone: BatchAnswers, answers: &mut BatchAnswers) {
     answers.iter_mut().zip(alone).for_each(|(answers, alone)| *answers &= !alone);
@@ -201,7 +166,8 @@ fn answer_alone<W: Word>(scheme: &Standard, bits: &[W], hashes: &Hashes, alone: 
     });
 }
 
-/// Keeps those of the first `count` keys whose position is set, in order, and returns their number.
+/// Selects those of the first `count` keys whose position is set, in order, and returns their
+/// number.
 #[inline(always)]
 fn keep<W: Word>(alive: &mut [u8; BATCH], count: usize, bits: &[W], positions: &[u64; BATCH]) -> usize {
     let mut kept = 0;

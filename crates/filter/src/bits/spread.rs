@@ -56,7 +56,7 @@ spread! {
 /// Bits with a running count of those that are set.
 pub struct Spread<K: Backing = Owned> {
     pub(super) bits: Bits<K>,
-    /// The number of set bits, kept exact where they were counted.
+    /// The number of set bits; it is exact if they were counted.
     pub(super) ones: K::Known<u64>,
 }
 
@@ -184,7 +184,7 @@ fn slice_ones(scheme: &impl Scheme, words: &[impl Reads]) -> Vec<u64> {
     (0..slices).map(|slice| count_ones_in(words, start(slice)..start(slice + 1))).collect()
 }
 
-/// Batches for schemes that are not built for speed: one key after the other.
+/// Batches of a scheme that has no faster way: one key after the other.
 pub struct OneByOne;
 
 impl<S: Scheme> Batches<S> for OneByOne {

@@ -27,7 +27,7 @@ where
 }
 
 impl<K: Backing<Words = AlignedWords>> Bits<K> {
-    /// Bits that are all 0. An error if the memory cannot be allocated.
+    /// Bits that are all 0. Returns an error if the memory cannot be allocated.
     pub(crate) fn zeroed(bits: u64) -> Result<Bits<K>, BuildError> {
         let refuse = || BuildError::Memory { bytes: words_for(bits).saturating_mul(8) };
         let count = usize::try_from(words_for(bits)).map_err(|_| refuse())?;
@@ -36,13 +36,13 @@ impl<K: Backing<Words = AlignedWords>> Bits<K> {
 }
 
 impl<K: Backing> Bits<K> {
-    /// Takes the words without checking them.
+    /// Wraps the words without checking them.
     pub(crate) fn unread(words: K::Words) -> Bits<K> {
         Bits { words }
     }
 
-    /// Takes the words if they can be those of this many bits: the right number of words, and 0
-    /// beyond the last bit.
+    /// Wraps the words if there is the right number of them for this many bits, and all bits beyond
+    /// the last are 0.
     pub(crate) fn from_words(words: K::Words, bits: u64) -> Option<Bits<K>> {
         let beyond = match bits % 64 {
             0 => 0,
@@ -63,15 +63,15 @@ impl<K: Backing> Bits<K> {
         self.words
     }
 
-    /// A function that reports whether a bit is set, like [`get`], for many calls in a row: the
-    /// location of the words is looked up once.
+    /// A function that reports whether a bit is set, like [`get`]. For many calls in a row, it
+    /// finds the words in memory only once.
     #[inline(always)]
     pub(crate) fn getter(&self) -> impl Fn(u64) -> bool {
         let words = &self.words[..];
         move |position| get(words, position)
     }
 
-    /// The number of bits that are set in both; both must have the same length.
+    /// The number of bits that are set in both filters, which must have the same length.
     pub(crate) fn count_common(&self, other: &Bits<K>) -> u64 {
         count_pairs(&self.words, &other.words, |word, other| word & other)
     }
@@ -88,8 +88,8 @@ impl<K: Writable> Bits<K> {
         set(&mut self.words, position)
     }
 
-    /// A function that sets bits, like [`set`](Self::set), for many calls in a row: the location of
-    /// the words is looked up once, not again after every write.
+    /// A function that sets bits, like [`set`](Self::set). During many successive calls, the
+    /// address of the words is loaded only once, and not again after every write.
     #[inline(always)]
     pub(crate) fn setter(&mut self) -> impl FnMut(u64) -> bool {
         let words = &mut self.words[..];
@@ -118,7 +118,8 @@ pub(crate) fn count_ones<W: Reads>(words: &[W]) -> u64 {
     words.iter().map(|word| u64::from(word.read().count_ones())).sum()
 }
 
-/// The set bits of what `combine` makes of each word and the other's, of vectors of one length.
+/// The number of set bits after `combine` is applied to each pair of words; both slices must have
+/// the same length.
 pub(crate) fn count_pairs<V: Reads, W: Reads>(words: &[V], other: &[W], combine: impl Fn(u64, u64) -> u64) -> u64 {
     words.iter().zip(other).map(|(word, other)| u64::from(combine(word.read(), other.read()).count_ones())).sum()
 }
@@ -136,14 +137,14 @@ pub(crate) fn count_ones_in<W: Reads>(words: &[W], range: Range<u64>) -> u64 {
     u64::from((read(first) & from).count_ones()) + count_ones(whole) + u64::from((read(last) & below).count_ones())
 }
 
-/// Replaces each word with what `combine` makes of it and of the other's; both must have the same
-/// length.
+/// Replaces each word with the result of `combine` for it and the other slice's word; both slices
+/// must have the same length.
 pub(crate) fn combine<V: Word, W: Word>(words: &mut [V], other: &[W], combine: impl Fn(u64, u64) -> u64) {
     words.iter_mut().zip(other).for_each(|(word, other)| *word = V::of(combine(word.get(), other.get())));
 }
 
-/// Whether a bit is set; positions beyond the end count as 0. No scheme produces such positions;
-/// `get` on the vector instead of an index only avoids the code for a panic.
+/// Whether a bit is set; positions beyond the end count as unset. No scheme produces such
+/// positions; `get` is used instead of an index only to avoid the code for a panic.
 #[inline(always)]
 pub(crate) fn get<W: Word>(words: &[W], position: u64) -> bool {
     words.get((position >> 6) as usize).is_some_and(|word| word.get() >> (position & 63) & 1 == 1)

@@ -19,12 +19,12 @@ impl<S: Scheme> FilterOf<S> {
     /// rate is at most `rate` on average over seeds, and this one filter keeps `rate` with a
     /// probability of at least 99.9%; both are proven. Use [`Plan::new`] and
     /// [`from_plan`](Self::from_plan) for another confidence, or to guarantee only the average
-    /// ([`Target::mean`]), which takes fewer bits. The items are an integer of any type. The rate
-    /// is an `f64`, which stands for the shortest decimal that it prints as, a text like `"0.1%"`
-    /// or `"1/1000"`, or a [`Rate`].
+    /// ([`Target::mean`]), which takes fewer bits. The number of items can be an integer of any
+    /// type. The rate is an `f64`, which stands for the shortest decimal that it prints as, a text
+    /// like `"0.1%"` or `"1/1000"`, or a [`Rate`].
     ///
-    /// Finding the size takes well below a millisecond at ordinary parameters, and some
-    /// milliseconds for a blocked filter.
+    /// Finding the size takes well below a millisecond from a thousand items on, and some
+    /// milliseconds for fewer items (some 4 for a hundred) and for a blocked filter.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -34,9 +34,9 @@ impl<S: Scheme> FilterOf<S> {
     /// ```
     ///
     /// # Errors
-    /// `items` is 0; the rate is not strictly between 0 and 1, or below what a 128-bit hash can
-    /// reach for that many items; the scheme has two hashes, and so no guarantee for one filter;
-    /// the memory cannot be allocated; there are no random numbers.
+    /// `items` is 0. The rate is not strictly between 0 and 1, or is below what a 128-bit hash can
+    /// reach for that many items. The scheme derives positions from two hashes, and so has no
+    /// guarantee for one filter. The memory cannot be allocated. There are no random numbers.
     #[cfg(feature = "random")]
     pub fn new<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<FilterOf<S>, BuildError>
     where
@@ -45,9 +45,10 @@ impl<S: Scheme> FilterOf<S> {
         FilterOf::with_hasher(items, rate, PortableHasher::random()?)
     }
 
-    /// The filter of a plan, with a random seed. Use it for many filters of one size, because
-    /// making a plan takes up to some milliseconds and the same plan can be used again; and for
-    /// plans from bits and items, with a memory cap, for the average alone, or with given probes.
+    /// A filter made from a plan, with a random seed. Use this for many filters of one size,
+    /// because making a plan takes up to some milliseconds and the same plan can be used again. Use
+    /// it also for plans from bits and items, with a limit on the memory, for the average alone, or
+    /// with a given number of probes.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Plan, Target};
@@ -58,7 +59,7 @@ impl<S: Scheme> FilterOf<S> {
     /// ```
     ///
     /// # Errors
-    /// The plan is for another scheme than that of the type; it has more than
+    /// The plan is for another scheme than the type's; it has more than
     /// [`MAX_PROBES`](crate::MAX_PROBES) probes; the memory cannot be allocated; there are no
     /// random numbers.
     #[cfg(feature = "random")]
@@ -68,8 +69,8 @@ impl<S: Scheme> FilterOf<S> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// [`new`](FilterOf::new) with a custom hasher: a known seed, [`PortableHasher::sip13`] for
-    /// untrusted keys, or a [`ForeignHasher`](crate::ForeignHasher).
+    /// Like [`new`](FilterOf::new), with a custom hasher: one with a known seed,
+    /// [`PortableHasher::sip13`] for untrusted keys, or a [`ForeignHasher`](crate::ForeignHasher).
     ///
     /// ```
     /// use truebloom::{BloomFilter, PortableHasher, Seed};
@@ -80,7 +81,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// ```
     ///
     /// # Errors
-    /// As for [`new`](Self::new), except that no random numbers are needed.
+    /// The errors of [`new`](Self::new), except that no random numbers are needed.
     pub fn with_hasher<R: TryInto<Rate>>(items: impl ItemCount, rate: R, hasher: H) -> Result<FilterOf<S, H>, BuildError>
     where
         BuildError: From<R::Error>,
@@ -89,12 +90,12 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         FilterOf::from_plan_with_hasher(&Plan::new(&target)?, hasher)
     }
 
-    /// [`from_plan`](FilterOf::from_plan) with a custom hasher.
+    /// Like [`from_plan`](FilterOf::from_plan), with a custom hasher.
     ///
     /// # Errors
-    /// As for [`from_plan`](FilterOf::from_plan), or the plan was made for a wider hash than the
-    /// hasher's [`HASH_BITS`](KeyHasher::HASH_BITS): equal hashes could then raise the rate above
-    /// the plan's.
+    /// The errors of [`from_plan`](FilterOf::from_plan); or the plan was made for a wider hash than
+    /// the hasher's [`HASH_BITS`](KeyHasher::HASH_BITS), so that equal hashes could raise the rate
+    /// above the plan's.
     pub fn from_plan_with_hasher(plan: &Plan, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
         let scheme = S::with_id(plan.scheme, plan.bits, plan.probes).map_err(|error| match error {
             BuildError::Scheme { expected, found } => BuildError::Planned { expected, found },
@@ -124,10 +125,10 @@ impl<S: Scheme> FilterOf<S> {
 }
 
 impl FilterOf<AnyScheme> {
-    /// The same filter with the standard scheme as its type, which is faster.
+    /// Converts the filter to the type of the standard scheme, which is faster.
     ///
     /// # Errors
-    /// The unchanged filter, if its scheme is another.
+    /// If the filter has another scheme, the unchanged filter.
     pub fn into_standard(self) -> Result<FilterOf<Standard>, Box<FilterOf<AnyScheme>>> {
         match self.head.scheme {
             AnyScheme::Standard(scheme) => {
@@ -140,8 +141,8 @@ impl FilterOf<AnyScheme> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// An empty filter of this scheme, whose bits and probes it takes, without a capacity and
-    /// without a rate that was asked for.
+    /// An empty filter of this scheme, with the scheme's bits and probes, but without a capacity
+    /// and without a rate that was asked for.
     ///
     /// ```
     /// use truebloom::scheme::{AnyScheme, SchemeId};
@@ -169,12 +170,12 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         Ok(if touched.is_some_and(|touched| touched < pages / 4) { filter.with_small_pages() } else { filter })
     }
 
-    /// The same filter on pages of 4 KiB, for a filter that will hold far fewer keys than it was
-    /// sized for: each key then touches at most one small page per probe. By default, filters from
-    /// 2 MiB on ask the system for huge pages, with which random accesses to a full filter take a
-    /// half to a third of the time. Filters planned for so few keys that these would touch less
-    /// than a quarter of the pages use small pages from the start. Call it before the first key:
-    /// what is already on huge pages stays there.
+    /// Moves the filter to memory pages of 4 KiB. Use this for a filter that will hold far fewer
+    /// keys than it was sized for: each key then touches at most one small page per probe. By
+    /// default, filters from 2 MiB on ask the system for huge pages, with which random accesses to
+    /// a full filter take a half to a third of the time. Filters that are planned for so few keys
+    /// that the keys touch less than a quarter of the huge pages use small pages from the start.
+    /// Call it before the first key is inserted: data that is already on huge pages stays there.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -188,10 +189,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         self
     }
 
-    /// The filter with the items and the rate that it must keep.
+    /// Sets the number of items and the rate that the filter must keep.
     ///
     /// # Errors
-    /// The law of its scheme does not prove the rate for that many items.
+    /// The scheme's law does not prove the rate for that many items.
     pub fn planned_for(mut self, items: u64, rate: Option<Rate>) -> Result<FilterOf<S, H>, BuildError> {
         if let Some(asked) = rate
             && !self.law().meets(items, &asked, H::HASH_BITS)?
@@ -204,10 +205,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// The same filter, prepared for many clones: the filter and all its clones share one copy of
-    /// hasher, scheme, capacity and rate, and each clone takes 64 bytes beside its bits. The clones
-    /// of an empty filter have one plan and one seed, so they can be merged, and a key is hashed
-    /// once for all of them.
+    /// Prepares the filter for many clones: the filter and its clones share one copy of hasher,
+    /// scheme, capacity and rate, and each clone takes 64 bytes beside its bits. The clones of an
+    /// empty filter have the same plan and seed, so they can be merged, and a key needs to be
+    /// hashed only once for all of them.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -226,7 +227,8 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher + Clone> FilterOf<S, H, Shared> {
-    /// The same filter with its own copy of everything that clones share, which is a little faster.
+    /// Gives the filter its own copy of everything that clones share, which makes it a little
+    /// faster.
     pub fn into_owned(self) -> FilterOf<S, H> {
         let FilterOf { head, storage, counts } = self;
         FilterOf { head: Owned::head(Head::clone(&head)), storage: Storage::with_known(storage.into_known()), counts }

@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 use core::marker::PhantomData;
 use truebloom_math::{Plan, Promise, Rate, Target};
 
-/// The parameters of a filter that is to be made; begins with [`FilterOf::builder`].
+/// The parameters of a filter that is to be made; start with [`FilterOf::builder`].
 ///
 /// Two of items, rate and bits make a plan with its guarantee; bits and probes alone make a filter
 /// without a guarantee. An error in any step is reported when the filter is made.
@@ -35,8 +35,8 @@ pub struct FilterBuilder<S, H = Unseeded> {
     scheme: PhantomData<S>,
 }
 
-/// Stands for the hasher while none is given: every filter gets a random seed, and every family one
-/// seed for all its filters.
+/// Stands in for the hasher until one is given: without one, every filter gets a random seed, and
+/// every family one random seed for all its filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unseeded;
 
@@ -44,9 +44,9 @@ pub struct Unseeded;
 /// [`filter`](Self::filter) makes the next one.
 ///
 /// Filters made with [`FilterOf::new`] have different seeds and can never be merged. A family is
-/// determined by a few numbers: another process makes the same family from the [`plan`](Self::plan)
-/// and the [`hasher`](Self::hasher), or a filter of it by [`open`](crate::FilterOf::open) and
-/// [`clear`](crate::FilterOf::clear).
+/// determined by a few numbers. Another process can make the same family from the
+/// [`plan`](Self::plan) and the [`hasher`](Self::hasher), or make an empty filter of it by
+/// [`open`](crate::FilterOf::open) and [`clear`](crate::FilterOf::clear).
 ///
 /// ```
 /// use truebloom::BloomFilter;
@@ -64,7 +64,7 @@ pub struct FilterFamily<S: Scheme, H: KeyHasher = PortableHasher> {
     hasher: H,
 }
 
-/// What all filters of a family have in common.
+/// The size that all filters of a family have in common.
 #[derive(Clone, Debug, PartialEq)]
 enum Size<S> {
     Planned(Box<Plan>),
@@ -72,8 +72,8 @@ enum Size<S> {
 }
 
 impl<S: Scheme> FilterOf<S> {
-    /// Builds a filter step by step, for a seed, a hasher, a cap on the memory, another confidence,
-    /// a given size, or a family.
+    /// Starts a filter for which you choose a seed, a hasher, a limit on the memory, another
+    /// confidence, or a size, or starts a family.
     pub fn builder() -> FilterBuilder<S> {
         FilterBuilder { target: Target::new().scheme(S::ID), hasher: Unseeded, problem: None, scheme: PhantomData }
     }
@@ -89,7 +89,7 @@ impl<S, H> FilterBuilder<S, H> {
         self
     }
 
-    /// The false-positive rate asked for: `0.001`, `"0.1%"`, or a [`Rate`].
+    /// The requested false-positive rate: `0.001`, `"0.1%"`, or a [`Rate`].
     pub fn rate<R: TryInto<Rate>>(mut self, rate: R) -> FilterBuilder<S, H>
     where
         BuildError: From<R::Error>,
@@ -107,13 +107,13 @@ impl<S, H> FilterBuilder<S, H> {
         self
     }
 
-    /// The probes per key; by default, the plan's.
+    /// The number of probes per key; by default, the plan's.
     pub fn probes(mut self, probes: u32) -> FilterBuilder<S, H> {
         self.target.probes = Some(probes);
         self
     }
 
-    /// The most bits that it may have.
+    /// The largest number of bits that the filter may have.
     pub fn max_bits(mut self, bits: u64) -> FilterBuilder<S, H> {
         self.target.max_bits = Some(bits);
         self
@@ -142,39 +142,39 @@ impl<S, H> FilterBuilder<S, H> {
 
 #[cfg(feature = "random")]
 impl<S: Scheme> FilterBuilder<S> {
-    /// The filter, with a random seed.
+    /// Makes the filter, with a random seed.
     ///
     /// # Errors
-    /// A step was wrong; the rate is out of reach; the steps do not determine a size; the memory
-    /// cannot be allocated; there are no random numbers.
+    /// One of the parameters is invalid; the rate is out of reach; the parameters do not determine
+    /// a size; the memory cannot be allocated; there are no random numbers.
     pub fn build(self) -> Result<FilterOf<S>, BuildError> {
         self.family()?.filter()
     }
 
-    /// The filters of one size that share a random seed, so that they can be merged.
+    /// Makes a family: filters of one size that share a random seed, so that they can be merged.
     ///
     /// # Errors
-    /// As for [`build`](Self::build), except that no memory is needed.
+    /// The errors of [`build`](Self::build), except that no memory is needed.
     pub fn family(self) -> Result<FilterFamily<S>, BuildError> {
         self.hasher(PortableHasher::random()?).family()
     }
 }
 
 impl<S: Scheme, H: KeyHasher> FilterBuilder<S, H> {
-    /// The filter, with this hasher.
+    /// Makes the filter, with the hasher that was given.
     ///
     /// # Errors
-    /// A step was wrong; the rate is out of reach; the steps do not determine a size; the memory
-    /// cannot be allocated.
+    /// One of the parameters is invalid; the rate is out of reach; the parameters do not determine
+    /// a size; the memory cannot be allocated.
     pub fn build(self) -> Result<FilterOf<S, H>, BuildError> {
         let FilterFamily { size, hasher } = self.family()?;
         size.filter(hasher)
     }
 
-    /// The filters of one size and this hasher.
+    /// Makes a family: filters of one size with the hasher that was given.
     ///
     /// # Errors
-    /// As for [`build`](Self::build), except that no memory is needed.
+    /// The errors of [`build`](Self::build), except that no memory is needed.
     pub fn family(self) -> Result<FilterFamily<S, H>, BuildError> {
         let FilterBuilder { target, hasher, problem, .. } = self;
         if let Some(problem) = problem {
@@ -192,8 +192,8 @@ impl<S: Scheme, H: KeyHasher> FilterBuilder<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterFamily<S, H> {
-    /// The filters of a plan and a hasher. Making the first one checks that the plan fits the
-    /// scheme and the hasher.
+    /// A family made from a plan and a hasher. Whether the plan fits the scheme and the hasher is
+    /// checked when the first filter is made.
     pub fn from_plan(plan: Plan, hasher: H) -> FilterFamily<S, H> {
         FilterFamily { size: Size::Planned(Box::new(plan)), hasher }
     }
@@ -201,8 +201,8 @@ impl<S: Scheme, H: KeyHasher> FilterFamily<S, H> {
     /// Makes the next filter, which is empty.
     ///
     /// # Errors
-    /// The memory cannot be allocated; the plan is for another scheme than that of the type, or for
-    /// a wider hash.
+    /// The memory cannot be allocated; the plan is for another scheme than the type's, or for a
+    /// wider hash.
     pub fn filter(&self) -> Result<FilterOf<S, H>, BuildError>
     where
         H: Clone,
@@ -210,7 +210,7 @@ impl<S: Scheme, H: KeyHasher> FilterFamily<S, H> {
         self.size.clone().filter(self.hasher.clone())
     }
 
-    /// The plan of all filters of the family; `None` if their size was given.
+    /// The plan of all filters of the family; `None` if their size was given directly.
     pub fn plan(&self) -> Option<&Plan> {
         match &self.size {
             Size::Planned(plan) => Some(plan),

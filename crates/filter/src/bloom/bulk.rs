@@ -30,8 +30,8 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
         new
     }
 
-    /// Like [`insert_all`](Self::insert_all), but calls `is_new` for each key, in order, instead of
-    /// returning a mask.
+    /// Like [`insert_all`](Self::insert_all), but calls `is_new` with the answer for each key, in
+    /// order, instead of returning all answers.
     pub fn insert_each<I: IntoIterator<Item: Key>>(&mut self, keys: I, mut is_new: impl FnMut(bool)) {
         let keys = keys.into_iter();
         if self.inserts_singly(&keys) {
@@ -40,7 +40,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
         self.insert_batches(|hasher| bulk::hashing(hasher, keys), |answers, count| bulk::each(answers, count, &mut is_new));
     }
 
-    /// [`insert_all`](Self::insert_all) of keys that are already hashed.
+    /// Like [`insert_all`](Self::insert_all), for keys that are already hashed.
     pub fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers {
         if self.inserts_singly(&hashes.iter()) {
             return hashes.iter().map(|hash| self.insert_hash(*hash)).collect();
@@ -70,8 +70,8 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// Which of the keys are contained: the same answers as from calling
-    /// [`contains`](Self::contains) for each. It is faster, because while some keys are looked up,
-    /// the next probe of every other undecided key is prefetched.
+    /// [`contains`](Self::contains) for each. This method is faster, because while some keys are
+    /// looked up, the next probes of the other undecided keys are prefetched.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -91,8 +91,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         found
     }
 
-    /// Like [`contains_all`](Self::contains_all), but calls a function for each key, in order,
-    /// instead of returning a mask.
+    /// Like [`contains_all`](Self::contains_all), but calls a function with the answer for each
+    /// key, in order, instead of returning all answers.
     pub fn contains_each<I: IntoIterator<Item: Key>>(&self, keys: I, mut is_contained: impl FnMut(bool)) {
         let keys = keys.into_iter();
         if self.asks_singly(&keys) {
@@ -101,7 +101,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         self.contains_batches(bulk::hashing(&self.head.hasher, keys), |answers, count| bulk::each(answers, count, &mut is_contained));
     }
 
-    /// [`contains_all`](Self::contains_all) of keys that are already hashed.
+    /// Like [`contains_all`](Self::contains_all), for keys that are already hashed.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
         if self.asks_singly(&hashes.iter()) {
             return hashes.iter().map(|hash| self.contains_hash(*hash)).collect();
@@ -111,7 +111,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         found
     }
 
-    /// A function that counts how many of some keys are contained, and that any thread can call.
+    /// A function that counts how many keys of a slice are contained; any thread can call it.
     pub(crate) fn counter<Q: Key>(&self) -> impl Fn(&[Q]) -> usize + Send + Sync + '_
     where
         for<'q> &'q Q: Key,

@@ -1,8 +1,8 @@
-//! What a filter counts of the keys that it was offered.
+//! How often keys were offered to a filter, and how many of these offers set a bit.
 
 use crate::bulk::BatchAnswers;
 
-/// What a filter counts of the keys that it was offered.
+/// How often keys were offered to a filter, and how many of these offers set a bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) offered: u64,
@@ -13,14 +13,15 @@ pub(crate) struct Counts {
 /// Where a filter's bits come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// From offers, each of which was counted.
+    /// The set bits come from offers, and each offer was counted.
     #[default]
     Offered,
-    /// From a union, so that the number of items has only bounds.
+    /// The bits come from a union, so there are only bounds on the number of items.
     Merged,
-    /// From an intersection.
+    /// The bits come from an intersection.
     Intersection {
-        /// Offers that are certainly not of its keys: those beyond its smallest input.
+        /// The number of offers that certainly do not belong to the filter's keys: `offered` beyond
+        /// that of the smallest input.
         excluded: u64,
     },
 }
@@ -30,20 +31,20 @@ impl Counts {
         self.origin != Origin::Offered
     }
 
-    /// For an intersection, the offers that are certainly not of its keys; `None` for other
-    /// filters.
+    /// For an intersection, the number of offers that certainly do not belong to its keys; `None`
+    /// for other filters.
     pub(crate) fn excluded(self) -> Option<u64> {
         if let Origin::Intersection { excluded } = self.origin { Some(excluded) } else { None }
     }
 
-    /// Upper bound on the distinct keys held.
+    /// An upper bound on the number of distinct keys.
     pub(crate) fn most_items(self) -> u64 {
         // A saturated count bounds nothing.
         if self.offered == u64::MAX { u64::MAX } else { self.offered.saturating_sub(self.excluded().unwrap_or(0)) }
     }
 
     /// Counts a batch of offered keys; `new` says which of them were new. The sums saturate,
-    /// because a file may contain any count.
+    /// because the counts in a file may be as large as possible.
     pub(crate) fn add(&mut self, offered: usize, new: &BatchAnswers) {
         let changed: u32 = new.iter().map(|word| word.count_ones()).sum();
         self.offered = self.offered.saturating_add(offered as u64);
@@ -66,21 +67,22 @@ macro_rules! count_methods {
             self.counts.changed
         }
 
-        /// Whether the filter is the result of a union or an intersection. Then only bounds on its
-        /// number of keys are known, and its fill cannot be tested against a prediction.
+        /// Whether the filter is the result of a union or an intersection. If so, there are only
+        /// bounds on its number of keys, and its fill cannot be tested against a prediction.
         pub fn is_merged(&self) -> bool {
             self.counts.is_merged()
         }
 
-        /// Whether an intersection went into the filter. Its fill then says nothing about the
-        /// number of items, because bits that two sets share by chance stay set. The mark stays
-        /// until the filter is cleared. Filters that grow cannot be intersected.
+        /// Whether the filter is an intersection, or a merge with one. If so, its fill says nothing
+        /// about the number of items, because bits that two sets share by chance stay set. The mark
+        /// stays until the filter is cleared. Filters that grow cannot be intersected.
         pub fn is_intersection(&self) -> bool {
             self.counts.excluded().is_some()
         }
 
-        /// The largest number of distinct keys that it can hold: the offers; for an intersection,
-        /// those of its smallest input and what was inserted since.
+        /// The largest number of distinct keys that the filter can hold. The number of all
+        /// insertions that were offered. For an intersection, it is the number for its smallest
+        /// input, plus the insertions that were offered later.
         pub fn most_items(&self) -> u64 {
             self.counts.most_items()
         }

@@ -1,4 +1,4 @@
-//! Bytes, streams and files.
+//! Filters as bytes, streams and files.
 
 use super::FilterOf;
 use crate::backing::{Counted, View};
@@ -20,9 +20,9 @@ writes_files! {
 
 reads_files! {
     ///
-    /// The file must have the scheme of the type; another is an error.
-    /// [`AnyScheme`](crate::scheme::AnyScheme) reads all filters except blocked ones, and
-    /// [`AnyFilter`](crate::AnyFilter) reads those, too.
+    /// The file must have the scheme of the type; any other scheme is an error.
+    /// [`AnyScheme`](crate::scheme::AnyScheme) reads all filters except blocked ones;
+    /// [`AnyFilter`](crate::AnyFilter) also reads blocked ones.
     ///
     /// ```
     /// use truebloom::scheme::{AnyScheme, Scheme};

@@ -6,7 +6,7 @@ use crate::hash::KeyHasher;
 use crate::scheme::Scheme;
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// The label, if it has one: [`set_label`](FilterOf::set_label).
+    /// The label, if the filter has one: [`set_label`](FilterOf::set_label).
     pub fn label(&self) -> Option<&str> {
         self.head().label.text()
     }
@@ -14,10 +14,10 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// Attaches a text to the filter and its file, for programs that open the file: for example,
-    /// how keys are made from records. The label changes no answer, and two filters that differ
-    /// only in it are equal. A merge keeps the label if both filters have the same one. The command
-    /// of this crate stores a JSON object there that says which part of each line is the key
-    /// (docs/FORMAT.md).
+    /// how keys are made from records. The label changes no answer; filters that differ only in
+    /// their label are equal. A merge keeps the label if both filters have the same one. The
+    /// command `truebloom` stores a JSON object in the label, which says which part of each line is
+    /// the key (docs/FORMAT.md).
     ///
     /// A label has at most 104 bytes and no NUL; for any other text this returns false and changes
     /// nothing. An empty text removes the label.

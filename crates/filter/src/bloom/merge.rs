@@ -10,10 +10,10 @@ use crate::scheme::{Scheme, Storage};
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// Adds all keys of `other`: the result is bit for bit the filter that would come from
-    /// inserting both key sets into one.
+    /// inserting the keys of both into one filter.
     ///
     /// The filter keeps its own capacity and rate, so [`is_over_capacity`](Self::is_over_capacity)
-    /// says whether the union exceeds the plan. Linear in the bits.
+    /// says whether the union exceeds the plan. The time is linear in the number of bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -37,15 +37,17 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
         self.merge(other, changed, is_intersection.then_some(most), |ours, theirs| ours | theirs)
     }
 
-    /// Keeps what both filters contain: every key that was inserted into both. Keys that were
-    /// inserted into neither pass at the rate [`fpr`](Self::fpr). A key that was inserted into only
-    /// one of them passes at up to the other's rate, which may be higher.
+    /// Keeps only the bits that both filters have, so that the filter contains every key that was
+    /// inserted into both. A key that was inserted into neither passes at the rate
+    /// [`fpr`](Self::fpr). A key that was inserted into only one of them passes at up to the
+    /// other's rate, which may be higher.
     ///
     /// The filter and its file are marked as an intersection
-    /// ([`is_intersection`](Self::is_intersection)), because the fill no longer determines how many
-    /// keys it holds: at most as many as the smaller of the two ([`most_items`](Self::most_items)).
+    /// ([`is_intersection`](Self::is_intersection)), because the fill no longer determines the
+    /// number of keys. The filter holds at most as many keys as the smaller of the two
+    /// ([`most_items`](Self::most_items)).
     ///
-    /// Linear in the bits.
+    /// The time is linear in the number of bits.
     ///
     /// # Errors
     /// The filters differ in bits, probes, scheme, hasher or seed.
@@ -54,7 +56,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
         self.merge(other, 0, Some(self.most_items().min(other.most_items())), |ours, theirs| ours & theirs)
     }
 
-    /// For an intersection, `most` bounds the number of items.
+    /// Merges the filters; for an intersection, `most` bounds the number of items.
     fn merge<V: Backing>(
         &mut self,
         other: &FilterOf<S, H, V>,
@@ -80,7 +82,8 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// The number of set bits that the union with `other` would have. Linear in the bits.
+    /// The number of set bits that the union with `other` would have. The time is linear in the
+    /// number of bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -106,13 +109,13 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// An error unless the two can be merged.
+    /// Returns an error unless the two filters can be merged.
     pub(crate) fn check_mergeable<V: Backing>(&self, other: &FilterOf<S, H, V>) -> Result<(), MergeError> {
         check_mergeable(self.head(), other.head())
     }
 }
 
-/// An error unless filters with these heads give every key the same positions.
+/// Returns an error unless filters with these heads give every key the same positions.
 pub(crate) fn check_mergeable<S: Scheme, H: KeyHasher>(ours: &Head<S, H>, theirs: &Head<S, H>) -> Result<(), MergeError> {
     let (our_scheme, their_scheme) = (&ours.scheme, &theirs.scheme);
     if our_scheme.bits() != their_scheme.bits() {

@@ -1,6 +1,6 @@
-//! The Bloom filter, one aspect per file.
+//! The Bloom filter.
 
-/// The getters for what filters store in their `head`.
+/// The getters for the values that filters store in their `head`.
 macro_rules! head_methods {
     () => {
         /// The number of bits, m.
@@ -33,7 +33,7 @@ macro_rules! head_methods {
             self.head.capacity
         }
 
-        /// The rate that was asked for, if one was.
+        /// The requested rate, if one was.
         pub fn rate(&self) -> Option<Rate> {
             self.head.rate
         }
@@ -70,8 +70,8 @@ use crate::scheme::{InLines, Scheme, Standard, Storage};
 use core::fmt;
 use truebloom_math::{Law, Rate};
 
-/// A set that answers "certainly not in it" or "probably in it" from a few bits per key, with a
-/// proven rate of wrong answers.
+/// A set of keys that takes a few bits per key. It answers "certainly not in the set" or "probably
+/// in it", with a proven rate of wrong answers.
 ///
 /// It is made for a number of items and a rate, and has m bits ([`bits`](Self::bits)); every key
 /// has k positions among them ([`probes`](Self::probes)), drawn independently by a seeded hash.
@@ -82,11 +82,12 @@ use truebloom_math::{Law, Rate};
 /// # Three rates
 /// * *asked*, [`rate`](Self::rate): the decimal you wrote;
 /// * *expected*, [`expected_fpr`](Self::expected_fpr): the mean over seeds once the filter holds
-///   its capacity; proven to be at most the one asked for;
-/// * *this filter's*, [`fpr`](Self::fpr): computed from the bits currently set; it scatters around
-///   the expected rate. A filter that was planned with the default guarantee and holds at most its
-///   capacity has, with a probability of at least 99.9% over its seed, a rate of at most the one
-///   asked for. Of filters planned for the mean alone, about half have a rate slightly above it.
+///   its capacity; proven to be at most the requested rate;
+/// * *this filter's*, [`fpr`](Self::fpr): the rate computed from the bits currently set; it
+///   scatters around the expected rate. A filter that was planned with the default guarantee and
+///   holds at most its capacity has, with a probability of at least 99.9% over its seed, a rate of
+///   at most the requested rate. If filters are planned for the mean alone, about half of them have
+///   a rate slightly above it.
 ///
 /// # Repeats
 /// A filter cannot count distinct keys exactly: it counts how often keys were offered
@@ -98,10 +99,11 @@ use truebloom_math::{Law, Rate};
 /// [`ForeignHasher`](crate::ForeignHasher) for filters with hashers from other crates.
 ///
 /// # Schemes
-/// `S` is the scheme: how a hash becomes positions, and so the layout of the bits. Two schemes have
-/// an alias: [`BloomFilter`] is the standard one, and [`BlockedBloomFilter`] keeps all bits of a
-/// key in one cache line. The other [schemes](crate::scheme) are chosen by type, or at run time by
-/// [`AnyScheme`](crate::scheme::AnyScheme). All have the same methods.
+/// `S` is the scheme: it says how a hash becomes positions, and so determines the layout of the
+/// bits. Two schemes have an alias: [`BloomFilter`] is the standard one, and [`BlockedBloomFilter`]
+/// keeps all bits of a key in one cache line. Any other [scheme](crate::scheme) can be named as the
+/// type parameter, or chosen at run time with [`AnyScheme`](crate::scheme::AnyScheme). All schemes
+/// have the same methods.
 ///
 /// ```
 /// use truebloom::scheme::Partitioned;
@@ -121,8 +123,8 @@ use truebloom_math::{Law, Rate};
 /// compared, because they depend on the order of the keys.
 ///
 /// # Views
-/// `K` says where the bits are: in the filter's own memory ([`Owned`]), or in borrowed bytes, of
-/// which only the header ([`View`](crate::View)) or everything was checked
+/// `K` is the backing, which says where the bits are: in the filter's own memory ([`Owned`]), or in
+/// borrowed bytes, of which only the header was checked ([`View`](crate::View)) or everything
 /// ([`Checked`](crate::Checked)). [`view`](FilterOf::view) makes a filter over bytes.
 pub struct FilterOf<S: Scheme, H: KeyHasher = PortableHasher, K: Backing = Owned> {
     pub(crate) head: K::Head<Head<S, H>>,
@@ -130,7 +132,7 @@ pub struct FilterOf<S: Scheme, H: KeyHasher = PortableHasher, K: Backing = Owned
     pub(crate) counts: Counts,
 }
 
-/// What all filters of one plan and one seed share.
+/// The values that all filters of one plan and one seed share.
 #[derive(Clone)]
 pub struct Head<S, H> {
     pub(crate) hasher: H,
@@ -159,12 +161,13 @@ pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 /// [`BloomFilter`].
 ///
 /// All probes of a key lie in one block of 512 bits, so that a query needs one access to memory and
-/// one comparison of a whole cache line. This costs bits, because some blocks get more keys than
-/// others: for 100,000 keys the same rate takes 3.7% more bits at 1%, 8.8% at 0.1%, 16% at 1e-4 and
-/// 42% at 1e-6; for ten million keys 3.4%, 8.2%, 15% and 35%. The plan accounts for that exactly:
-/// the guarantee is the same as the standard filter's. No running count of the set bits is kept,
-/// because it would slow down every insertion; so [`ones`](FilterOf::ones),
-/// [`fill`](FilterOf::fill) and [`fpr`](FilterOf::fpr) are linear in the bits.
+/// one comparison of a whole cache line. The layout costs bits, because some blocks get more keys
+/// than others. For 100,000 keys, the same rate takes 3.7% more bits at 1%, 8.8% at 0.1%, 16% at
+/// 1e-4 and 42% at 1e-6; for ten million keys, it takes 3.4%, 8.2%, 15% and 35% more. The plan
+/// accounts for that exactly: the guarantee is the same as the standard filter's. There is no
+/// running count of the set bits, because it would slow down every insertion; so
+/// [`ones`](FilterOf::ones), [`fill`](FilterOf::fill) and [`fpr`](FilterOf::fpr) are linear in the
+/// bits.
 ///
 /// | | |
 /// |---|---|
@@ -200,8 +203,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     head_methods!();
     count_methods!();
 
-    /// The law that the filter obeys: its rate, and the distribution of its number of set bits, at
-    /// any number of items.
+    /// The probability law that the filter follows: its rate, and the distribution of its number of
+    /// set bits, at any number of items.
     pub fn law(&self) -> Box<dyn Law> {
         self.head.scheme.law()
     }
@@ -223,8 +226,8 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
         self.storage.ones()
     }
 
-    /// Share of set bits, from 0 to 1. A filter at its capacity is about half full. Takes the time
-    /// of [`ones`](Self::ones).
+    /// The share of bits that are set, from 0 to 1. A filter at its capacity is about half full.
+    /// Takes the time of [`ones`](Self::ones).
     pub fn fill(&self) -> f64 {
         self.ones() as f64 / self.bits() as f64
     }
@@ -236,7 +239,7 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
-    /// Forgets all keys; capacity, rate and seed stay. Linear in the bits.
+    /// Removes all keys; capacity, rate and seed stay. The time is linear in the number of bits.
     pub fn clear(&mut self) {
         self.storage.clear();
         self.counts = Counts::default();
@@ -272,7 +275,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> PartialEq for FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher> Head<S, H> {
-    /// Shows the parameters, under the given type name.
+    /// Formats the parameters, under the given type name.
     fn describe<'f, 'a>(&self, f: &'f mut fmt::Formatter<'a>, name: &str) -> fmt::DebugStruct<'f, 'a> {
         let mut parameters = f.debug_struct(name);
         parameters
@@ -288,8 +291,8 @@ impl<S: Scheme, H: KeyHasher> Head<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> fmt::Debug for FilterOf<S, H, K> {
-    /// Shows the parameters and counts, not the bits.
+    /// Formats the parameters and counts, not the bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.head.describe(f, "BloomFilter").field("counts", &self.counts).finish_non_exhaustive()
+        self.head.describe(f, "FilterOf").field("counts", &self.counts).finish_non_exhaustive()
     }
 }

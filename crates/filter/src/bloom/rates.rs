@@ -14,18 +14,19 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
-    /// This filter's present rate: the probability that a key passes that was not inserted and was
-    /// chosen without knowing the seed.
+    /// The present rate of this filter: the probability that a key passes that was not inserted and
+    /// was chosen without knowing the seed.
     ///
-    /// It is exactly `(ones / bits)^probes` for the standard scheme, and the mean of
-    /// `(ones / 512)^probes` over the blocks for a blocked filter, no matter what was inserted and
-    /// how often. For schemes that derive all positions from two hashes, the fill does not
-    /// determine the rate and only bounds it: each single position passes with probability
+    /// This rate is exactly `(ones / bits)^probes` for the standard scheme, and the mean of
+    /// `(ones / 512)^probes` over the blocks for a blocked filter, whichever keys were inserted,
+    /// and however often. For schemes that derive all positions from two hashes, the fill does not
+    /// determine the rate and only bounds it: each single position is set with probability
     /// `ones / bits`, so the rate is at most that. The method is then
     /// [`Method::Bound`](truebloom_math::Method::Bound), and the value is the upper end. The upper
     /// end includes the chance that the key's hash equals that of a key that was offered, which is
-    /// at most `offered / 2^128`. Takes some microseconds, and time linear in the bits for a
-    /// blocked filter.
+    /// at most `offered / 2^128`. If that chance is not negligible, as in a nearly empty filter,
+    /// the method is a bound, too. Takes some microseconds; for a blocked filter, time linear in
+    /// the bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -46,14 +47,14 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
         matches!(self.storage.fpr(self.scheme()), Ok(Some(_)))
     }
 
-    /// The number of distinct items that would give the present number of set bits on average:
-    /// `ln(1 - ones/bits) / (probes ln(1 - 1/bits))` for the standard scheme; for schemes whose
+    /// The number of distinct items that would give the present number of set bits on average. For
+    /// the standard scheme it is `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`; for schemes whose
     /// keys set k different bits, the divisor is `ln(1 - probes/bits)`. `None` for a full filter,
-    /// of which only a lower bound is known, and for schemes of two hashes and blocked filters,
+    /// for which there is only a lower bound, and for blocked filters and schemes with two hashes,
     /// whose fill follows another law.
     ///
-    /// It is an estimate without an interval. It depends only on the bits, so it is valid for
-    /// unions, too. `None` for intersections, where bits remain of keys that only one filter had
+    /// The estimate has no interval. The estimate depends only on the bits, so it is valid for
+    /// unions, too. `None` for intersections, in which bits of keys remain that only one filter had
     /// ([`most_items`](Self::most_items) bounds their number of items).
     pub fn estimated_items(&self) -> Option<f64> {
         if self.is_intersection() { None } else { estimated_items(self.scheme(), self.ones(), || self.fill_tells_rate()) }
@@ -62,7 +63,7 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// The expected rate once the filter holds its capacity: a mean over seeds, proven to be at
-    /// most the rate asked for. `None` without a capacity.
+    /// most the requested rate. `None` without a capacity.
     ///
     /// Some microseconds at ordinary parameters.
     ///
@@ -72,8 +73,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
     }
 
-    /// The expected rate of a filter of this size with `items` distinct items, to the degree that
-    /// it is proven; see [`expected_fpr`](Self::expected_fpr).
+    /// The proven part of the expected rate of a filter of this size with `items` distinct items;
+    /// see [`expected_fpr`](Self::expected_fpr).
     ///
     /// # Errors
     /// The exact rate would take too much work, which happens only with hundreds of probes.
@@ -82,26 +83,26 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     }
 }
 
-/// [`FilterOf::expected_fpr_at`] of filters of this scheme.
+/// Computes [`FilterOf::expected_fpr_at`] for filters of this scheme.
 pub(super) fn expected_at<S: Scheme, H: KeyHasher>(scheme: &S, items: u64) -> Result<Fpr, Error> {
     let proven = scheme.law().proven(items)?.unwrap_or_else(|| bounded(1.0, scheme.probes()));
     Ok(above_hash_floor::<H>(proven, items))
 }
 
-/// Raises the upper end by the chance that the key's hash equals that of one of the items.
+/// Adds to the upper end the probability that the key has the same hash as one of the items.
 pub(super) fn above_hash_floor<H: KeyHasher>(mut rate: Fpr, items: u64) -> Fpr {
     rate.add_above(hash_floor(items, H::HASH_BITS));
     rate
 }
 
-/// The rate that the bits determine, or else a bound that holds for every scheme. The rate is never
-/// refused for the bits and probes that a filter can have (a test covers the extremes); if it were,
-/// the bound would still be true.
+/// The rate computed from the set bits. If the set bits do not determine the rate, a bound that
+/// holds for every scheme. For the bits and probes that a filter can have, the law never refuses a
+/// rate (a test covers the extremes); if it did, the bound would still be true.
 pub(super) fn or_bounded(rate: Result<Option<Fpr>, Error>, fill: impl FnOnce() -> f64, probes: u32) -> Fpr {
     rate.ok().flatten().unwrap_or_else(|| bounded(fill(), probes))
 }
 
-/// [`FilterOf::estimated_items`] of a filter that does not come from an intersection.
+/// Computes [`FilterOf::estimated_items`] for a filter that does not come from an intersection.
 pub(super) fn estimated_items(scheme: &impl Scheme, ones: u64, tells_rate: impl FnOnce() -> bool) -> Option<f64> {
     let id = scheme.id();
     match id.variant() {
@@ -114,8 +115,8 @@ pub(super) fn estimated_items(scheme: &impl Scheme, ones: u64, tells_rate: impl 
     }
 }
 
-/// Between `1 - k (1 - fill)` and the fill. Each position is uniform over all bits or over its
-/// slice, and for slices the mean over them is at least the smallest.
+/// A rate between `1 - k (1 - fill)` and the fill. Each position is uniform over all bits or over
+/// its slice, and with slices the mean of the slices' fills is at least the smallest.
 fn bounded(fill: f64, probes: u32) -> Fpr {
     if fill == 0.0 {
         return Fpr::ZERO;
@@ -124,7 +125,7 @@ fn bounded(fill: f64, probes: u32) -> Fpr {
     bracket(lower, fill.next_up())
 }
 
-/// A rate with proven ends; its value is the upper one.
+/// A rate with proven ends; its value is the upper end.
 pub(crate) fn bracket(lower: f64, upper: f64) -> Fpr {
     let mut rate = Fpr::bound(lower, upper.min(1.0));
     (rate.value, rate.ln) = (rate.upper, rate.ln_upper);

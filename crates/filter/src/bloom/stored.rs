@@ -30,7 +30,7 @@ impl<S: Scheme> Head<S, PortableHasher> {
         Ok(Head { hasher, scheme, capacity, rate, label: Label::read(fields)? })
     }
 
-    /// Writes them into a header.
+    /// Writes these values into a header.
     pub(crate) fn put(&self, fields: &mut Fields) {
         S::put_parameters(fields, at::PARAMETERS);
         fields.put_scheme(self.scheme.id(), self.scheme.bits(), self.scheme.probes());
@@ -87,7 +87,7 @@ impl<S: Scheme, K: Counted> Written for FilterOf<S, PortableHasher, K> {
     }
 }
 
-/// The filter of a header and its words, after checking that they agree.
+/// Makes the filter from a header and its words, after checking that they agree.
 fn counted<S: Scheme, K: Headed>(
     Header { head, counts }: Header<S>,
     words: K::Words,
@@ -97,7 +97,8 @@ fn counted<S: Scheme, K: Headed>(
     Ok(FilterOf { head: K::head(head), storage, counts })
 }
 
-/// Bits and probes are each in range, so the scheme is another, or cannot have both.
+/// Bits and probes are each in range, so either the scheme is another, or it cannot have both
+/// together.
 fn scheme_error(error: BuildError, bits: u64, probes: u32) -> FormatError {
     match error {
         BuildError::Scheme { expected, found } => FormatError::Scheme { expected, found },
@@ -140,8 +141,8 @@ impl Counts {
         }
     }
 
-    /// Checks the number of set bits: every offer that set a bit set 1 to k of them. After a merge
-    /// the counts are only bounds.
+    /// Checks the number of set bits: every counted offer set 1 to k bits. After a merge the counts
+    /// are only bounds.
     pub(crate) fn check_ones(self, probes: u32, ones: u64) -> Result<(), FormatError> {
         if self.is_merged() {
             return Ok(());
@@ -161,9 +162,9 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Viewed<B> for FilterOf<S> {
 }
 
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B>> {
-    /// The same view after reading all its bytes: the checksum is verified, and the set bits are
-    /// counted and checked against the counts. Such a view can report its own rate. Linear in the
-    /// bits; allocates nothing.
+    /// Reads all bytes of the view: the checksum is verified, and the set bits are counted and
+    /// compared with the counts. The resulting view can report its own rate. The time is linear in
+    /// the number of bits, and no memory is allocated.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -184,7 +185,7 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B
         counted(Header { head, counts }, words)
     }
 
-    /// The number of bytes of its file, after which other data may follow in the bytes that are
+    /// The number of bytes of the filter's file. Other data may follow it in the bytes that are
     /// viewed.
     pub fn encoded_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + 8 * words_for(self.bits())
@@ -192,9 +193,10 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B
 }
 
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> FilterOf<S, PortableHasher, Checked<B>> {
-    /// Updates the header with the present counts and checksum. Keys that are inserted in place are
-    /// in the bytes at once, but the header is updated only by this call; until then
-    /// [`verify_bytes`](FilterOf::verify_bytes) reports the bits as damaged. Linear in the bits.
+    /// Updates the header with the present counts and checksum. Keys that are inserted in place
+    /// change the bits at once, but only this call updates the header; until then
+    /// [`verify_bytes`](FilterOf::verify_bytes) reports the bits as damaged. The time is linear in
+    /// the number of bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -213,9 +215,9 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> FilterOf<S, Portable
 
 #[cfg(feature = "mmap")]
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B>> {
-    /// The same view with recounted bits, for bytes whose counts were not completed. The counts are
-    /// what is certain: at least as many keys as were counted, or as are needed to set that many
-    /// bits; there is no upper bound.
+    /// Counts the set bits again, for bytes whose counts were not completed. The counts are then
+    /// the certain ones: at least as many keys as were counted, or as are needed to set that many
+    /// bits. There is no upper bound.
     pub(crate) fn counted_anew(self) -> Result<FilterOf<S, PortableHasher, Checked<B>>, FormatError> {
         let FilterOf { head: Inline(head), storage, counts } = self;
         let storage: S::Storage<Checked<B>> = Storage::from_words(&head.scheme, storage.into_words())?;

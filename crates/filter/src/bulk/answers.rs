@@ -1,4 +1,4 @@
-//! Answers of one bit per key.
+//! The answers of a batch, one bit per key.
 
 use super::BatchAnswers;
 use alloc::vec::Vec;
@@ -39,13 +39,13 @@ impl Answers {
         self.len == 0
     }
 
-    /// The answer to the key at this index; `None` beyond the last.
+    /// The answer for the key at this index; `None` beyond the last key.
     #[must_use]
     pub fn get(&self, key: usize) -> Option<bool> {
         (key < self.len).then(|| answer(&self.words, key))
     }
 
-    /// The number of keys that were answered with true.
+    /// The number of keys for which the answer is true.
     #[must_use]
     pub fn count_ones(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
@@ -63,7 +63,7 @@ impl Answers {
         &self.words
     }
 
-    /// Adds answers one by one.
+    /// Adds one answer after another.
     pub(crate) fn extend(&mut self, answers: impl IntoIterator<Item = bool>) {
         // The last word is written when it is full, rather than for every answer.
         let mut word = if self.len.is_multiple_of(64) { 0 } else { self.words.pop().unwrap_or(0) };
@@ -79,14 +79,14 @@ impl Answers {
         }
     }
 
-    /// Appends more answers; those already there must fill whole words.
+    /// Appends more answers; those already present must fill whole words.
     #[cfg(feature = "rayon")]
     pub(crate) fn append(&mut self, after: Answers) {
         self.words.extend(after.words);
         self.len += after.len;
     }
 
-    /// Adds the answers of up to 64 keys, of which the first is bit 0.
+    /// Adds the answers for up to 64 keys; the first key's answer is bit 0.
     pub(crate) fn push_bits(&mut self, bits: u64, count: usize) {
         if count == 0 {
             return;
@@ -116,18 +116,18 @@ fn answer(words: &[u64], key: usize) -> bool {
 impl Index<usize> for Answers {
     type Output = bool;
 
-    /// The answer to the key at this index.
+    /// The answer for the key at this index.
     ///
     /// # Panics
-    /// There are not that many keys.
+    /// The index is not below the number of keys.
     fn index(&self, key: usize) -> &bool {
         assert!(key < self.len, "there are {} answers, and none to key {key}", self.len);
         if answer(&self.words, key) { &true } else { &false }
     }
 }
 
-/// An iterator over the answers to many keys, from either end: of [`Answers::iter`] and of loops
-/// over [`Answers`].
+/// An iterator over the answers for many keys, from either end; [`Answers::iter`] and loops over
+/// [`Answers`] use it.
 #[derive(Clone, Debug)]
 #[must_use = "an iterator does nothing before it is asked"]
 pub struct AnswersIter<W> {

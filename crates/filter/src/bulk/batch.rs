@@ -5,26 +5,26 @@ use crate::arch::{LANES, Lanes, Level, words};
 use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 
-/// The hashes of up to [`BATCH`] keys, with the two halves in separate arrays, as vector
+/// The hashes of up to [`BATCH`] keys. The two halves are in separate arrays, as vector
 /// instructions need them. The arrays are reused for batch after batch: entries beyond the count
-/// are left from earlier batches.
+/// remain from earlier batches.
 pub(crate) struct Hashes {
     first: [u64; BATCH],
     second: [u64; BATCH],
     count: usize,
 }
 
-/// A batch of keys, with its neighbours.
+/// A batch of keys, together with the next one.
 #[derive(Clone, Copy)]
 pub struct Batch<'a> {
     pub(crate) present: &'a Hashes,
-    /// The following batch: empty at the end.
+    /// The next batch; it is empty at the end.
     pub(crate) following: &'a Hashes,
     /// Whether this is the first batch.
     pub(crate) is_first: bool,
 }
 
-/// The hashes of [`LANES`] keys, of which the first `count` belong to this batch.
+/// The hashes of [`LANES`] keys; the first `count` keys belong to this batch.
 #[derive(Clone, Copy)]
 pub struct Group<'a> {
     pub(crate) first: &'a Lanes,
@@ -37,19 +37,19 @@ impl Group<'_> {
         KeyHash { h1: self.first[lane % LANES], h2: self.second[lane % LANES] }
     }
 
-    /// The set of keys in the batch, with one bit for each key.
+    /// A mask with one bit for each key of the group that belongs to the batch.
     #[inline]
     pub(crate) fn lanes(&self) -> u32 {
         u32::MAX.checked_shl(self.count as u32).map_or(u32::MAX, |beyond| !beyond)
     }
 
-    /// Answers the keys of the batch one after the other, and returns one bit for each.
+    /// Looks up the keys of the group one after the other, and returns one bit for each.
     #[cold]
     pub(crate) fn answers(&self, mut answer: impl FnMut(KeyHash) -> bool) -> u32 {
         (0..self.count).fold(0, |answers, lane| answers | u32::from(answer(self.hash(lane))) << lane)
     }
 
-    /// Word `number` of each key's stream; `room` receives words that are not computed yet.
+    /// Word `number` of each key's stream; `room` holds words that have to be computed.
     #[inline(always)]
     pub(crate) fn words<'b>(&'b self, level: Level, number: u64, room: &'b mut Lanes) -> &'b Lanes {
         match number {
@@ -83,7 +83,7 @@ impl Hashes {
         (self.first[key % BATCH], self.second[key % BATCH])
     }
 
-    /// The keys in groups, the last of which may not be full.
+    /// The keys in groups; the last group may not be full.
     #[inline(always)]
     pub(crate) fn groups(&self) -> impl Iterator<Item = Group<'_>> {
         let groups = self.first.as_chunks().0.iter().zip(self.second.as_chunks().0);
@@ -91,7 +91,7 @@ impl Hashes {
         groups.zip(counts).map(|((first, second), count)| Group { first, second, count })
     }
 
-    /// Takes the next keys; fewer than [`BATCH`] only if there are no more.
+    /// Takes and hashes the next keys. There are fewer than [`BATCH`] only if no more keys remain.
     #[inline]
     pub(crate) fn hash_next<K: Key>(&mut self, hasher: &impl KeyHasher, keys: &mut impl Iterator<Item = K>) {
         let mut numbers = [0; BATCH];
@@ -122,7 +122,7 @@ impl Hashes {
         }
     }
 
-    /// Takes the first [`BATCH`] of these, and gives the others back.
+    /// Takes the first [`BATCH`] hashes, and returns the others.
     pub(crate) fn take<'a>(&mut self, hashes: &'a [KeyHash]) -> &'a [KeyHash] {
         let (now, later) = hashes.split_at(hashes.len().min(BATCH));
         self.count = 0;

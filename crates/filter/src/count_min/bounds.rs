@@ -1,4 +1,4 @@
-//! What is proven about the estimates of one sketch for the stream that it counted.
+//! Proven bounds on the estimates of one sketch, for the stream that it counted.
 
 use super::{Counter, RowHashes, Sketch};
 use crate::backing::Counted;
@@ -13,17 +13,17 @@ use truebloom_math::{Error, ItemsEstimate, Rate, Variant, bisect, items_interval
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorBound {
-    /// The bound from the size of the sketch and the sum of all counts alone: Markov's inequality
-    /// in every row.
+    /// The bound that follows from the size of the sketch and the sum of all counts alone, by
+    /// Markov's inequality in every row.
     pub from_total: u64,
-    /// The bound from the counters: from how few of them are large. It is much lower if a few keys
-    /// make up most of the stream. `None` for hashes that are only pairwise independent, for which
-    /// no such bound is proven.
+    /// The bound that follows from the counters, because only few of them are large. This bound is
+    /// much lower if a few keys make up most of the stream. `None` for hashes that are only
+    /// pairwise independent, for which no such bound is proven.
     pub from_counters: Option<u64>,
 }
 
 impl ErrorBound {
-    /// The smaller of the two bounds, which also holds with the probability asked for: where
+    /// The smaller of the two bounds. The result also holds with the probability asked for: where
     /// neither bound implies the other, each is computed for half of the allowed probability of
     /// failure.
     #[must_use]
@@ -39,8 +39,8 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     ///
     /// The first row is treated as a Bloom filter with one probe, whose set bits are the counters
     /// that are not 0 ([`items_interval`]). There is no estimate once every counter is above 0,
-    /// which happens at about 12 keys per counter. Linear in the counters of a row; the interval
-    /// takes up to some tenths of a second.
+    /// which happens at about 12 keys per counter. Time: linear in the counters of a row; the
+    /// interval takes up to some tenths of a second.
     ///
     /// ```
     /// use truebloom::count_min::CountMin;
@@ -64,10 +64,10 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
 
     /// The bounds that hold for an estimate with a probability of at least `1 - delta`, both proven
     /// ([`Shape::error_bound`](truebloom_math::count_min::Shape::error_bound),
-    /// [`Shape::tail_is_below`](truebloom_math::count_min::Shape::tail_is_below)). They hold for
-    /// estimates that are not [`saturated`](super::Estimate::saturated), and include the chance
-    /// that a key has the same 128-bit hash as another. Takes several passes over the counters:
-    /// call it once, not for every key.
+    /// [`Shape::tail_is_below`](truebloom_math::count_min::Shape::tail_is_below)). The bounds hold
+    /// for estimates that are not [`saturated`](super::Estimate::saturated), and include the chance
+    /// that a key has the same 128-bit hash as another. This method reads all counters several
+    /// times, so call it once, and not for every key.
     ///
     /// ```
     /// use truebloom::count_min::CountMin;
@@ -116,8 +116,8 @@ pub(super) fn half(delta: &Rate) -> Option<Rate> {
     exact.or_else(|| Rate::try_from(0.5 * delta.to_f64() * (1.0 - 1e-12)).ok())
 }
 
-/// What is left of a probability after subtracting the chance of equal 128-bit hashes; `None` if
-/// nothing is left.
+/// A probability less the probability of equal 128-bit hashes; `None` if the difference is not
+/// positive.
 pub(super) fn without_equal_hashes(delta: &Rate, total: u64) -> Option<Rate> {
     let floor = hash_floor(total, 128);
     // Less than the billionth that the bounds give away for their own roundings.

@@ -5,13 +5,13 @@ use crate::hash::KeyHash;
 use crate::key::Key;
 use alloc::vec::Vec;
 
-/// How many keys are hashed before their counters are touched: enough for the memory to work on
-/// many at a time, and few enough to stay in the first cache.
+/// How many keys are hashed before their counters are read or written: enough for the memory to
+/// work on many at a time, and few enough to stay in the L1 cache.
 const BATCH: usize = 32;
 
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
-    /// Counts every key once, like [`add`](Self::add), but waits for the memory of many keys at a
-    /// time.
+    /// Counts every key once, like [`add`](Self::add), but overlaps the memory accesses of many
+    /// keys.
     pub fn add_all<K: Key, I: IntoIterator<Item = K>>(&mut self, keys: I) {
         let mut keys = keys.into_iter();
         let (mut hashes, mut cells) = ([KeyHash::from_uniform_bits(0); BATCH], Vec::new());
@@ -28,14 +28,14 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         }
     }
 
-    /// [`add_all`](Self::add_all) of keys that are already hashed.
+    /// Like [`add_all`](Self::add_all), for keys that are already hashed.
     pub fn add_hashes(&mut self, hashes: &[KeyHash]) {
         let mut cells = Vec::new();
         hashes.chunks(BATCH).for_each(|hashes| self.add_batch(hashes, &mut cells));
     }
 
     /// Computes all indices first and adds to all counters afterwards: the second loop is so short
-    /// that the processor has many of its loads under way at once, without a prefetch.
+    /// that the processor has many of its loads in progress at once, without a prefetch.
     fn add_batch(&mut self, hashes: &[KeyHash], cells: &mut Vec<u64>) {
         if self.conservative {
             // A key's counters depend on what the key before it left there.

@@ -60,16 +60,16 @@ impl<C: Counter> DyadicCountMin<C> {
     /// seed is random.
     ///
     /// # Errors
-    /// As for [`CountMin::new`].
+    /// The errors of [`CountMin::new`].
     #[cfg(feature = "random")]
     pub fn new(bits: u32, epsilon: Rate, delta: Rate) -> Result<DyadicCountMin<C>, BuildError> {
         DyadicCountMin::with_hasher(bits, epsilon, delta, PortableHasher::random()?)
     }
 
-    /// [`new`](Self::new) with a known seed.
+    /// Like [`new`](Self::new), with a known seed.
     ///
     /// # Errors
-    /// As for [`new`](Self::new), but no random numbers are needed.
+    /// The errors of [`new`](Self::new), except that no random numbers are needed.
     pub fn with_hasher(bits: u32, epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<DyadicCountMin<C>, BuildError> {
         if !(1..=64).contains(&bits) {
             return Err(Error::OutOfRange { name: "bits", found: bits.to_string(), expected: "from 1 to 64".to_owned() }.into());
@@ -85,7 +85,7 @@ impl<C: Counter> DyadicCountMin<C> {
         Ok(DyadicCountMin { bits, levels: (0..=bits).map(level).collect::<Result<_, _>>()? })
     }
 
-    /// Counts an integer `count` times. Time: that of one sketch per length.
+    /// Counts an integer `count` times. Time: that of one insertion into a sketch for each length.
     ///
     /// # Errors
     /// The integer is not below `2^bits`.
@@ -140,15 +140,15 @@ impl<C: Counter> DyadicCountMin<C> {
         sum
     }
 
-    /// An upper bound on how far a range's estimate exceeds the count. It fails with probability at
-    /// most `delta`, for a range that was chosen without knowing the seed and is assembled from two
-    /// ranges per length.
+    /// An upper bound on how far a range's estimate exceeds the count. The bound fails with
+    /// probability at most `delta`, for a range that was chosen without knowing the seed and is
+    /// assembled from two ranges per length.
     ///
-    /// From the total: a sum of smallest counters is at most the smallest sum over one row of all
-    /// lengths, rows are independent, and Markov's inequality applies to the sum as it does to one
-    /// counter. From the counters: the sum of the bounds of all parts, each for its share of
-    /// `delta`. Neither bound implies the other, so each is computed for half of `delta`, and both
-    /// hold together.
+    /// The bound from the total rests on this: a sum of smallest counters is at most the smallest
+    /// sum over one row of all lengths, rows are independent, and Markov's inequality applies to
+    /// the sum as it does to one counter. The bound from the counters is the sum of the bounds of
+    /// all parts, each for its share of `delta`. Neither bound implies the other, so each is
+    /// computed for half of `delta`, and both hold together.
     #[must_use]
     pub fn error_bound(&self, delta: &Rate) -> ErrorBound {
         let sketches: Vec<&CountMin<C>> =
@@ -167,7 +167,8 @@ impl<C: Counter> DyadicCountMin<C> {
     /// Adds all counts of another sketch.
     ///
     /// # Errors
-    /// As for [`Sketch::merge`](super::Sketch::merge), or the bits differ; then nothing changes.
+    /// The errors of [`Sketch::merge`](super::Sketch::merge); or the numbers of bits differ. After
+    /// an error nothing has changed.
     pub fn merge(&mut self, other: &DyadicCountMin<C>) -> Result<(), MergeError> {
         if self.bits != other.bits {
             return Err(MergeError::Shape { name: "bits", ours: self.bits.into(), theirs: other.bits.into() });

@@ -1,4 +1,4 @@
-//! Bytes, streams and files.
+//! Sketches as bytes, streams and files.
 
 use super::{Counter, ListedSketch, RowHashes, Sketch};
 use crate::backing::{Counted, View};
@@ -21,7 +21,8 @@ reads_files! {
 
 views_files! {
     ///
-    /// The counters must be those of the file: a view cannot show 32-bit counters as 64 bits.
+    /// The type of the counters must be that of the file: a view cannot show 32-bit counters as
+    /// 64-bit ones.
     ///
     /// ```
     /// use truebloom::count_min::CountMin;

@@ -1,4 +1,4 @@
-//! Which counter of each row belongs to a key.
+//! How the counter of a key in each row is chosen.
 
 use super::walk::Walk;
 use crate::error::BuildError;
@@ -22,7 +22,7 @@ mod sealed {
 pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 'static {
     /// Independent rows, or rows of two hashes.
     const ROWS: Rows;
-    /// What is assumed about the hashes, which determines what is proven about the estimates.
+    /// The assumption about the hashes, which determines what is proven about the estimates.
     const FAMILY: Family;
     /// The kind of its files.
     const KIND: FileKind;
@@ -37,8 +37,8 @@ pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 
     fn cells(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 }
 
-/// Every row draws from the key's stream of words, as the bits of a filter do: positions are
-/// exactly uniform over the width and independent, if the words are.
+/// Each row's position is drawn from the key's stream of words, in the same way as the bits of a
+/// filter: if the words are uniform and independent, so are the positions over the width.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FullRows {
     walk: Walk,
@@ -73,14 +73,14 @@ fn check_cells(shape: &Shape) -> Result<(), BuildError> {
 /// The prime `p = 2^61 - 1`.
 const PRIME: u64 = (1 << 61) - 1;
 
-/// Row j takes `((a_j x + b_j y + c_j z + d_j) mod p) mod width`, where p = 2^61 - 1 and x, y, z
-/// are the low 43, the middle 43 and the high 42 bits of the 128-bit hash, and the four
-/// coefficients of every row are uniform below p, drawn from the seed.
+/// Row j takes `((a_j x + b_j y + c_j z + d_j) mod p) mod width`, where p = 2^61 - 1, and x, y, z
+/// are the low 43, the middle 43 and the high 42 bits of the 128-bit hash. The four coefficients of
+/// every row are uniform below p and drawn from the seed.
 ///
 /// For any two different 128-bit numbers, the values before the last remainder are uniform and
-/// independent, whatever else is hashed. So two keys share a counter with a probability of at most
-/// `1/w + w/(4p^2)`, and the bound of [`Shape::failure_bound`] holds without any model of the hash,
-/// for numbers that are passed to [`Sketch::add_hash`](super::Sketch::add_hash) as
+/// independent, whatever other numbers are hashed. So two keys share a counter with a probability
+/// of at most `1/w + w/(4p^2)`. The bound of [`Shape::failure_bound`] then holds without any model
+/// of the hash, for numbers that are passed to [`Sketch::add_hash`](super::Sketch::add_hash) as
 /// [`KeyHash::from_uniform_bits`]`(number)`. Keys of other types are hashed to 128 bits first, as
 /// in all filters. Nothing is proven about three keys together, so the counters prove no bound:
 /// [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is `None`. The width is at most

@@ -19,16 +19,17 @@ use core::hash::Hasher;
 use std::collections::HashMap;
 use truebloom_math::{Error, Rate};
 
-/// A frequent key with certain bounds on its count, which hold for every stream and all hashes.
+/// A frequent key with guaranteed bounds on its count, which hold for every stream and all hashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeavyHitter {
     /// The canonical bytes of the key.
     pub key: Vec<u8>,
-    /// Lower bound on its count: its occurrences since it entered the list, counted exactly.
+    /// Lower bound on its count: the number of its occurrences since it entered the list, counted
+    /// exactly.
     pub at_least: u64,
     /// Upper bound on its count, unless saturated: the smaller of its estimate and of `at_least`
-    /// plus the most that it can have occurred before it entered the list.
+    /// plus the largest number of times that it can have occurred before it entered the list.
     pub at_most: u64,
     /// The counters of the key are saturated and nothing is known about its earlier count, so
     /// `at_most` is not a bound.
@@ -39,24 +40,25 @@ pub struct HeavyHitter {
 ///
 /// # What is certain
 /// **Every key whose count exceeds [`missed_at_most`](Self::missed_at_most) is in the list**, for
-/// every stream and all hashes. Proof: consider a key that is not in the list, and its last
-/// insertion. The bound stored with it then was at least its whole count. It was refused or
-/// dropped, then or later, with that bound, and `missed_at_most` is the highest bound ever refused
-/// or dropped.
+/// every stream and all hashes. Proof: consider a key that is not in the list, and the last time it
+/// was inserted. The bound computed at that insertion was at least its whole count. The key was
+/// refused or dropped, at that insertion or later, with that bound, and `missed_at_most` is the
+/// highest bound that was ever refused or dropped.
 ///
 /// So [`above`](Self::above) knows whether its answer is complete. No list of fixed length can
 /// guarantee a threshold in advance, because estimates of light keys may exceed that of a heavy
-/// one. The threshold that is reached depends on the stream: the lowest of the `capacity` highest
-/// bounds is typically `N / capacity` plus the error of the sketch, and
-/// [`for_share`](Self::for_share) chooses both sizes for that.
+/// one. The smallest threshold with a complete answer depends on the stream: the lowest of the
+/// `capacity` highest bounds is typically `N / capacity` plus the error of the sketch.
+/// [`for_share`](Self::for_share) chooses both sizes for a given share.
 ///
-/// The bounds of a key in the list are certain, too. They do not come from
-/// [`Sketch::error_bound`](super::Sketch::error_bound), which holds for a key fixed in advance: of
-/// keys that were chosen for their high estimates, a much larger share than delta exceeds it.
+/// The bounds of a key in the list are guaranteed, too. These bounds do not come from
+/// [`Sketch::error_bound`](super::Sketch::error_bound), which holds for a key fixed in advance.
+/// Keys in the list were chosen for their high estimates, and among such keys a much larger share
+/// than delta exceeds that bound.
 ///
 /// # Memory
-/// The list has at most `2 capacity` keys, which together take at most `256 capacity` bytes and 64
-/// KiB: longer keys leave room for fewer, and `missed_at_most` accounts for that.
+/// The list has at most `2 capacity` keys, whose bytes take at most `256 capacity` bytes and 64 KiB
+/// together: longer keys leave room for fewer keys, and `missed_at_most` accounts for that.
 ///
 /// ```
 /// use truebloom::count_min::HeavyHitters;
@@ -88,7 +90,7 @@ impl<R: RowHashes, C: Counter> PartialEq for ListedSketch<R, C> {
 #[cfg(any(test, feature = "std"))]
 pub(super) type List = HashMap<u128, Listed, BuildHasherDefault<Hashed>>;
 
-/// Without `std`, there is no hash map.
+/// The keys by their hashes. Without `std`, there is no hash map.
 #[cfg(not(any(test, feature = "std")))]
 pub(super) type List = BTreeMap<u128, Listed>;
 
@@ -115,8 +117,8 @@ impl Listed {
     }
 }
 
-/// The bound that an estimate gives; the highest number, which stands for "no bound", if the
-/// estimate is saturated.
+/// The bound that follows from an estimate. If the estimate is saturated, it is the highest number,
+/// which stands for "no bound".
 pub(super) fn upper(estimate: Estimate) -> u64 {
     if estimate.saturated { u64::MAX } else { estimate.value }
 }
@@ -146,8 +148,8 @@ impl Hasher for Hashed {
     }
 }
 
-/// A sketch with a full hash for every row that also remembers the most frequent keys; the default
-/// choice.
+/// A sketch with an independent hash for every row that also remembers the most frequent keys. This
+/// type is the default choice.
 pub type HeavyHitters<C = u64> = ListedSketch<FullRows, C>;
 
 /// The longest list: the keys are stored in full, so a longer one is a job for a hash map.
@@ -161,16 +163,17 @@ impl<C: Counter> HeavyHitters<C> {
     /// [`above`](Self::above) then reports whether all of these keys are in the list.
     ///
     /// # Errors
-    /// As for [`CountMin::new`]; or the share is below 2^-31.
+    /// The errors of [`CountMin::new`]; or the share is below 2^-31.
     #[cfg(feature = "random")]
     pub fn for_share(share: Rate, delta: Rate) -> Result<HeavyHitters<C>, BuildError> {
         HeavyHitters::for_share_with_hasher(share, delta, PortableHasher::random()?)
     }
 
-    /// [`for_share`](Self::for_share) with a known seed, or for untrusted keys.
+    /// Like [`for_share`](Self::for_share), with a custom hasher: one with a known seed, or one for
+    /// untrusted keys.
     ///
     /// # Errors
-    /// As for [`for_share`](Self::for_share).
+    /// The errors of [`for_share`](Self::for_share).
     pub fn for_share_with_hasher(share: Rate, delta: Rate, hasher: PortableHasher) -> Result<HeavyHitters<C>, BuildError> {
         let capacity = libm::ceil(2.0 / share.to_f64());
         if capacity > MAX_CAPACITY as f64 {
@@ -182,8 +185,8 @@ impl<C: Counter> HeavyHitters<C> {
 }
 
 impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
-    /// A list of `capacity` keys for this sketch. A non-empty sketch starts with
-    /// `missed_at_most() == total()`.
+    /// A list of `capacity` keys for this sketch. If the sketch is not empty,
+    /// `missed_at_most() == total()` at the start.
     ///
     /// # Errors
     /// The capacity is 0 or above 2^32.
@@ -194,7 +197,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         Ok(ListedSketch { missed: sketch.total(), sketch, capacity, listed: List::default(), key_bytes: 0, label: Label::default() })
     }
 
-    /// The label, if it has one: [`set_label`](Self::set_label).
+    /// The label, if the sketch has one: [`set_label`](Self::set_label).
     pub fn label(&self) -> Option<&str> {
         self.label.text()
     }
@@ -214,8 +217,9 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         with_bytes(key, |bytes| self.add_hash(self.sketch.hasher().hash(bytes), bytes, count));
     }
 
-    /// Like [`add`](Self::add), for a key whose hash is known: it must be the hash of the key's
-    /// bytes by the sketch's hasher, because otherwise list and counters are of different keys.
+    /// Like [`add`](Self::add), for a key whose hash is known. The hash must be that of the key's
+    /// bytes by the sketch's hasher, because otherwise the list and the counters would describe
+    /// different keys.
     pub fn add_hash(&mut self, hash: KeyHash, key: &[u8], count: u64) {
         self.sketch.add_hash(hash, count);
         let estimate = upper(self.sketch.estimate_hash(hash));
@@ -244,8 +248,8 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         usize::try_from(256 * self.capacity + (64 << 10)).unwrap_or(usize::MAX)
     }
 
-    /// Drops all keys except the `capacity` highest, and then the lowest of those until the keys
-    /// fill at most three quarters of their bytes: the rest is room for new ones, so that pruning
+    /// Drops all keys except the `capacity` highest, and then the lowest of these until the keys
+    /// fill at most three quarters of their bytes. The rest is room for new keys, so that pruning
     /// costs little per key.
     fn drop_lowest(&mut self) {
         if self.listed.len() as u64 <= self.capacity && self.key_bytes <= self.most_key_bytes() {
@@ -274,14 +278,15 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     }
 
     /// The keys that may have occurred at least `threshold` times, highest first. All keys that did
-    /// are among them; those whose `at_least` is `threshold` or more certainly did. `None` if keys
-    /// may be missing, because `threshold` is not above [`missed_at_most`](Self::missed_at_most).
+    /// occur so often are among them; those whose `at_least` is `threshold` or more certainly did.
+    /// `None` if keys may be missing, because `threshold` is not above
+    /// [`missed_at_most`](Self::missed_at_most).
     pub fn above(&self, threshold: u64) -> Option<Vec<HeavyHitter>> {
         let complete = threshold > self.missed;
         complete.then(|| self.sorted().into_iter().take_while(|hitter| hitter.at_most >= threshold).collect())
     }
 
-    /// Certain bounds on the count of any key: a key that is not in the list occurred at most
+    /// Certain bounds on the count of any key. A key that is not in the list occurred at most
     /// [`missed_at_most`](Self::missed_at_most) times. Time: as for [`Sketch::estimate`].
     pub fn bounds<K: Key + ?Sized>(&self, key: &K) -> HeavyHitter {
         let hash = self.sketch.hash(key);
@@ -292,8 +297,8 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         HeavyHitter { key: key.to_key_bytes(), at_least: 0, at_most, saturated: at_most == u64::MAX }
     }
 
-    /// The `number` keys with the highest bounds `at_most`, highest first; all keys if the list has
-    /// fewer.
+    /// The `number` keys with the highest bounds `at_most`, highest first. If the list has fewer
+    /// keys, all of them.
     pub fn top(&self, number: usize) -> Vec<HeavyHitter> {
         let mut hitters = self.sorted();
         hitters.truncate(number);
@@ -337,11 +342,12 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     /// Adds the counts and the list of another sketch: afterwards this is the list of both streams,
     /// with the capacity of this one.
     ///
-    /// A key that is in only one list occurred in the other stream at most as often as that list's
-    /// bound for missing keys; a key in neither occurred at most as often as both bounds together.
+    /// If a key is in only one list, its count in the other stream is at most the bound of the
+    /// other list for missing keys. If a key is in neither list, its count is at most the sum of
+    /// both bounds.
     ///
     /// # Errors
-    /// As for [`Sketch::merge`](super::Sketch::merge).
+    /// The errors of [`Sketch::merge`](super::Sketch::merge).
     pub fn merge(&mut self, other: &ListedSketch<R, C>) -> Result<(), MergeError> {
         self.sketch.merge(&other.sketch)?;
         if self.label != other.label {

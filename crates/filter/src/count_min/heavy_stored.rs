@@ -11,14 +11,14 @@ use crate::hash::KeyHasher;
 use crate::ids::FileKind;
 use alloc::vec::Vec;
 
-/// What the header contains about the sketch and the list.
+/// The fields of the header that describe the sketch and the list.
 pub(crate) struct Header {
     sketch: SketchHeader,
     capacity: u64,
     length: u64,
     bytes: u64,
     missed: u64,
-    /// The flags of the file, which say whether the payload ends with a label.
+    /// The flags of the file; one of them says that the payload ends with a label.
     flags: u32,
 }
 
@@ -92,7 +92,7 @@ impl<R: RowHashes, C: Counter> Written for ListedSketch<R, C> {
     }
 }
 
-/// A view of the sketch alone; the list is not read.
+/// The type of a view of the sketch alone; the list is not read.
 impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Viewed<B> for ListedSketch<R, C> {
     type View = Sketch<R, C, View<B>>;
 
@@ -107,7 +107,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     }
 }
 
-/// Up to eight bytes as a little-endian word, filled with 0.
+/// Up to eight bytes as a little-endian word; missing bytes are 0.
 fn word_of(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }

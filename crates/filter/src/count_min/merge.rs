@@ -14,8 +14,9 @@ use truebloom_math::count_min::{Rows, Shape};
 pub struct InnerProduct {
     /// The estimate, which is never below the inner product unless it is saturated.
     pub value: u128,
-    /// An upper bound on how far it exceeds the inner product, which fails with at most the given
-    /// probability: Markov's inequality for the colliding pairs of keys, in every row.
+    /// An upper bound on how far the estimate exceeds the inner product. The bound fails with at
+    /// most the given probability, by Markov's inequality for the colliding pairs of keys in every
+    /// row.
     pub error_bound: f64,
     /// Whether a counter of either sketch, or the product, reached its highest value.
     pub saturated: bool,
@@ -25,8 +26,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// Adds all counts of another sketch: afterwards this is the sketch of both streams.
     ///
     /// If either uses conservative update, the result is not the sketch that both streams in a row
-    /// would have made, but estimates keep all their bounds: each part's counters are at least its
-    /// keys' counts, and at most those of plain update. Linear in the counters.
+    /// would have made. Estimates still keep all their bounds: each sketch's counters are at least
+    /// its keys' counts, and at most those of plain update. The time is linear in the number of
+    /// counters.
     ///
     /// # Errors
     /// The sketches differ in size, hasher or seed; then nothing changes.
@@ -34,8 +36,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         self.merge_times(other, 1)
     }
 
-    /// Adds all counts of another sketch so many times, as [`merge`](Self::merge) called as often;
-    /// none for 0. Linear in the counters, whatever the number.
+    /// Adds all counts of another sketch `times` times: the same as calling [`merge`](Self::merge)
+    /// that often. The time is linear in the number of counters, whatever `times` is.
     ///
     /// # Errors
     /// The sketches differ in size, hasher or seed; then nothing changes.
@@ -54,7 +56,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     }
 
     /// The sum over all keys of the product of their counts in both streams (for one stream with
-    /// itself: the sum of the squares); never too low. Linear in the counters.
+    /// itself: the sum of the squares); never too low. The time is linear in the number of
+    /// counters.
     ///
     /// # Errors
     /// The sketches differ in size, hasher or seed; or one of them used conservative update or
@@ -85,8 +88,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     }
 }
 
-/// `N M / w` is the mean of what colliding pairs add to a row. Rows are independent; where rows
-/// share hashes, copies are.
+/// A bound on what colliding pairs of keys add to the inner product; their mean in a row is
+/// `N M / w`. Rows are independent; where the rows of a copy share hashes, the copies are
+/// independent.
 fn pairs_bound(shape: &Shape, ours: u64, theirs: u64, delta: &Rate) -> f64 {
     let all = ours as f64 * theirs as f64;
     let independent = if shape.rows() == Rows::Independent { shape.depth() } else { shape.copies() };

@@ -1,4 +1,5 @@
-//! Count-Min sketches: how often each key occurred, in fixed memory; never too low.
+//! Count-Min sketches: they count how often each key occurred, in fixed memory, and an estimate is
+//! never too low.
 //!
 //! | | |
 //! |---|---|
@@ -10,11 +11,11 @@
 //!
 //! # What is proven
 //! A sketch is made for two numbers, `epsilon` and `delta`. An estimate is never below the key's
-//! count. With `N` the sum of all counts, it exceeds the count by more than `epsilon N` with a
-//! probability of at most `delta`, for a key chosen without knowing the seed.
-//! [`Sketch::error_bound`] gives a bound for the stream so far, which the counters themselves prove
-//! and which is usually far lower. The bounds hold for each key by itself: if a thousand keys are
-//! queried at a delta of 1/1000, one of them is expected to exceed its bound.
+//! count. Let `N` be the sum of all counts. For a key chosen without knowing the seed, the estimate
+//! exceeds the count by more than `epsilon N` with a probability of at most `delta`.
+//! [`Sketch::error_bound`] computes a bound for the stream so far from the counters; this bound is
+//! usually far lower. The bounds hold for each key by itself: of a thousand keys queried at a delta
+//! of 1/1000, one is expected to exceed its bound.
 //!
 //! An attacker who knows the seed can choose keys that make estimates as high as they like; for
 //! untrusted keys, use [`PortableHasher::sip13`] and keep the seed secret.
@@ -62,21 +63,22 @@ use core::fmt;
 use truebloom_math::Rate;
 use truebloom_math::count_min::Shape;
 
-/// A Count-Min sketch with a full hash for every row.
+/// A Count-Min sketch with an independent hash for every row.
 pub type CountMin<C = u64> = Sketch<FullRows, C>;
 
 /// A Count-Min sketch with pairwise independent rows: see [`PairwiseRows`].
 pub type PairwiseCountMin<C = u64> = Sketch<PairwiseRows, C>;
 
-/// A Count-Min sketch with two hashes per copy, which make all its rows: see [`TwoHashRows`].
+/// A Count-Min sketch with two hashes per copy, from which all rows of the copy are made: see
+/// [`TwoHashRows`].
 pub type TwoHashCountMin<C = u64> = Sketch<TwoHashRows, C>;
 
 /// Rows of counters: a key adds to one counter of each row, and the smallest of its counters is its
 /// estimate.
 ///
-/// `R` says how the rows get their hashes; `C` is the type of the counters, `u32` or `u64`. A
+/// `R` determines how the rows get their hashes; `C` is the type of the counters, `u32` or `u64`. A
 /// counter that reaches its highest value stays there, and estimates from it are marked as
-/// [`saturated`](Estimate::saturated). See the [module](self) for what is proven.
+/// [`saturated`](Estimate::saturated). The [module](self) says what is proven.
 ///
 /// `K` is where the counters are: the sketch's own memory, or borrowed bytes
 /// ([`view`](Sketch::view)).
@@ -86,7 +88,7 @@ pub struct Sketch<R: RowHashes, C: Counter = u64, K: Backing = Owned> {
     hashes: R,
     /// The counters, row by row.
     counters: K::Cells<C>,
-    /// The sum of the counts, rounded up when it is halved.
+    /// The sum of all counts; halving rounds it up.
     total: u64,
     conservative: bool,
     halved: bool,
@@ -104,7 +106,7 @@ pub struct Estimate {
     pub saturated: bool,
 }
 
-/// This many counters, whose memory is allocated when they are first used.
+/// `count` counters; their memory is allocated when they are first used.
 fn zeroed<C: Counter>(count: u128) -> Result<Vec<C>, BuildError> {
     let refuse = || BuildError::Counters { bytes: count.saturating_mul(C::BYTES.into()) };
     usize::try_from(count).ok().and_then(arch::zeroed_vec).ok_or_else(refuse)
@@ -124,10 +126,11 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         Sketch::with_hasher(epsilon, delta, PortableHasher::random()?)
     }
 
-    /// [`new`](Self::new) with a known seed, or for untrusted keys.
+    /// Like [`new`](Self::new), with a custom hasher: one with a known seed, or one for untrusted
+    /// keys.
     ///
     /// # Errors
-    /// As for [`new`](Self::new), except that no random numbers are needed.
+    /// The errors of [`new`](Self::new), except that no random numbers are needed.
     pub fn with_hasher(epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         Sketch::with_shape(Shape::for_error(&epsilon, &delta, R::ROWS)?, hasher)
     }
@@ -142,24 +145,24 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         Ok(Sketch { hasher, shape, hashes, counters: zeroed(shape.cells())?, total: 0, conservative: false, halved: false })
     }
 
-    /// The same sketch with conservative update from now on: an addition raises a key's counters
-    /// only as far as its new estimate needs. Estimates become smaller, and all bounds still hold,
-    /// also after a [`merge`](Self::merge). But a merged sketch differs from the one that a single
-    /// stream would have made, and there is no inner product.
+    /// Uses conservative update from now on: an addition raises a key's counters only as far as its
+    /// new estimate needs. Estimates become smaller, and all bounds still hold, also after a
+    /// [`merge`](Self::merge). But a merged sketch differs from the one that a single stream would
+    /// have made, and there is no inner product.
     #[must_use]
     pub fn with_conservative_update(mut self) -> Sketch<R, C> {
         self.conservative = true;
         self
     }
 
-    /// Counts a key `count` times. Time: one hash and one counter per row (twice with conservative
-    /// update).
+    /// Counts a key `count` times. Time: one hash and one counter per row (two accesses each with
+    /// conservative update).
     #[inline]
     pub fn add<K: Key + ?Sized>(&mut self, key: &K, count: u64) {
         self.add_hash(self.hash(key), count);
     }
 
-    /// [`add`](Self::add) of a key that is already hashed.
+    /// Like [`add`](Self::add), for a key that is already hashed.
     #[inline]
     pub fn add_hash(&mut self, hash: KeyHash, count: u64) {
         let raised = if self.conservative { self.smallest(hash).plus(count) } else { C::default() };
@@ -171,18 +174,18 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         self.total = self.total.saturating_add(count);
     }
 
-    /// Forgets all counts. Linear in the counters.
+    /// Sets all counts to 0. The time is linear in the number of counters.
     pub fn clear(&mut self) {
         self.counters.fill(C::default());
         (self.total, self.halved) = (0, false);
     }
 
-    /// Halves all counts, rounding down, so that old ones fade: if it is called at intervals, a
-    /// count is halved for each interval that passes.
+    /// Halves all counts, rounding down, so that old counts fade. If it is called at regular
+    /// intervals, a count is halved for each interval that passes.
     ///
     /// Estimates are then at least the decayed count without its fraction, and
     /// [`error_bound`](Self::error_bound) adds 1 for the rounding. Saturated counters stay as they
-    /// are. Linear in the counters.
+    /// are. The time is linear in the number of counters.
     pub fn halve(&mut self) {
         self.counters.iter_mut().for_each(|counter| *counter = counter.half());
         // Up, as the bounds need at least the sum.
@@ -198,14 +201,14 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
         self.estimate_hash(self.hash(key))
     }
 
-    /// The key's hash, for [`add_hash`](Self::add_hash) and [`estimate_hash`](Self::estimate_hash)
-    /// of all sketches with the same hasher and seed.
+    /// The key's hash. The hash can be passed to [`add_hash`](Self::add_hash) and
+    /// [`estimate_hash`](Self::estimate_hash) of all sketches with the same hasher and seed.
     #[inline]
     pub fn hash<Q: Key + ?Sized>(&self, key: &Q) -> KeyHash {
         hash_key(&self.hasher, key)
     }
 
-    /// [`estimate`](Self::estimate) of a key that is already hashed.
+    /// Like [`estimate`](Self::estimate), for a key that is already hashed.
     #[inline]
     pub fn estimate_hash(&self, hash: KeyHash) -> Estimate {
         let smallest = self.smallest(hash);
@@ -235,7 +238,7 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
         &self.hasher
     }
 
-    /// Whether this sketch, or one that was merged into it, used conservative update.
+    /// Whether conservative update was used, in this sketch or in one that was merged into it.
     pub fn is_conservative(&self) -> bool {
         self.conservative
     }
@@ -247,7 +250,8 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
 }
 
 impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
-    /// Whether any counter has reached its highest value. Linear in the counters.
+    /// Whether any counter has reached its highest value. The time is linear in the number of
+    /// counters.
     pub fn is_saturated(&self) -> bool {
         self.counters.iter().any(|counter| counter.get() == C::HIGHEST)
     }
@@ -272,7 +276,7 @@ impl<R: RowHashes, C: Counter, K: Backing> PartialEq for Sketch<R, C, K> {
     }
 }
 
-/// The hashes for a shape, if a sketch can have that shape.
+/// The hashes for a shape; an error if no sketch can have that shape.
 fn checked_hashes<R: RowHashes>(shape: &Shape, hasher: PortableHasher) -> Result<R, BuildError> {
     if shape.all_rows() > MAX_PROBES.into() {
         return Err(BuildError::Rows { found: shape.all_rows() });
@@ -284,7 +288,7 @@ fn checked_hashes<R: RowHashes>(shape: &Shape, hasher: PortableHasher) -> Result
 }
 
 impl<R: RowHashes, C: Counter, K: Backing> fmt::Debug for Sketch<R, C, K> {
-    /// Shows the parameters, not the counters.
+    /// Formats the parameters, not the counters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sketch")
             .field("shape", &self.shape)

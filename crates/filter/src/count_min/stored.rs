@@ -31,7 +31,7 @@ pub(super) mod parameter {
     pub(crate) const END: usize = PARAMETERS + 48;
 }
 
-/// What a header of kind 6 or 7 says of the sketch.
+/// The fields of a header of kind 6 or 7 that describe the sketch.
 pub(crate) struct Header {
     hasher: PortableHasher,
     shape: Shape,
@@ -42,8 +42,8 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Reads everything except the list of heavy hitters. `known` are the flags that do not concern
-    /// the sketch.
+    /// Reads everything except the list of heavy hitters. `known` are the flags that this function
+    /// does not check, because they do not concern the sketch.
     pub(super) fn read<R: RowHashes, C: Counter>(fields: &Fields, known: u32) -> Result<Header, FormatError> {
         // The one that rows are drawn by, whatever schemes filters have.
         check_field("scheme", fields.u16(at::SCHEME).into(), Expected::Exactly(WALK.into()))?;
@@ -77,8 +77,8 @@ impl Header {
         (self.shape.cells() as u64).div_ceil((8 / self.counter_bytes).into())
     }
 
-    /// The sketch with these counters, of which there must be as many as
-    /// [`counter_words`](Self::counter_words) says.
+    /// Makes the sketch with these counters; there must be [`counter_words`](Self::counter_words)
+    /// words of them.
     pub(super) fn assemble<R: RowHashes, C: Counter>(self, words: &[u64]) -> Result<Sketch<R, C>, FormatError> {
         let memory =
             || FormatError::Memory { bytes: u64::try_from(self.shape.cells()).unwrap_or(u64::MAX).saturating_mul(C::BYTES.into()) };
@@ -97,7 +97,7 @@ impl Header {
         sketch.check_sums().map(|()| sketch)
     }
 
-    /// The sketch with these counters, which are not checked.
+    /// Makes the sketch with these counters, without checking them.
     fn with_counters<R: RowHashes, C: Counter, K: Backing>(self, counters: K::Cells<C>) -> Result<Sketch<R, C, K>, FormatError> {
         let Header { hasher, shape, total, conservative, halved, .. } = self;
         let hashes = checked_hashes::<R>(&shape, hasher).map_err(|error| match error {
@@ -108,16 +108,16 @@ impl Header {
     }
 }
 
-/// Checks that the unused end of the last word of counters is 0.
+/// Checks that the unused part of the last word of counters is 0.
 fn check_after(sum: u64) -> Result<(), FormatError> {
     check_field("bytes after the counters", sum, Expected::Exactly(0)).map(drop)
 }
 
 impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
-    /// Checks the sum of each row. Every addition went to one counter of each row, so a row sums to
-    /// the total of all counts, or to less if counters were not raised, were halved or are
-    /// saturated. Saturated counters stay as they are when the total is halved; then the sum cannot
-    /// be checked.
+    /// Checks the sum of each row. Every addition increased one counter of each row, so a row sums
+    /// to the total of all counts. A row sums to less if counters were not raised, were halved, or
+    /// are saturated. Saturated counters stay as they are when the total is halved; after that, the
+    /// sum cannot be checked.
     fn check_sums(&self) -> Result<(), FormatError> {
         let short = self.conservative || self.halved || self.total == u64::MAX;
         // A full counter of a halved sketch, or one of fewer bits that was read into a wider one,
@@ -196,7 +196,7 @@ impl<R: RowHashes, C: Counter, K: Counted> Written for Sketch<R, C, K> {
 }
 
 impl Header {
-    /// The sketch whose counters are at the beginning of the payload in these bytes.
+    /// Makes a sketch whose counters are at the beginning of the payload in these bytes.
     pub(super) fn over<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync>(
         self,
         bytes: B,
@@ -217,9 +217,9 @@ impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Viewed<B> for Sketc
 }
 
 impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Sketch<R, C, View<B>> {
-    /// The same view after all its bytes were read and checked: the checksum, and the sums of the
-    /// rows against the sum of all counts. Linear in the counters; needs no memory for a copy of
-    /// them.
+    /// Reads and checks all bytes of the view: the checksum, and the sums of the rows against the
+    /// sum of all counts. The time is linear in the number of counters, and the counters are not
+    /// copied.
     ///
     /// # Errors
     /// The bytes are damaged, or do not match the header.

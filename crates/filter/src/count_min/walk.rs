@@ -5,23 +5,24 @@ use crate::hash::KeyHash;
 use crate::scheme::{WordStream, draw};
 use truebloom_math::law;
 
-/// The number of the walk in files, stored where filters have the number of their scheme.
+/// The number of the walk in files. It is stored where filters have the number of their scheme.
 pub(super) const WALK: u16 = 13;
 
 /// Numbers below a width, one from each word of a key's stream: exactly uniform and independent if
-/// the words are. Every word is mixed, including the first ones, so that rows are well distributed
-/// even for numbers that were never hashed, which pairwise independent rows accept.
+/// the words are. Every word is mixed, including the first ones. So rows are well distributed even
+/// for numbers that were never hashed, which pairwise independent rows accept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Walk {
     width: u64,
     count: u32,
-    /// The remainder of 2^64 by the width. It is computed once, because it takes a division.
+    /// The remainder of 2^64 by the width. The remainder is computed once, because it takes a
+    /// division.
     threshold: u64,
 }
 
 impl Walk {
-    /// For a width of 1 to 2^62 and 1 to [`MAX_PROBES`](crate::MAX_PROBES) numbers per key; an
-    /// error for other values.
+    /// Makes the walk for a width of 1 to 2^62 and 1 to [`MAX_PROBES`](crate::MAX_PROBES) numbers
+    /// per key; an error for other values.
     pub(super) fn new(width: u64, count: u32) -> Result<Walk, BuildError> {
         crate::scheme::check_probes(count)?;
         // Checks the width, so that the remainder below does not divide by zero.
@@ -34,7 +35,7 @@ impl Walk {
         self.width
     }
 
-    /// The numbers of a key.
+    /// The numbers for a key.
     #[inline]
     pub(super) fn numbers(&self, hash: KeyHash) -> impl Iterator<Item = u64> + use<> {
         let (Walk { width, count, threshold }, mut words) = (*self, WordStream::new(hash));

@@ -27,19 +27,20 @@ use std::{fmt, io};
 pub struct Mapped(Arc<Mmap>);
 
 impl Mapped {
-    /// Maps a regular file. The map has the length that the file has now.
+    /// Maps a regular file. The map has the length that the file has at this moment; later changes
+    /// of that length do not change it.
     ///
     /// # Safety
     /// While the map or a clone of it exists, no process, including this one, may write to the file
     /// or truncate it. Rust assumes that bytes behind a reference are constant; no lock enforces
     /// that.
     ///
-    /// If that happens anyway, it is unspecified whether written bytes are seen, so answers may be
-    /// wrong; accessing truncated bytes ends the process (SIGBUS on Unix). *Replacing* the file, as
-    /// all saving in this crate does, does not change it: the map keeps the old file.
+    /// If somebody does so anyway, it is unspecified whether written bytes are seen, so answers may
+    /// be wrong; accessing truncated bytes ends the process (SIGBUS on Unix). *Replacing* the file,
+    /// as all saving in this crate does, is allowed: the map keeps the old file.
     ///
     /// # Errors
-    /// As for [`open_regular`](super::open_regular); or the system cannot map the file.
+    /// The errors of [`open_regular`](super::open_regular); or the system cannot map the file.
     pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<Mapped> {
         let file = open_regular(path)?;
         // A folder opens as well, and has no bytes.
@@ -59,7 +60,7 @@ impl AsRef<[u8]> for Mapped {
 }
 
 impl fmt::Debug for Mapped {
-    /// Shows the length, not the bytes.
+    /// Formats the length, not the bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Mapped").field("length", &self.0.len()).finish_non_exhaustive()
     }

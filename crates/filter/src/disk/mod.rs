@@ -1,4 +1,4 @@
-//! Files on disk: replacing them whole or not at all, opening and mapping them.
+//! Files on disk: replacing them completely or not at all, opening and mapping them.
 
 use crate::error::FileError;
 use alloc::borrow::ToOwned;
@@ -9,41 +9,43 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// The names of temporary files consist of this, twelve random letters and digits, and [`SUFFIX`].
+/// The beginning of the names of temporary files, which continue with twelve random letters and
+/// digits and [`SUFFIX`].
 const PREFIX: &str = ".truebloom-";
 const SUFFIX: &str = ".tmp";
 const RANDOM: usize = 12;
 
-/// What must exist under the name at the moment when the new file takes it.
+/// What must have the name at the moment when the new file takes it.
 #[derive(Clone, Copy, Debug)]
 pub enum Expected<'a> {
-    /// Anything, or nothing.
+    /// Anything, or no file at all.
     Anything,
-    /// Nothing.
+    /// No file at all.
     Nothing,
-    /// This file, which was opened under that name: the one that was read in order to change it.
+    /// This file, which was opened under the name, usually because its contents were read in order
+    /// to change them.
     Only(&'a File),
 }
 
-/// A property of the old file that the new file lacks.
+/// A property of the old file that the new file could not take over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unkept {
-    /// The owner, by number.
+    /// The owner, as a number.
     Owner {
         /// The owner of the old file.
         was: u32,
         /// The owner of the new file.
         is: u32,
     },
-    /// The group, by number. The new group gets no more permissions than all other users.
+    /// The group, as a number. The new group gets no more permissions than all other users.
     Group {
         /// The group of the old file.
         was: u32,
         /// The group of the new file.
         is: u32,
     },
-    /// Other names of the old file (hard links), which keep the old contents.
+    /// Other names of the old file (hard links); they keep the old contents.
     Links {
         /// How many other names there are.
         others: u64,
@@ -73,7 +75,7 @@ pub struct Replacement {
     unkept: Vec<Unkept>,
 }
 
-/// [`Expected`], without borrowing the file.
+/// Like [`Expected`], but without borrowing the file.
 #[derive(Debug)]
 enum Identity {
     Anything,
@@ -83,12 +85,12 @@ enum Identity {
 }
 
 impl Replacement {
-    /// An empty temporary file beside `path`, with the owner, group and permissions of the file
-    /// there, or those of a new file.
+    /// Creates an empty temporary file beside `path`, with the owner, group and permissions of the
+    /// file at `path`, or with the usual ones if there is none.
     ///
     /// # Errors
-    /// What exists under the name is not what was expected, is not a regular file, or is read-only;
-    /// the folder cannot be written.
+    /// The file at `path` is not what was expected, is not a regular file, or is read-only; the
+    /// folder cannot be written.
     pub fn begin(path: impl AsRef<Path>, expected: Expected<'_>) -> Result<Replacement, FileError> {
         let name = path.as_ref();
         let failed = |cause| write_error(name, cause);
@@ -114,19 +116,20 @@ impl Replacement {
         replacement.check_expected().map(|()| replacement)
     }
 
-    /// The new file, for writing. It is locked against other processes.
+    /// The new file, for writing. The file is locked against other processes.
     #[must_use]
     pub fn file(&self) -> &File {
         self.file.as_file()
     }
 
-    /// Flushes the new file to the disk and gives it its name; returns which properties of the old
-    /// file it lacks. Afterwards, other processes can lock the new file.
+    /// Flushes the new file to the disk and gives it its name. Returns the properties of the old
+    /// file that the new one could not take over. Afterwards, other processes can lock the new
+    /// file.
     ///
     /// # Errors
-    /// The file cannot be written; what exists under the name is no longer what was expected. In
-    /// both cases the old file is unchanged. The system cannot confirm that the new name is on the
-    /// disk: then the new file is in place, but may be gone after a power cut.
+    /// The file cannot be written; or the name no longer leads to what was expected. In both cases
+    /// the old file is unchanged. The system cannot confirm that the new name is on the disk: then
+    /// the new file has its name, but may be gone after a power cut.
     pub fn commit(self) -> Result<Vec<Unkept>, FileError> {
         let (file, unkept) = self.commit_locked()?;
         // By name: a child that another thread is just starting has the file, too, and would keep
@@ -139,7 +142,7 @@ impl Replacement {
     /// processes.
     ///
     /// # Errors
-    /// As for [`commit`](Self::commit).
+    /// The errors of [`commit`](Self::commit).
     pub fn commit_locked(self) -> Result<(File, Vec<Unkept>), FileError> {
         self.file.as_file().sync_all().map_err(|cause| write_error(&self.name, cause))?;
         let Replacement { name, path, expected, file, unkept } = self;
@@ -170,8 +173,8 @@ impl Replacement {
     }
 }
 
-/// Gives the new file the name of the old one. `None` if the name no longer leads to the old file;
-/// then the file that has the name keeps it.
+/// Gives the new file the name of the old one. Returns `None` if the name no longer leads to the
+/// old file; then the file that has the name keeps it.
 fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<Option<File>> {
     let is_old = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|there| is_same(old, &there));
     match exchange(new.path(), path) {
@@ -199,20 +202,21 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
     Ok(None)
 }
 
-/// Checks whether a file could be written there now, so that a long run can fail at its beginning.
-/// Also removes temporary files that killed processes of this user left in the folder: regular
-/// files with the names of our temporary files that are not locked.
+/// Checks whether a file could now be written at `path`, so that a long run can fail at its
+/// beginning. The check also removes temporary files that killed processes of this user left in the
+/// folder: regular files that have the names of our temporary files and are not locked.
 ///
 /// # Errors
-/// As for [`Replacement::begin`].
+/// The errors of [`Replacement::begin`].
 pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
     let replacement = Replacement::begin(path, Expected::Anything)?;
     remove_leftovers(folder_of(&replacement.path), replacement.file());
     Ok(())
 }
 
-/// Opens a file for reading without ever waiting: opening a named pipe without a writer would block
-/// until one comes. A folder can be opened, too, but not read.
+/// Opens a file for reading without ever waiting; an ordinary call that opens a named pipe without
+/// a writer would wait until a writer comes. A folder can be opened, too, although nothing can be
+/// read from it.
 ///
 /// # Errors
 /// The file cannot be opened; it is a pipe, a socket or a device.
@@ -225,8 +229,8 @@ pub fn open_regular(path: impl AsRef<Path>) -> io::Result<File> {
     Err(io::Error::other("it is a pipe or a device, not a regular file"))
 }
 
-/// The path that a link leads to. It is an error if a link leads nowhere, or to something that is
-/// not a regular file.
+/// The path that a link leads to. A dangling link, or a link to something that is not a regular
+/// file, is an error.
 fn resolve(name: &Path) -> Result<PathBuf, FileError> {
     let Ok(metadata) = std::fs::symlink_metadata(name) else { return Ok(name.to_owned()) };
     let path = if metadata.is_symlink() {
@@ -251,8 +255,8 @@ fn old(path: &Path) -> io::Result<Option<Metadata>> {
     }
 }
 
-/// Permission to write to the folder is enough to replace a file, but a read-only file is not meant
-/// to change.
+/// Checks that the file is not read-only. Permission to write to the folder would be enough to
+/// replace it, but a read-only file is not meant to change.
 fn check_writable(name: &Path, path: &Path, old: &Metadata) -> Result<(), FileError> {
     if old.permissions().readonly() {
         return Err(FileError::ReadOnly { path: name.to_owned() });
@@ -264,8 +268,9 @@ fn check_writable(name: &Path, path: &Path, old: &Metadata) -> Result<(), FileEr
     }
 }
 
-/// The error without the name of the temporary file, which the library adds to it. That also hides
-/// the system's error, which a missing folder gives again.
+/// Removes the name of the temporary file, which the library for temporary files adds, from an
+/// error. Removing it also loses the error code of the system, so a missing folder is checked again
+/// to get it.
 fn write_error(path: &Path, cause: io::Error) -> FileError {
     let again = |kind| std::fs::metadata(folder_of(path)).err().filter(|again| again.kind() == kind);
     let cause = match cause.raw_os_error() {
@@ -303,8 +308,8 @@ fn is_temporary(name: &str) -> bool {
     random.is_some_and(|random| random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Removes temporary files that killed processes left, if that is certain. `ours` is a file of this
-/// process.
+/// Removes temporary files that killed processes left, if it is certain that they did. `ours` is a
+/// file of this process.
 fn remove_leftovers(folder: &Path, ours: &File) {
     let (Ok(entries), Ok(ours)) = (std::fs::read_dir(folder), ours.metadata()) else { return };
     for entry in entries.flatten() {
@@ -361,7 +366,7 @@ mod system {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Whether this path leads to this file.
+    /// Whether this path leads to the opened file.
     pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
         Ok(is_same(&file.metadata()?, &std::fs::symlink_metadata(path)?))
     }
@@ -370,8 +375,8 @@ mod system {
         one.uid() == other.uid()
     }
 
-    /// Gives the file the group, the owner and the permissions of the old one, in this order, so
-    /// that at no time can more users read it than before.
+    /// Gives the new file the group, the owner and the permissions of the old one, in this order,
+    /// so that at no time more users can read it than before.
     pub(super) fn keep(file: &File, old: &Metadata) -> io::Result<Vec<Unkept>> {
         let new = file.metadata()?;
         let mut unkept = Vec::new();
@@ -390,7 +395,8 @@ mod system {
         Ok(unkept)
     }
 
-    /// Opens the folder, because a new name is on the disk only after its folder is flushed.
+    /// Opens the folder so that it can be flushed, because a new name is on the disk only after
+    /// that.
     pub(super) fn folder_to_sync(path: &Path) -> io::Result<File> {
         File::open(folder_of(path))
     }
@@ -417,7 +423,7 @@ mod system {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// On this system, a file that is open cannot be replaced.
+    /// On this system a file that is open cannot be replaced, so this is always true.
     pub(super) fn is_same(_: &Metadata, _: &Metadata) -> bool {
         true
     }
@@ -426,7 +432,7 @@ mod system {
         Ok(true)
     }
 
-    /// On this system, owners are not known, so nothing is removed.
+    /// On this system owners are not known, so nothing is removed.
     pub(super) fn is_of_same_owner(_: &Metadata, _: &Metadata) -> bool {
         false
     }

@@ -5,8 +5,8 @@ use core::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Why a file cannot be opened or saved. A message does not repeat its cause, which is its
-/// [`source`](std::error::Error::source).
+/// The error for a file that cannot be opened or saved. The message does not repeat its cause,
+/// which is the error's [`source`](std::error::Error::source).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileError {
@@ -14,14 +14,14 @@ pub enum FileError {
     Read {
         /// The file.
         path: PathBuf,
-        /// The error of the system.
+        /// The error of the operating system.
         cause: io::Error,
     },
     /// The file can be read, but is not a filter.
     Format {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason why the bytes are not a filter.
         cause: FormatError,
     },
     /// Another program is updating the file.
@@ -29,12 +29,12 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// The file cannot be written. A file that was to be replaced is unchanged; if a file was being
+    /// The file cannot be written. A file that was to be replaced is unchanged. If a file was being
     /// updated in place, it is not known how much of the update is on the disk.
     Write {
         /// The file.
         path: PathBuf,
-        /// The error of the system.
+        /// The error of the operating system.
         cause: io::Error,
     },
     /// Something other than a file exists under that name.
@@ -52,13 +52,13 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// The file was removed, or its name was given to another file, after it was opened. The file
-    /// that has the name now is unchanged; what was written to the opened file is lost.
+    /// After the file was opened, it was removed, or another file took its name. The file that now
+    /// has the name is unchanged; what was written to the opened file is lost.
     Replaced {
         /// The file.
         path: PathBuf,
     },
-    /// The file exists already and was not to be overwritten.
+    /// The file exists already, and overwriting it was not allowed.
     Exists {
         /// The file.
         path: PathBuf,

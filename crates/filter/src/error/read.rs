@@ -1,17 +1,17 @@
-//! Errors of streams.
+//! Errors of reading from streams.
 
 use super::FormatError;
 use core::fmt;
 use std::io;
 
-/// Why a filter cannot be read from a stream. A message does not repeat its cause, which is its
-/// [`source`](std::error::Error::source).
+/// The error for a filter that cannot be read from a stream. The message does not repeat its cause,
+/// which is the error's [`source`](std::error::Error::source).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
     /// Reading the stream failed.
     Io(io::Error),
-    /// The bytes are not a filter.
+    /// The bytes of the stream are not a filter.
     Format(FormatError),
 }
 

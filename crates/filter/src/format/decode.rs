@@ -1,4 +1,5 @@
-//! Decoding: from bytes to values. The bytes may be anything: damaged, foreign or malicious.
+//! Decoding: from bytes to values. The bytes may be anything: damaged, malicious, or of another
+//! program.
 
 use super::wire::{coded_header, expand, is_compressed};
 use super::{Fields, HEADER_BYTES, Stored};
@@ -8,9 +9,9 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The value in these bytes, which must be exactly one file, with nothing after it. Takes about as
-/// much memory as the bytes, and twice that for filters that grow. A compressed file is expanded
-/// first.
+/// Reads a value from these bytes, which must be exactly one file, with nothing after it. Decoding
+/// takes about as much memory as the bytes have, and twice as much for filters that grow. A
+/// compressed file is expanded first.
 pub(crate) fn from_bytes<T: Stored>(bytes: &[u8]) -> Result<T, FormatError> {
     if is_compressed(bytes) {
         // Refused by its header before anything is expanded.
@@ -27,7 +28,7 @@ pub(crate) fn from_bytes<T: Stored>(bytes: &[u8]) -> Result<T, FormatError> {
     T::assemble(header.of_kind, words)
 }
 
-/// A header that has been checked as far as is possible without the payload.
+/// A header that has been checked as far as this is possible without the payload.
 pub(super) struct Header<T: Stored> {
     pub(super) of_kind: T::Header,
     pub(super) payload_bytes: u64,
@@ -43,12 +44,12 @@ impl<T: Stored> Header<T> {
         Ok(Header { of_kind, payload_bytes, payload_checksum: fields.payload_checksum() })
     }
 
-    /// Checks that there are exactly as many bytes as header and payload take.
+    /// Checks that there are exactly as many bytes as the header and the payload need.
     pub(super) fn check_length(&self, found: u64) -> Result<(), FormatError> {
         check_length(self.file_bytes(), found)
     }
 
-    /// Checks that there are at least as many bytes.
+    /// Checks that there are at least as many bytes as the header and the payload need.
     pub(super) fn check_holds(&self, found: u64) -> Result<(), FormatError> {
         let expected = self.file_bytes();
         if found >= expected { Ok(()) } else { Err(FormatError::Truncated { expected, found }) }
@@ -72,12 +73,12 @@ pub(crate) fn check_length(expected: u64, found: u64) -> Result<(), FormatError>
     }
 }
 
-/// Checks that the bytes after a header are those that were written.
+/// Checks that the bytes after a header have not changed since they were written.
 pub(crate) fn check_checksum(expected: u64, found: u64) -> Result<(), FormatError> {
     if expected == found { Ok(()) } else { Err(FormatError::PayloadChecksum { expected, found }) }
 }
 
-/// Reserves room for the words of this many more bytes, out of `total`.
+/// Reserves room for the words of `bytes` more bytes, out of `total`.
 pub(super) fn reserve(words: &mut Vec<u64>, bytes: u64, total: u64) -> Result<(), FormatError> {
     let more = usize::try_from(bytes / 8).ok();
     let reserved = more.and_then(|more| words.try_reserve_exact(more).ok());

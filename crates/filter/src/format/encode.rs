@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use std::io::{self, Write};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-/// The bytes of the value's file. An error if the memory cannot be allocated.
+/// The value's file as bytes. Returns an error if the memory cannot be allocated.
 pub(crate) fn to_bytes<T: Written>(value: &T) -> Result<Vec<u8>, BuildError> {
     let total = encoded_bytes(value);
     let refuse = || BuildError::Memory { bytes: total };
@@ -19,8 +19,8 @@ pub(crate) fn to_bytes<T: Written>(value: &T) -> Result<Vec<u8>, BuildError> {
     Ok(bytes)
 }
 
-/// The bytes of the value's file from `start` on, at most `length`. The checksum of all of them is
-/// computed only for a part that reaches into the header.
+/// A part of the value's file: at most `length` bytes from `start` on. The checksum of the whole
+/// file is computed only for a part that includes bytes of the header.
 pub(crate) fn part_of_bytes<T: Written>(value: &T, start: u64, length: usize) -> Result<Vec<u8>, BuildError> {
     let end = encoded_bytes(value).min(start.saturating_add(length as u64));
     let count = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
@@ -41,8 +41,8 @@ pub(crate) fn part_of_bytes<T: Written>(value: &T, start: u64, length: usize) ->
     Ok(bytes)
 }
 
-/// Writes the bytes of the value's file to the beginning of these, and says how many they are. An
-/// error if there are fewer.
+/// Writes the value's file to the beginning of `bytes`, and returns its length. Returns an error if
+/// `bytes` is shorter.
 pub(crate) fn write_into<T: Written>(value: &T, bytes: &mut [u8]) -> Result<usize, BuildError> {
     let needed = encoded_bytes(value);
     let found = bytes.len() as u64;
@@ -56,7 +56,7 @@ pub(crate) fn write_into<T: Written>(value: &T, bytes: &mut [u8]) -> Result<usiz
     Ok(place.len())
 }
 
-/// Writes the bytes of the value's file, in large pieces.
+/// Writes the value's file to a writer, in large pieces.
 #[cfg(feature = "std")]
 pub(crate) fn write_to<T: Written>(value: &T, mut writer: impl Write) -> io::Result<()> {
     writer.write_all(&header(value))?;
@@ -64,7 +64,7 @@ pub(crate) fn write_to<T: Written>(value: &T, mut writer: impl Write) -> io::Res
     writer.flush()
 }
 
-/// The number of bytes of the value's file.
+/// The length of the value's file in bytes.
 pub(crate) fn encoded_bytes<T: Written>(value: &T) -> u64 {
     HEADER_BYTES as u64 + 8 * value.word_count()
 }
@@ -88,8 +88,8 @@ pub(crate) fn put_words(bytes: &mut Vec<u8>, words: impl Iterator<Item = u64>) {
     words.for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
 }
 
-/// Passes on the little-endian bytes of the words, chunk by chunk. The bytes are copied, because a
-/// view of words as bytes would need unsafe code and a little-endian machine.
+/// Calls `use_chunk` with the little-endian bytes of the words, chunk by chunk. The bytes are
+/// copied, because a view of words as bytes would need unsafe code and a little-endian machine.
 fn for_each_chunk<E>(mut words: impl Iterator<Item = u64>, mut use_chunk: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
     let mut buffer = Vec::with_capacity(CHUNK_BYTES);
     loop {

@@ -1,5 +1,5 @@
-//! The header of 256 bytes before the payload: what all kinds share is checked here, and each field
-//! has one function to read it and one to write it.
+//! The header of 256 bytes before the payload. The fields that all kinds share are checked here,
+//! and each field has one function to read it and one to write it.
 
 use super::HEADER_BYTES;
 use crate::MAX_PROBES;
@@ -18,8 +18,8 @@ const UNFINISHED: u32 = 1 << 6;
 /// The flag of a filter that is the result of a union.
 pub(crate) const MERGED: u32 = 1;
 
-/// With [`MERGED`], the flag of an intersection. The field after the parameters of the layout says
-/// how many of its offers are certainly not its items.
+/// The flag of an intersection, which is set together with [`MERGED`]. The field after the
+/// parameters of the layout says how many of the offers certainly do not belong to its items.
 pub(crate) const INTERSECTION: u32 = 32;
 
 /// Where each field starts; docs/FORMAT.md explains the fields.
@@ -43,6 +43,8 @@ pub(crate) mod at {
     pub(crate) const PAYLOAD_LENGTH: usize = 104;
     pub(crate) const PAYLOAD_CHECKSUM: usize = 112;
     pub(crate) const PARAMETERS: usize = 120;
+    /// The number of layers in files of kind 5.
+    pub(crate) const LAYERS: usize = 136;
     /// The label of files of kinds 1 and 2.
     pub(crate) const LABEL: usize = 144;
     pub(crate) const HEADER_CHECKSUM: usize = 248;
@@ -51,13 +53,13 @@ pub(crate) mod at {
 /// The bytes of a header.
 ///
 /// A writer starts with [`new`](Self::new), adds the fields of its kind, and finishes with
-/// [`sealed`](Self::sealed). A reader starts with [`open`](Self::open), which checks what all kinds
-/// share; the kind checks its own fields.
+/// [`sealed`](Self::sealed). A reader starts with [`open`](Self::open), which checks the fields
+/// that all kinds share; each kind checks its own fields.
 #[derive(Clone)]
 pub struct Fields([u8; HEADER_BYTES]);
 
 impl Fields {
-    /// All 0 except the magic, the version and the kind.
+    /// A header in which everything is 0 except the magic, the version and the kind.
     pub(crate) fn new(kind: FileKind) -> Fields {
         let mut fields = Fields([0; HEADER_BYTES]);
         fields.put(0, MAGIC);
@@ -75,8 +77,8 @@ impl Fields {
         self.0
     }
 
-    /// Reads the header at the start of a file, which may be shorter than a header, and its kind,
-    /// which must be one of `kinds`.
+    /// Reads the header and its kind, which must be one of `kinds`, from the start of a file. The
+    /// file may be shorter than a header.
     pub(crate) fn open(start: &[u8], kinds: &[FileKind]) -> Result<(Fields, FileKind), FormatError> {
         check_magic(start)?;
         let whole = start.first_chunk().copied().map(Fields);
@@ -91,8 +93,8 @@ impl Fields {
         Ok((fields, kind))
     }
 
-    /// Checks the length of the payload in the header against the one that follows from its kind's
-    /// fields.
+    /// Compares the length of the payload in the header with the length that follows from the
+    /// fields of its kind.
     pub(crate) fn check_payload_place(&self, payload_bytes: u64) -> Result<(), FormatError> {
         check_field("payload offset", self.u64(at::PAYLOAD_OFFSET), Expected::Exactly(HEADER_BYTES as u64))?;
         check_field("payload length", self.u64(at::PAYLOAD_LENGTH), Expected::Exactly(payload_bytes)).map(|_| ())
@@ -122,7 +124,8 @@ impl Fields {
         u64::from_le_bytes(self.get(offset))
     }
 
-    /// A field that must be within these values, both included; `name` is how the error names it.
+    /// Reads a field whose value must be within these limits, both included; the error calls it
+    /// `name`.
     pub(crate) fn u64_within(&self, name: &'static str, offset: usize, lowest: u64, highest: u64) -> Result<u64, FormatError> {
         check_field(name, self.u64(offset), Expected::Within(lowest, highest))
     }
@@ -134,12 +137,12 @@ impl Fields {
         if zero { Ok(()) } else { Err(FormatError::Reserved { offset: start }) }
     }
 
-    /// Whether the file is being updated in place, or was when a program ended.
+    /// Whether a program is updating the file in place, or was doing so when it ended.
     pub(crate) fn is_unfinished(&self) -> bool {
         self.u32(at::FLAGS) & UNFINISHED != 0
     }
 
-    /// The flags, all of which must be `known`.
+    /// Reads the flags; any flag that is not in `known` is an error.
     pub(crate) fn flags(&self, known: u32) -> Result<u32, FormatError> {
         let found = self.u32(at::FLAGS);
         if self.is_unfinished() {
@@ -152,15 +155,15 @@ impl Fields {
         self.put_numbered_scheme(scheme.number(), bits, probes);
     }
 
-    /// [`put_scheme`](Self::put_scheme) with the number of the scheme.
+    /// Like [`put_scheme`](Self::put_scheme), with the number of the scheme.
     pub(crate) fn put_numbered_scheme(&mut self, scheme: u16, bits: u64, probes: u32) {
         self.put(at::SCHEME, scheme.to_le_bytes());
         self.put(at::PROBES, probes.to_le_bytes());
         self.put(at::BITS, bits.to_le_bytes());
     }
 
-    /// The scheme, which must be one that this kind of file can have: blocked filters have their
-    /// own.
+    /// Reads the scheme, which must be one that this kind of file can have: blocked filters have a
+    /// scheme of their own.
     pub(crate) fn scheme(&self, kind: FileKind) -> Result<SchemeId, FormatError> {
         let found = self.u16(at::SCHEME);
         let known = SchemeId::from_number(found).filter(|scheme| scheme.layout() == kind.layout());
@@ -227,7 +230,7 @@ impl Fields {
         self.put(at::FLAGS, flags.to_le_bytes());
     }
 
-    /// Removes that mark.
+    /// Removes the mark of a file that is being updated in place.
     #[cfg(feature = "mmap")]
     pub(crate) fn take_mark_away(&mut self) {
         let flags = self.u32(at::FLAGS) & !UNFINISHED;
@@ -269,7 +272,7 @@ fn check_magic(start: &[u8]) -> Result<(), FormatError> {
     Err(if letters_stand { FormatError::TextMode { found } } else { FormatError::NotAFilter { found } })
 }
 
-/// Returns the value, if it is as expected.
+/// Returns the value if it is as expected, and otherwise an error.
 pub(crate) fn check_field(field: &'static str, found: u64, expected: Expected) -> Result<u64, FormatError> {
     let fits = match expected {
         Expected::Exactly(value) => found == value,

@@ -1,4 +1,4 @@
-//! Files: opening them, and replacing them whole or not at all.
+//! Files: opening them, and replacing them completely or not at all.
 
 use super::{Stored, Written, read_from, write_to};
 use crate::disk::{Expected, Replacement, open_regular};
@@ -19,7 +19,7 @@ pub(crate) fn save<T: Written>(value: &T, path: &Path) -> Result<(), FileError> 
     save_as(value, path, Expected::Anything)
 }
 
-/// Like [`save`], but an error if anything exists under that name.
+/// Like [`save`], but returns an error if anything exists under that name.
 pub(crate) fn save_new<T: Written>(value: &T, path: &Path) -> Result<(), FileError> {
     save_as(value, path, Expected::Nothing)
 }

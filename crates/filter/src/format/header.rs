@@ -1,4 +1,4 @@
-//! The header of a file by itself.
+//! The header of a file, apart from the payload.
 
 use super::wire::{self, is_compressed};
 use super::{Fields, HEADER_BYTES, at};
@@ -7,8 +7,8 @@ use crate::hash::Seed;
 use crate::ids::FileKind;
 use core::ops::Range;
 
-/// The fields that headers have in all kinds, without the payload. This is for programs that
-/// inspect files without opening them; docs/FORMAT.md explains the fields of each kind.
+/// The fields of a file's header that all kinds have. This is for programs that inspect files
+/// without opening them as filters; docs/FORMAT.md explains the fields of each kind.
 ///
 /// ```
 /// use truebloom::{BloomFilter, FileHeader, FileKind};
@@ -24,12 +24,21 @@ pub struct FileHeader {
     kind: FileKind,
 }
 
+impl core::fmt::Debug for FileHeader {
+    /// Shows the kind and the sizes. The seed is not shown.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let mut shown = f.debug_struct("FileHeader");
+        shown.field("kind", &self.kind).field("bits", &self.bits()).field("probes", &self.probes());
+        shown.field("file_bytes", &self.file_bytes()).finish_non_exhaustive()
+    }
+}
+
 impl FileHeader {
     /// The length of a header in bytes.
     pub const BYTES: u64 = HEADER_BYTES as u64;
 
     /// The header at the start of these bytes; for a compressed file, the header of the original
-    /// file. Requirements of the kind on the fields are not checked.
+    /// file. It is not checked whether the fields have values that are valid for the kind.
     ///
     /// # Errors
     /// The bytes are not a header of this version, or a damaged one, or its kind is not known.
@@ -37,20 +46,20 @@ impl FileHeader {
         if is_compressed(bytes) { FileHeader::plain(&wire::coded_header(bytes)?) } else { FileHeader::plain(bytes) }
     }
 
-    /// The same for bytes that are not compressed; the original of a compressed file cannot be
+    /// The header of bytes that are not compressed; the original of a compressed file cannot be
     /// compressed again.
     pub(crate) fn plain(bytes: &[u8]) -> Result<FileHeader, FormatError> {
         let (fields, kind) = Fields::open(bytes, &FileKind::ALL)?;
         Ok(FileHeader { fields, kind })
     }
 
-    /// An error while a program is changing the file in place.
+    /// Returns an error while a program is changing the file in place.
     pub(crate) fn check_finished(&self) -> Result<(), FormatError> {
         if self.fields.is_unfinished() { Err(FormatError::Unfinished) } else { Ok(()) }
     }
 
-    /// An error unless the two headers can be those of two states of one filter: bits and probes
-    /// can change only in a filter that grows.
+    /// Returns an error unless the two headers can belong to two states of one filter: bits and
+    /// probes can change only in a filter that grows.
     pub(crate) fn check_states(old: &[u8], new: &[u8]) -> Result<(), FormatError> {
         let (old, new) = (FileHeader::plain(old)?, FileHeader::plain(new)?);
         let grows = old.kind == FileKind::Scalable;
@@ -67,7 +76,7 @@ impl FileHeader {
         fields.into_iter().find(|(_, differ)| *differ).map_or(Ok(()), |(field, _)| Err(FormatError::OtherFilter { field }))
     }
 
-    /// What the file holds.
+    /// What the file contains.
     #[must_use]
     pub fn kind(&self) -> FileKind {
         self.kind
@@ -97,6 +106,13 @@ impl FileHeader {
         self.fields.u64(at::OFFERED)
     }
 
+    /// The number of layers of a filter that grows; 1 for every other file. Each query searches all
+    /// layers.
+    #[must_use]
+    pub fn layers(&self) -> u64 {
+        if self.kind == FileKind::Scalable { self.fields.u64(at::LAYERS) } else { 1 }
+    }
+
     /// The length of the whole file, the payload included.
     #[must_use]
     pub fn file_bytes(&self) -> u64 {
@@ -105,8 +121,9 @@ impl FileHeader {
 }
 
 impl FormatError {
-    /// Where in the header the wrong field is, if the error is about one field. `header` is the
-    /// beginning of the file, because the place of some fields depends on the kind.
+    /// The range of header bytes of the wrong field, if the error is about one field. `header` is
+    /// the beginning of the file; it is needed because the position of some fields depends on the
+    /// kind.
     #[must_use]
     pub fn header_bytes(&self, header: &[u8]) -> Option<Range<u64>> {
         let range = match *self {
@@ -123,7 +140,7 @@ impl FormatError {
     }
 }
 
-/// Where the field with this name in errors is stored.
+/// The range of header bytes of the field with this name in errors.
 fn named(field: &str, header: &[u8]) -> Option<Range<usize>> {
     Some(match field {
         "kind" => at::KIND..at::SCHEME,

@@ -6,21 +6,21 @@ use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-/// UTF-8 without NUL, filled up with 0 in the file; no label is all 0.
+/// Text in UTF-8 without NUL, padded with zeros in the file; if there is no label, all bytes are 0.
 ///
 /// Kinds 1 and 2 store it in an unused part of the header. The headers of recycling filters and
 /// sketches are full, so their label is at the end of the payload, and a flag says so.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Label(Option<Box<str>>);
 
-/// The largest label in bytes: what the header of kinds 1 and 2 has left.
+/// The largest length of a label in bytes: the free space in the headers of kinds 1 and 2.
 const MOST: usize = at::HEADER_CHECKSUM - at::LABEL;
 
 /// The number of words that a label takes at the end of a payload.
 const WORDS: usize = MOST / 8;
 
 impl Label {
-    /// The flag of a payload that ends with a label.
+    /// The flag that says that a payload ends with a label.
     pub(crate) const FLAG: u32 = 1 << 7;
 
     pub(crate) fn new(text: &str) -> Option<Label> {
@@ -46,7 +46,7 @@ impl Label {
         fields.put(at::LABEL, self.bytes());
     }
 
-    /// The flag, if there is a label.
+    /// The flag for the file, or 0 if there is no label.
     pub(crate) fn flag(&self) -> u32 {
         if self.0.is_some() { Label::FLAG } else { 0 }
     }
@@ -60,7 +60,7 @@ impl Label {
         Label::payload_bytes(self.flag()) / 8
     }
 
-    /// The words for the end of the payload.
+    /// The words of the label at the end of the payload.
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> + use<> {
         let bytes = self.bytes();
         let words: [u64; WORDS] = core::array::from_fn(|i| u64::from_le_bytes(core::array::from_fn(|j| bytes[8 * i + j])));
@@ -74,8 +74,8 @@ impl Label {
         Label::of_words(end.into_iter(), flags)
     }
 
-    /// The label at the end of the payload. `file` is the file from its beginning, and more bytes
-    /// may follow; `payload_bytes` is the length of the payload.
+    /// Reads the label at the end of a payload. `file` is the file from its beginning, perhaps with
+    /// more bytes after it; `payload_bytes` is the length of the payload.
     pub(crate) fn at_end(file: &[u8], payload_bytes: u64, flags: u32) -> Result<Label, FormatError> {
         let end = super::HEADER_BYTES + payload_bytes as usize;
         let bytes = file.get(end - Label::payload_bytes(flags) as usize..end).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The file format, version 1: docs/FORMAT.md. The bytes are the same in a file, in a byte string
-//! of another language, and in a value of a database.
+//! The file format, version 1, as described in docs/FORMAT.md. The bytes are the same in a file, in
+//! a byte string of another language, and in a value of a database.
 //!
 //! All kinds share one envelope: a type that implements [`Stored`] is written and read with the
 //! functions of this module.

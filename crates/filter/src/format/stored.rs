@@ -14,24 +14,25 @@ pub(crate) trait Stored: Written {
     /// The kinds of files that this type opens.
     const KINDS: &'static [FileKind];
 
-    /// The contents of the header. It has only values that `Self` can have:
+    /// The contents of the header. It can only have values that `Self` can have:
     /// [`read_header`](Self::read_header) refuses others.
     type Header;
 
     /// Reads and checks every field of this kind, and checks that parameters which the kind does
-    /// not use are 0. Nothing is allocated before that.
+    /// not use are 0. Nothing is allocated before these checks.
     fn read_header(fields: &Fields, kind: FileKind) -> Result<Self::Header, FormatError>;
 
-    /// The length of the payload that follows such a header: a multiple of 8, at most 2^62.
+    /// The length of the payload that follows a header with these contents: a multiple of 8, at
+    /// most 2^62.
     fn payload_bytes(header: &Self::Header) -> u64;
 
-    /// The value of a header and its words, of which there must be as many as
-    /// [`payload_bytes`](Self::payload_bytes) says; an error if header and words contradict each
-    /// other.
+    /// Makes a value from a header and its words; there must be as many words as
+    /// [`payload_bytes`](Self::payload_bytes) says. Returns an error if header and words contradict
+    /// each other.
     fn assemble(header: Self::Header, words: Vec<u64>) -> Result<Self, FormatError>;
 }
 
-/// A value that can be written to a file, wherever its bits are.
+/// A value that can be written to a file, whatever its backing.
 pub(crate) trait Written: Sized {
     /// The header fields of this value.
     fn fields(&self) -> Fields;

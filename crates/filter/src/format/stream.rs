@@ -1,4 +1,5 @@
-//! Reading values from streams. The stream may hold anything, just like bytes.
+//! Reading values from streams. The stream may contain anything: damaged, malicious, or data of
+//! another program.
 
 use super::decode::{Header, reserve, words_of};
 use super::wire::{PREFIX_BYTES, is_compressed, wire_bytes};
@@ -9,12 +10,13 @@ use alloc::vec::Vec;
 use std::io::{self, Read};
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// For a stream of unknown length, the memory for words grows in steps of this size: a header that
-/// promises more than the stream holds costs no more than the stream and one step.
+/// The size of the steps in which the memory for words grows while a stream of unknown length is
+/// read. So if a header promises more than the stream contains, no more memory is taken than for
+/// the stream and one step.
 const GROWTH_BYTES: u64 = 8 << 20;
 
-/// Reads a value from a stream, whose length may be known; if it is not, the stream is not read
-/// beyond the value.
+/// Reads a value from a stream. If the length of the stream is not known, it is not read beyond the
+/// value.
 pub(crate) fn read_from<T: Stored>(mut reader: impl Read, length: Option<u64>) -> Result<T, ReadError> {
     let mut start = [0; HEADER_BYTES];
     let filled = read_up_to(&mut reader, &mut start[..PREFIX_BYTES])?;
@@ -31,8 +33,8 @@ pub(crate) fn read_from<T: Stored>(mut reader: impl Read, length: Option<u64>) -
     Ok(T::assemble(header.of_kind, words)?)
 }
 
-/// The bytes of a compressed file, which contains its own length. Allocates no more than the stream
-/// holds.
+/// The bytes of a compressed file, which contains its own length. Reading them never allocates more
+/// than the length of the stream.
 fn read_compressed(reader: impl Read, start: &[u8], length: Option<u64>) -> Result<Vec<u8>, ReadError> {
     let expected = wire_bytes(start)?;
     if let Some(found) = length.filter(|found| *found > expected) {

@@ -1,4 +1,4 @@
-//! Values that remain in the bytes they are read from.
+//! Values that are used directly in the bytes of a file.
 
 use super::decode::{Header, check_checksum};
 use super::{Fields, HEADER_BYTES, Stored, at};
@@ -10,17 +10,18 @@ use crate::{disk::Mapped, error::FileError};
 use std::{io, path::Path};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A value that can be queried while its words are in bytes that another owner holds.
+/// A value that can be queried while another owner holds the bytes with its words.
 pub(crate) trait Viewed<B>: Stored {
     /// The type of a value whose words `B` holds.
     type View;
 
-    /// The value of a header at the beginning of these bytes; the payload is not read. After the
-    /// header there must be as many bytes as [`payload_bytes`](Stored::payload_bytes) says.
+    /// Makes a view from a header and the bytes after which the payload follows; the payload is not
+    /// read. After the header there must be as many bytes as
+    /// [`payload_bytes`](Stored::payload_bytes) says.
     fn over(header: Self::Header, bytes: B) -> Result<Self::View, FormatError>;
 }
 
-/// The value in these bytes, which must be exactly one file.
+/// A view of the value in these bytes, which must be exactly one file.
 pub(crate) fn view<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(bytes: B) -> Result<T::View, FormatError> {
     check_plain(bytes.as_ref())?;
     let header = Header::<T>::decode(bytes.as_ref())?;
@@ -28,7 +29,7 @@ pub(crate) fn view<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(bytes: B) -> Resu
     T::over(header.of_kind, bytes)
 }
 
-/// The value in these bytes, with `header` in place of their own.
+/// A view of the value in these bytes, with `header` in place of the header in the bytes.
 #[cfg(feature = "mmap")]
 pub(crate) fn view_by<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(header: &[u8], bytes: B) -> Result<T::View, FormatError> {
     let header = Header::<T>::decode(header)?;
@@ -36,7 +37,7 @@ pub(crate) fn view_by<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(header: &[u8],
     T::over(header.of_kind, bytes)
 }
 
-/// The value at the beginning of these bytes, which others may follow.
+/// A view of the value at the beginning of these bytes, which may be followed by other bytes.
 pub(crate) fn view_prefix<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(bytes: B) -> Result<T::View, FormatError> {
     check_plain(bytes.as_ref())?;
     let header = Header::<T>::decode(bytes.as_ref())?;
@@ -44,7 +45,7 @@ pub(crate) fn view_prefix<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(bytes: B) 
     T::over(header.of_kind, bytes)
 }
 
-/// An error for compressed bytes, which cannot be queried in place.
+/// Returns an error for compressed bytes, which cannot be queried in place.
 fn check_plain(bytes: &[u8]) -> Result<(), FormatError> {
     if !super::wire::is_compressed(bytes) {
         return Ok(());
@@ -53,8 +54,9 @@ fn check_plain(bytes: &[u8]) -> Result<(), FormatError> {
     Err(FormatError::Coded { is_difference: bytes.get(9) == Some(&2) })
 }
 
-/// Checks the payload of the file at the beginning of these bytes against the checksum in its
-/// header. The header is read again, because bytes that others own may have changed.
+/// Compares the payload of the file at the beginning of these bytes with the checksum in its
+/// header. The header is read again, because the bytes belong to another owner and may have
+/// changed.
 pub(crate) fn check_payload(bytes: &[u8]) -> Result<(), FormatError> {
     let (fields, _) = Fields::open(bytes, &FileKind::ALL)?;
     let (length, expected) = (fields.u64(at::PAYLOAD_LENGTH), fields.payload_checksum());
@@ -63,7 +65,7 @@ pub(crate) fn check_payload(bytes: &[u8]) -> Result<(), FormatError> {
     check_checksum(expected, xxh3_64(payload.ok_or(truncated)?))
 }
 
-/// The value in a file that is mapped into memory.
+/// A view of the value in a file that is mapped into memory.
 #[cfg(feature = "mmap")]
 pub(crate) fn view_mapped<T: Viewed<Mapped>>(bytes: io::Result<Mapped>, path: &Path) -> Result<T::View, FileError> {
     let bytes = bytes.map_err(|cause| FileError::Read { path: path.to_owned(), cause })?;

@@ -5,13 +5,13 @@ use crate::key::Write;
 use core::hash::{BuildHasher, Hash, Hasher};
 use truebloom_math::mix;
 
-/// A hasher built with the standard library's traits, such as `RandomState` or those of other
-/// crates.
+/// A hasher that is built with the standard library's traits, such as `RandomState` or the hashers
+/// of other crates.
 ///
-/// It has two drawbacks. A hash of only 64 bits raises the lowest possible rate to n/2^64, which
-/// plans take into account. And a filter with it cannot be saved, because such a hasher has no
-/// number in the file format and does not guarantee stable output. The type of such a filter has no
-/// `save`:
+/// Such a hasher has two drawbacks. Its hash has only 64 bits, which raises the lowest possible
+/// rate to n/2^64; plans take this into account. And a filter with such a hasher cannot be saved,
+/// because the hasher has no number in the file format and does not guarantee stable output. So a
+/// filter of this type has no method `save`:
 ///
 /// ```compile_fail
 /// use truebloom::{BloomFilter, ForeignHasher};
@@ -27,23 +27,23 @@ use truebloom_math::mix;
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 ///
-/// The proven rate holds to the degree that the hasher behaves like a random function of the key's
-/// bytes, which many fast ones do not.
+/// The proven rate holds only as far as the hasher behaves like a random function of the key's
+/// bytes, which many fast hashers do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeignHasher<S> {
     hashers: S,
 }
 
 impl<S: BuildHasher> ForeignHasher<S> {
-    /// A hasher that uses the hashers which `hashers` builds.
+    /// A hasher that takes its hash functions from `hashers`.
     pub fn new(hashers: S) -> ForeignHasher<S> {
         ForeignHasher { hashers }
     }
 
     /// The hash of any value that implements `std::hash::Hash`, even if its type is not a
-    /// [`Key`](crate::Key): for [`insert_hash`](crate::BloomFilter::insert_hash) and
-    /// [`contains_hash`](crate::BloomFilter::contains_hash) of filters with this hasher. It differs
-    /// from the hash of the same value as a key, because `Hash` adds framing.
+    /// [`Key`](crate::Key). Pass it to [`insert_hash`](crate::BloomFilter::insert_hash) and
+    /// [`contains_hash`](crate::BloomFilter::contains_hash) of filters with this hasher. This hash
+    /// differs from the hash of the same value as a key, because `Hash` adds framing.
     ///
     /// ```
     /// use std::path::Path;
@@ -84,17 +84,17 @@ impl<S: BuildHasher + 'static> KeyHasher for ForeignHasher<S> {
         None
     }
 
-    /// A fingerprint: the hashes of two fixed texts.
+    /// A fingerprint of the hasher: the hashes of two fixed texts.
     fn seed(&self) -> Seed {
         let half = |text: &[u8]| u128::from(self.hash64(text));
         Seed::from(half(b"truebloom fingerprint 1") << 64 | half(b"truebloom fingerprint 2"))
     }
 }
 
-/// Both halves are functions of the same 64 bits; distinct hashes stay distinct. The bits are
-/// mixed, because many hashers leave some bits unchanged: with a hasher that returns an integer as
-/// it is, a filter of 100 keys would have more than three times the rate. The constant is 2^64 over
-/// the golden ratio.
+/// Makes a 128-bit hash from a 64-bit one. Both halves are functions of the same 64 bits; distinct
+/// hashes stay distinct. The bits of the hash are mixed, because many hashers mix integers badly.
+/// If a hasher returned an integer unchanged and its bits were not mixed, a filter of 100 keys
+/// would have more than three times the planned rate. The constant is 2^64 over the golden ratio.
 #[inline]
 fn spread(hash: u64) -> KeyHash {
     KeyHash { h1: mix(hash), h2: mix(hash ^ 0x9e37_79b9_7f4a_7c15) }

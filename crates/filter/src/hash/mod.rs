@@ -1,4 +1,4 @@
-//! From key bytes to a 128-bit hash.
+//! Computes a 128-bit hash from the bytes of a key.
 
 mod foreign;
 mod portable;
@@ -23,8 +23,8 @@ use truebloom_math::mix;
 ///
 /// Positions are computed from the halves directly. [`mixed`](Self::mixed) makes a hash from any
 /// 128-bit number; [`from_uniform_bits`](Self::from_uniform_bits) accepts a number that is already
-/// a good hash. A 64-bit hash can be a key of a filter with the hasher [`Prehashed`], whose rates
-/// account for keys with equal hashes.
+/// a good hash. A 64-bit hash can be used as a key of a filter with the hasher [`Prehashed`], whose
+/// rates account for keys with equal hashes.
 ///
 /// To divide keys among several filters with one seed, use the low bits of the first half, or give
 /// each filter its own seed: keys whose hashes begin alike share positions.
@@ -42,7 +42,7 @@ impl KeyHash {
     /// A hash from 128 bits that are already uniform and independent, like those of a good hash
     /// function; they are not mixed. The low half of the number becomes the first half of the hash.
     ///
-    /// Every bit matters: with a 64-bit hash in a `u128`, all keys would fall into the same block
+    /// All bits are used: with a 64-bit hash in a `u128`, all keys would fall into the same block
     /// of a blocked filter. [`mixed`](Self::mixed) is safe for any number.
     #[inline]
     #[must_use]
@@ -51,10 +51,10 @@ impl KeyHash {
     }
 
     /// A hash from any number that identifies the key: a counter, an identifier with fixed bits, a
-    /// short hash. Distinct numbers have distinct hashes, whose positions behave like random ones;
-    /// but because there is no seed, whoever chooses the numbers chooses the positions. Computed by
-    /// two rounds of a Feistel network, each with SplitMix64's finalizer twice, in about three
-    /// nanoseconds.
+    /// short hash. Distinct numbers have distinct hashes, whose positions behave like random ones.
+    /// But there is no seed, so anyone who chooses the numbers chooses the positions. The mixing
+    /// takes two rounds of a Feistel network, each with SplitMix64's finalizer twice, or about
+    /// three nanoseconds.
     ///
     /// ```
     /// use truebloom::{BlockedBloomFilter, KeyHash};
@@ -81,7 +81,7 @@ impl From<KeyHash> for u128 {
     }
 }
 
-/// Restricts which types can be hashers.
+/// Restricts the types that can be hashers.
 mod sealed {
     pub trait Sealed {}
 
@@ -123,8 +123,8 @@ fn hash_long<K: Key + ?Sized>(hasher: &impl KeyHasher, key: &K) -> KeyHash {
     hasher.hash_pieces(&mut |take| write_pieces(key, take))
 }
 
-/// An error unless both hash in the same way: filters that are merged must give every key the same
-/// positions.
+/// Returns an error unless both hash in the same way, because filters that are merged must give
+/// every key the same positions.
 pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), MergeError> {
     if ours.id() != theirs.id() {
         return Err(MergeError::Hasher { ours: ours.id(), theirs: theirs.id() });
@@ -159,28 +159,29 @@ pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), Merg
 /// }
 /// ```
 pub trait KeyHasher: sealed::Sealed + 'static {
-    /// Width of the hash in bits: two keys have equal hashes with probability `2^-HASH_BITS`, and
-    /// plans account for that.
+    /// The width of the hash in bits: two keys have equal hashes with probability `2^-HASH_BITS`,
+    /// and plans account for that.
     const HASH_BITS: u32;
 
     /// The hash of a key's canonical bytes.
     fn hash(&self, bytes: &[u8]) -> KeyHash;
 
     /// The hash of more than eight bytes that are written in pieces: `write` is called once, and
-    /// passes on each piece. It equals [`hash`](Self::hash) of all the bytes together, except for a
-    /// [`ForeignHasher`], whose hash may depend on where pieces end.
+    /// passes each piece to the function that it gets. The result equals [`hash`](Self::hash) of
+    /// all the bytes together, except for a [`ForeignHasher`], whose hash may depend on where
+    /// pieces end.
     fn hash_pieces(&self, write: &mut Write<'_>) -> KeyHash;
 
-    /// The hash of the eight little-endian bytes of a number: equal to [`hash`](Self::hash) of
-    /// them.
+    /// The hash of the eight little-endian bytes of a number; it equals [`hash`](Self::hash) of
+    /// these bytes.
     #[inline]
     fn hash_number(&self, number: u64) -> KeyHash {
         self.hash(&number.to_le_bytes())
     }
 
-    /// [`hash_number`](Self::hash_number) for many numbers, with first and second halves stored
-    /// separately: the same results, computed in parallel if the hash allows it. The shortest of
-    /// the three slices determines how many numbers are hashed.
+    /// The same hashes as [`hash_number`](Self::hash_number) for many numbers, computed in parallel
+    /// if the hash function allows it. The first and the second halves are stored separately. The
+    /// shortest of the three slices determines how many numbers are hashed.
     fn hash_numbers(&self, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
         one_by_one(self, numbers, first, second);
     }
@@ -189,7 +190,7 @@ pub trait KeyHasher: sealed::Sealed + 'static {
     fn id(&self) -> Option<HasherId>;
 
     /// The seed, or a fingerprint of the hasher if it does not reveal its seed. Hashers with equal
-    /// `id` and `seed` hash alike (with fingerprints, there is a chance of 2^-128 that they do not,
-    /// if the hasher is good).
+    /// `id` and `seed` hash alike. (If the seeds are fingerprints of good hashers, there is a
+    /// chance of 2^-128 that they do not.)
     fn seed(&self) -> Seed;
 }

@@ -1,16 +1,16 @@
-//! The hashers with a number in the file format.
+//! The hashers that have a number in the file format.
 
 use super::xxh3::Xxh3;
 use super::{KeyHash, KeyHasher, Seed, hash_key, one_by_one, sip};
 use crate::ids::HasherId;
 use crate::key::{Key, Write};
 
-/// One of the hash functions of the file format, with its seed: the hasher of a filter that can be
-/// saved.
+/// One of the hash functions of the file format, together with its seed. Filters that can be saved
+/// have this hasher.
 ///
-/// There is one type for all of them, because only an opened file tells which one it needs: so
-/// `BloomFilter` without type arguments opens every file. This costs one well-predicted branch per
-/// key.
+/// There is one type for all of these functions, because which one a filter needs is known only
+/// when its file is opened. So `BloomFilter` without type arguments opens every file. The choice
+/// costs one well-predicted branch per key.
 ///
 /// ```
 /// use truebloom::{BloomFilter, PortableHasher, Seed};
@@ -55,9 +55,9 @@ impl PortableHasher {
         PortableHasher::new(HasherId::Sip13, seed)
     }
 
-    /// The hash of a key of any type, for every filter with this hasher. It equals
-    /// [`FilterOf::hash`](crate::FilterOf::hash), and serves when there is no filter, or only a
-    /// `dyn` [`Filter`](crate::Filter).
+    /// The hash of a key of any type, as in every filter with this hasher. The result equals
+    /// [`FilterOf::hash`](crate::FilterOf::hash). Use it if there is no filter, or only a `dyn`
+    /// [`Filter`](crate::Filter).
     #[inline]
     pub fn hash_key<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
         hash_key(self, key)

@@ -5,13 +5,13 @@ use core::fmt;
 use siphasher::sip128::SipHasher13;
 use truebloom_math::mix;
 
-/// The purpose of a salt, which keeps its derivation apart from the hashes of keys and from other
-/// salts.
+/// The purpose of a salt. The purpose keeps the derivation of salts separate from the hashes of
+/// keys, and from that of salts for another purpose.
 #[derive(Clone, Copy)]
 pub(crate) enum Use {
-    /// For the phases of a recycling filter.
+    /// Salts for the phases of a recycling filter.
     Phase,
-    /// For the layers of a filter that grows.
+    /// Salts for the layers of a filter that grows.
     Layer,
 }
 
@@ -24,16 +24,17 @@ impl Use {
     }
 }
 
-/// Gives a phase or a layer its own positions: 128 bits that are mixed with a key's hash, or
-/// nothing.
+/// Gives a phase or a layer its own positions. It consists of 128 bits that are mixed with a key's
+/// hash, or of nothing.
 ///
 /// The key is hashed only once, whatever the number of phases. In the model, a random function maps
-/// hash and phase together to positions; that this function behaves like one is tested, not proven.
+/// hash and phase together to positions; that the salted hash behaves like one is tested, not
+/// proven.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Salt(Option<[u64; 2]>);
 
 impl fmt::Debug for Salt {
-    /// Shows nothing that is derived from the seed.
+    /// Formats nothing that is derived from the seed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Salt").finish_non_exhaustive()
     }
@@ -49,7 +50,8 @@ impl Salt {
         Salt(Some([hash.h1, hash.h2]))
     }
 
-    /// The key's hash in this phase or layer. A bijection, so distinct hashes stay distinct.
+    /// The key's hash in this phase or layer. The mapping is a bijection, so distinct hashes stay
+    /// distinct.
     #[inline]
     pub(crate) fn apply(self, hash: KeyHash) -> KeyHash {
         match self.0 {

@@ -5,16 +5,16 @@ use crate::key::Write;
 use core::hash::Hasher;
 use siphasher::sip128::{Hasher128, SipHasher13};
 
-/// Hashes the bytes and nothing else: `std::hash::Hash` would add a length or a terminator,
-/// depending on the type. It is never inlined, so that it takes no registers in the loops of
-/// callers that use another hasher.
+/// Hashes the bytes themselves; `std::hash::Hash` would add a length or a terminator, depending on
+/// the type. The function is never inlined, so that it takes no registers in the loops of callers
+/// that use another hasher.
 #[inline(never)]
 pub(super) fn hash(seed: Seed, bytes: &[u8]) -> KeyHash {
     let hash = SipHasher13::new_with_keys(seed.low(), seed.high()).hash(bytes);
     KeyHash { h1: hash.h1, h2: hash.h2 }
 }
 
-/// [`hash`] of all pieces together.
+/// The [`hash`] of all pieces together.
 pub(super) fn hash_pieces(seed: Seed, write: &mut Write<'_>) -> KeyHash {
     let mut state = SipHasher13::new_with_keys(seed.low(), seed.high());
     write(&mut |piece| state.write(piece));

@@ -7,17 +7,18 @@ use core::fmt;
 use truebloom_math::mix;
 use xxhash_rust::xxh3::{Xxh3Builder, xxh3_128_with_seed};
 
-/// XXH3 with a seed, which it takes in 64 bits.
+/// XXH3 with a seed of 64 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Xxh3 {
     seed: u64,
-    /// The form of the seed that numbers are hashed with, computed once.
+    /// The seed in the form that is needed to hash numbers, computed once.
     of_eight: OfEight,
 }
 
 impl Xxh3 {
-    /// The state of XXH3 for a seed, which XXH3 takes as 64 bits. So two seeds hash alike with
-    /// probability 2^-64, and all others are unrelated, whichever bits they differ in.
+    /// Prepares XXH3 for a seed; XXH3 takes 64 bits of it. So two seeds give the same hash function
+    /// with probability 2^-64. All other pairs of seeds give unrelated hashes, whichever bits they
+    /// differ in.
     pub(super) fn new(seed: Seed) -> Xxh3 {
         let seed = mix(mix(seed.low().wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ seed.high());
         Xxh3 { seed, of_eight: OfEight::new(seed) }
@@ -28,20 +29,20 @@ impl Xxh3 {
         KeyHash::from_uniform_bits(xxh3_128_with_seed(bytes, self.seed))
     }
 
-    /// [`hash`](Self::hash) of all pieces together.
+    /// The [`hash`](Self::hash) of all pieces together.
     pub(super) fn hash_pieces(self, write: &mut Write<'_>) -> KeyHash {
         let mut state = Xxh3Builder::new().with_seed(self.seed).build();
         write(&mut |piece| state.update(piece));
         KeyHash::from_uniform_bits(state.digest128())
     }
 
-    /// [`hash`](Self::hash) of the eight bytes of a number.
+    /// The [`hash`](Self::hash) of the eight bytes of a number.
     #[inline(always)]
     pub(super) fn hash_number(self, number: u64) -> KeyHash {
         self.of_eight.hash(number)
     }
 
-    /// [`hash_number`](Self::hash_number) of each number.
+    /// The [`hash_number`](Self::hash_number) of each number.
     pub(super) fn hash_numbers(self, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
         let hasher = self.of_eight;
         let level = Level::detect();
@@ -63,8 +64,8 @@ impl fmt::Debug for Xxh3 {
     }
 }
 
-/// XXH3-128 of eight bytes under a seed: the published algorithm's arithmetic for inputs of that
-/// length, which for numbers needs neither memory nor branches.
+/// XXH3-128 of eight bytes under a seed. It is the published algorithm's arithmetic for inputs of
+/// that length; for numbers it needs neither memory nor branches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct OfEight {
     flip: u64,
@@ -102,7 +103,7 @@ impl OfEight {
 }
 
 impl Halves for OfEight {
-    /// Equals [`hash`](OfEight::hash); the product is computed from halves, as vector instructions
+    /// Equals [`hash`](OfEight::hash). The product is computed from halves, as vector instructions
     /// require.
     #[inline(always)]
     fn of(self, number: u64) -> (u64, u64) {

@@ -7,10 +7,11 @@ use core::fmt;
 #[non_exhaustive]
 #[repr(u16)]
 pub enum HasherId {
-    /// XXH3-128: a few nanoseconds per key. For keys that are chosen without knowing the seed.
+    /// XXH3-128: a few nanoseconds per key. This hasher is for keys that are chosen without knowing
+    /// the seed.
     Xxh3 = 3,
-    /// SipHash-1-3-128, for untrusted keys: several times slower, but without the seed nobody can
-    /// choose keys that fill the filter or pass it.
+    /// SipHash-1-3-128, for untrusted keys. SipHash is several times slower, but without the seed
+    /// nobody can choose keys that fill the filter or pass it.
     Sip13 = 2,
 }
 
@@ -18,7 +19,7 @@ impl HasherId {
     /// All hash functions.
     pub const ALL: [HasherId; 2] = [HasherId::Xxh3, HasherId::Sip13];
 
-    /// Its name: `xxh3` or `siphash`.
+    /// The name of the hash function: `xxh3` or `siphash`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -23,7 +23,8 @@ macro_rules! file_kind {
                 match self { $(FileKind::$kind => $opened_by,)* }
             }
 
-            /// Where a key's positions are in a filter of this kind: anywhere or in one line.
+            /// Where a key's positions are in a filter of this kind: anywhere, or in one cache
+            /// line.
             pub(crate) fn layout(self) -> Layout {
                 match self { $(FileKind::$kind => Layout::$layout,)* }
             }
@@ -43,9 +44,9 @@ file_kind! {
     /// A blocked Bloom filter.
     Blocked = 2, "a blocked Bloom filter", "`BlockedBloomFilter::open` (`InPlace::<InLines>::open` to change it in its place), or `truebloom check`", Lines;
     /// A recycling filter of one phase.
-    RecyclingOnePhase = 3, "a recycling filter of one phase", "`RecyclingFilter::open`, or `truebloom dedup --state`", Spread;
+    RecyclingOnePhase = 3, "a recycling filter of one phase", "`<RecyclingFilter>::open`, or `truebloom dedup --state`", Spread;
     /// A recycling filter of two phases.
-    RecyclingTwoPhase = 4, "a recycling filter of two phases", "`RecyclingFilter::open`, or `truebloom dedup --state`", Spread;
+    RecyclingTwoPhase = 4, "a recycling filter of two phases", "`<RecyclingFilter>::open`, or `truebloom dedup --state`", Spread;
     /// A Bloom filter that grows.
     Scalable = 5, "a Bloom filter that grows", "`ScalableFilter::open`, or `truebloom check`", Spread;
     /// A Count-Min sketch.
@@ -54,13 +55,13 @@ file_kind! {
     TwoHashCountMin = 7, "a two-hash Count-Min sketch", "`TwoHashCountMin::open`, or `truebloom count query`", Spread;
     /// A blocked recycling filter, of one phase.
     RecyclingBlocked = 8, "a blocked recycling filter", "`BlockedRecyclingFilter::open`, or `truebloom dedup --state`", Lines;
-    /// Many filters of one plan.
+    /// Many filters with one plan.
     Pack = 9, "a pack of filters", "`Pack::open`", Spread;
 }
 
 impl FileKind {
-    /// Bytes that the layout's own parameters take in the header of a Bloom filter: at most 16, as
-    /// eight more and the label come after them.
+    /// The number of bytes that the layout's own parameters take in the header of a Bloom filter:
+    /// at most 16, because eight more bytes and the label follow them.
     pub(crate) const fn layout_bytes(self) -> usize {
         match self {
             FileKind::Blocked => 8,

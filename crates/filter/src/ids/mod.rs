@@ -1,4 +1,4 @@
-//! The enums whose numbers are stored in files.
+//! Enums whose numbers are stored in files.
 
 mod hasher;
 mod kind;

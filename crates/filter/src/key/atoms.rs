@@ -1,4 +1,4 @@
-//! Keys of one part: numbers, byte strings, and everything that points to a key.
+//! Keys that consist of one part: numbers, byte strings, and pointers to keys.
 
 use super::{Key, KeyWriter};
 use alloc::borrow::{Cow, ToOwned};

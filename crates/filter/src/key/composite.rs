@@ -1,4 +1,4 @@
-//! Keys of several parts.
+//! Keys that consist of several parts.
 
 use super::{Key, KeyWriter};
 use alloc::vec::Vec;

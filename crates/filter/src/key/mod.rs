@@ -10,8 +10,8 @@ pub(crate) use writer::{Take, Write};
 
 use alloc::vec::Vec;
 
-/// A value with canonical bytes, which are the same in every process, on every platform and in
-/// every language that writes this crate's files.
+/// A value with canonical bytes. These bytes are the same in every process, on every platform and
+/// in every language that writes this crate's files.
 ///
 /// | key | bytes |
 /// |---|---|
@@ -25,21 +25,21 @@ use alloc::vec::Vec;
 /// | references, `Box`, `Cow`, `Rc`, `Arc`; tuples and structs of one field | those of the value |
 ///
 /// Within a sequence, a tuple, a struct or an enum, the numbers in this table take 8 bytes, and a
-/// byte string begins with its length. So no two values of one type have the same bytes (a
-/// `dyn Key` may have any type at run time), and as parts of a larger key, the bytes of no value
-/// begin with those of another. docs/FORMAT.md has the full definition.
+/// byte string begins with its length. So two different values of one type never have the same
+/// bytes (a `dyn Key` may have any type at run time). As parts of a larger key, the bytes of one
+/// value never begin with those of another. docs/FORMAT.md has the full definition.
 ///
 /// Values of different types can be the same key: `5u8`, `5u64` and `5i32`; `true` and `1`; `"a"`
 /// and `b"a"`; `-1i64` and `u64::MAX`; a `struct Url(String)` and its text; a number and the string
 /// of its 8 bytes; a `u128`, a pair of `u64` and the string of their 16 bytes. To mix types in one
-/// filter, give each a tag: `("id", 5u64)`.
+/// filter, add a tag to each: `("id", 5u64)`.
 ///
-/// Hashing a key never allocates. Floating-point numbers are not keys: the program decides which of
-/// their properties count (`x.to_bits()` distinguishes 0.0 from -0.0). `std::hash::Hash` is not
-/// used, because it adds framing that depends on the type and may change with any version of the
-/// standard library: files made with it could become unreadable.
-/// [`ForeignHasher::hash_one`](crate::ForeignHasher::hash_one) accepts such values, for filters in
-/// memory.
+/// Hashing a key never allocates. Floating-point numbers are not keys, because only the program can
+/// decide which of their properties matter (`x.to_bits()` distinguishes 0.0 from -0.0).
+/// `std::hash::Hash` is not used, because it adds framing that depends on the type and may change
+/// with any version of the standard library: files made with it could become unreadable. For
+/// filters in memory, [`ForeignHasher::hash_one`](crate::ForeignHasher::hash_one) accepts values
+/// that implement `std::hash::Hash`.
 ///
 /// # Types of your own
 /// Use `#[derive(Key)]`, with the feature `derive`, or write the implementation field by field:
@@ -69,12 +69,12 @@ use alloc::vec::Vec;
     note = "for any type with `std::hash::Hash`, in filters that are never saved: `truebloom::ForeignHasher::hash_one`"
 )]
 pub trait Key {
-    /// Writes the key as a part of another one: a number as its bytes, a byte string after its
-    /// length, and anything else part by part. A key by itself is hashed in the same way, unless
-    /// one of the following methods says otherwise.
+    /// Writes the key as a part of a larger one: a number as its bytes, a byte string after its
+    /// length, and anything else part by part. A key that is not part of a larger one is hashed in
+    /// the same way, unless one of the following methods says otherwise.
     fn write_key(&self, to: &mut KeyWriter<'_>);
 
-    /// The key as a number, if it is a number of 8 bytes: such keys are hashed in registers,
+    /// The key as a number, if it is a number of 8 bytes. Such keys are hashed in registers,
     /// several of them in parallel. [`write_key`](Self::write_key) must then write exactly that
     /// number.
     #[inline(always)]
@@ -82,14 +82,14 @@ pub trait Key {
         None
     }
 
-    /// The key as a byte string, if it is one: by itself, it is hashed without its length.
-    /// [`write_key`](Self::write_key) must then write exactly that string.
+    /// The key as a byte string, if it is one. If it is not part of a larger key, it is hashed
+    /// without its length. [`write_key`](Self::write_key) must then write exactly that string.
     #[inline(always)]
     fn key_bytes(&self) -> Option<&[u8]> {
         None
     }
 
-    /// The keys of a slice as one byte string, if they have type `u8`.
+    /// The keys of a slice as one byte string, if the keys are of type `u8`.
     #[doc(hidden)]
     #[inline(always)]
     #[must_use]
@@ -100,8 +100,8 @@ pub trait Key {
         None
     }
 
-    /// The bytes that are hashed. They serve other programs that make the same keys, and tests;
-    /// filters hash without this copy.
+    /// The bytes that are hashed. This method is for tests, and for other programs that make the
+    /// same keys; filters hash without this copy.
     ///
     /// ```
     /// use truebloom::Key;
@@ -132,7 +132,7 @@ pub(crate) fn with_bytes<K: Key + ?Sized, R>(key: &K, use_bytes: impl FnOnce(&[u
     }
 }
 
-/// Passes on the bytes of a key that is not a byte string, piece by piece.
+/// Calls `take` with the bytes of a key that is not a byte string, piece by piece.
 pub(crate) fn write_pieces<K: Key + ?Sized>(key: &K, take: &mut Take<'_>) {
     let mut writer = KeyWriter::in_pieces(take);
     key.write_key(&mut writer);

@@ -3,7 +3,7 @@
 use super::{Key, KeyWriter};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
-/// The address as a number, its first byte the highest.
+/// The address as a number; its first byte is the highest.
 impl Key for Ipv4Addr {
     #[inline]
     fn write_key(&self, to: &mut KeyWriter<'_>) {
@@ -16,7 +16,7 @@ impl Key for Ipv4Addr {
     }
 }
 
-/// The address as a number of 128 bits, its first byte the highest.
+/// The address as a number of 128 bits; its first byte is the highest.
 impl Key for Ipv6Addr {
     #[inline]
     fn write_key(&self, to: &mut KeyWriter<'_>) {
@@ -43,7 +43,7 @@ impl Key for SocketAddrV4 {
     }
 }
 
-/// The address, the port, and the two numbers that also distinguish addresses: flow and scope.
+/// The address, the port, and the two other numbers that distinguish addresses: flow and scope.
 impl Key for SocketAddrV6 {
     #[inline]
     fn write_key(&self, to: &mut KeyWriter<'_>) {

@@ -6,18 +6,20 @@ pub(crate) type Take<'a> = dyn FnMut(&[u8]) + 'a;
 /// Writes a key piece by piece.
 pub(crate) type Write<'a> = dyn FnMut(&mut Take<'_>) + 'a;
 
-/// How many bytes are assembled before they are hashed: enough for nearly all keys.
+/// The size of the buffer in which a key is assembled before it is hashed; it is enough for nearly
+/// all keys.
 const SHORT: usize = 128;
 
 /// Receives the parts of a key: see [`Key::write_key`](crate::Key::write_key).
 ///
-/// Keys up to a certain length are assembled here and hashed at once; longer ones are hashed piece
-/// by piece. In both cases nothing is allocated, and the hash is that of all bytes.
+/// Keys up to a certain length are assembled in a buffer and hashed at once; longer ones are hashed
+/// piece by piece. In both cases nothing is allocated, and the result is the hash of all bytes.
 pub struct KeyWriter<'a> {
     bytes: [u8; SHORT],
-    /// The number of bytes in the buffer; the length of the whole key if `take` is `None`.
+    /// The number of bytes in the buffer, or the length of the whole key if `take` is `None`.
     len: usize,
-    /// Receives full pieces; without it, bytes that do not fit are only counted.
+    /// The function that receives full pieces; without it, bytes that do not fit into the buffer
+    /// are only counted.
     take: Option<&'a mut Take<'a>>,
 }
 
@@ -41,7 +43,7 @@ impl<'a> KeyWriter<'a> {
         self.bytes.get(..self.len)
     }
 
-    /// Passes on the last piece.
+    /// Passes the last piece to `take`.
     pub(crate) fn flush(&mut self) {
         if let Some(take) = &mut self.take {
             take(self.bytes.get(..self.len).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! Many filters of one plan and one seed, stored one after the other.
+//! Many filters with one plan and one seed, stored one after the other.
 
 mod record;
 mod stored;
@@ -17,13 +17,13 @@ use core::fmt;
 use record::record_words;
 
 /// Many small filters in one piece of memory, or in one file. Bits, probes, scheme, hasher, seed,
-/// capacity and rate are stored once, and each member adds 64 bytes to its bits: its counts and two
-/// checksums.
+/// capacity and rate are stored once. Each member takes 64 bytes beside its bits: its counts and
+/// two checksums.
 ///
-/// A member is a view like any other: [`get`](Self::get) makes it in nanoseconds, and it takes 64
-/// bytes. The plan is made once, and because all members have one seed, a key is hashed once for
-/// all of them. For example, 10,000 tables of 5,000 keys at 1% take 1.011 times the memory of their
-/// bits.
+/// A member is a view like any other: [`get`](Self::get) makes it in nanoseconds, and the view
+/// takes 64 bytes. The plan is made once, and because all members have one seed, a key needs to be
+/// hashed only once for all of them. For example, 10,000 filters of 5,000 keys each at 1% take
+/// 1.011 times the memory of their bits.
 ///
 /// ```
 /// use truebloom::{BloomFilter, Pack};
@@ -58,18 +58,18 @@ pub type Member<'a, S = Standard, W = [u8; 8]> = FilterOf<S, PortableHasher, Pac
 pub type PackView<B, S = Standard> = Pack<S, View<B>>;
 
 impl<S: Scheme> Pack<S> {
-    /// An empty pack of filters with the plan and the seed of this one. The filter's keys and its
+    /// An empty pack for filters with the plan and the seed of this one. The filter's keys and its
     /// label are not copied.
     pub fn of<K: Counted>(filter: &FilterOf<S, PortableHasher, K>) -> Pack<S> {
         let head = Head { label: Label::default(), ..filter.head().clone() };
         Pack::with_words(head, Vec::new())
     }
 
-    /// Adds a filter: its bits and counts are copied, but not its label, and not its plan, which is
-    /// the pack's.
+    /// Adds a filter to the pack. Its bits and counts are copied; its label and its plan are not,
+    /// because the plan is the pack's.
     ///
     /// # Errors
-    /// The filter differs from the others in bits, probes, scheme, hasher or seed.
+    /// The filter differs from the pack's others in bits, probes, scheme, hasher or seed.
     pub fn push<K: Counted>(&mut self, filter: &FilterOf<S, PortableHasher, K>) -> Result<(), MergeError> {
         self.check_alike(filter)?;
         let start = self.words.len();
@@ -94,8 +94,8 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         self.len() == 0
     }
 
-    /// The filter with this index, counted from 0 in the order of insertion; `None` beyond the
-    /// last. Its record is checked, but its bits are not; `verify_bytes` checks them.
+    /// The filter with this index, counted from 0 in the order of insertion; `None` beyond the last
+    /// filter. Only the filter's record is checked; `verify_bytes` also checks its bits.
     ///
     /// # Errors
     /// The filter is damaged.
@@ -120,9 +120,8 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         record_words(&self.head.scheme).saturating_mul(8)
     }
 
-    /// Writes a filter as a member to the beginning of these bytes, for a pack whose members are
-    /// stored separately: for example, each in the file of its table, and what they share in one
-    /// place.
+    /// Writes a filter as a member to the beginning of these bytes. Use this if members are stored
+    /// separately: for example, each in the file of its table, and the shared values in one place.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Pack};
@@ -136,8 +135,8 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
     /// ```
     ///
     /// # Errors
-    /// The filter differs from those of the pack in bits, probes, scheme, hasher or seed; `bytes`
-    /// is shorter than [`member_bytes`](Self::member_bytes).
+    /// The filter differs from the pack's in bits, probes, scheme, hasher or seed; `bytes` is
+    /// shorter than [`member_bytes`](Self::member_bytes).
     pub fn write_member<V: Counted>(&self, filter: &FilterOf<S, PortableHasher, V>, bytes: &mut [u8]) -> Result<(), MergeError> {
         self.check_alike(filter)?;
         let (needed, found) = (self.member_bytes(), bytes.len());
@@ -164,7 +163,7 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
 }
 
 impl<S: Scheme, K: Backing> fmt::Debug for Pack<S, K> {
-    /// Shows what the members share, and their number.
+    /// Formats the values that the members share, and their number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = &self.head.scheme;
         let (bits, probes) = (scheme.bits(), scheme.probes());
@@ -182,7 +181,7 @@ where
 }
 
 impl<S: Scheme, K: Backing> PartialEq for Pack<S, K> {
-    /// Whether both have the same members in the same order.
+    /// Whether both packs have the same members in the same order.
     fn eq(&self, other: &Pack<S, K>) -> bool {
         self.family == other.family && self.words[..] == other.words[..]
     }

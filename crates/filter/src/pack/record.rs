@@ -1,4 +1,4 @@
-//! The record of a member of a pack, which is followed by its bits.
+//! The record of a pack's member, which is followed by the member's bits.
 
 use crate::FilterOf;
 use crate::backing::{CheckedMember, Counted, KEPT_WORDS, Packed, Record};
@@ -22,13 +22,13 @@ mod at {
     pub(super) const CHECKSUM: usize = 7;
 }
 
-/// The number of words of a record and its bits. If it would overflow, this returns a number that
-/// is too large to be addressed.
+/// The number of words that a record and its bits take. If that number overflows, this returns one
+/// that is too large to be addressed.
 pub(super) fn record_words<S: Scheme>(scheme: &S) -> usize {
     usize::try_from(words_for(scheme.bits())).unwrap_or(usize::MAX).saturating_add(KEPT_WORDS)
 }
 
-/// Writes the record of a filter to exactly as many words.
+/// Writes the record of a filter and its bits to `words`, whose length must match.
 pub(super) fn write<S: Scheme, K: Counted, W: Word>(filter: &FilterOf<S, PortableHasher, K>, family: u64, words: &mut [W]) {
     let (flags, excluded) = filter.counts.flags();
     let mut kept = [0; KEPT_WORDS];
@@ -40,7 +40,7 @@ pub(super) fn write<S: Scheme, K: Counted, W: Word>(filter: &FilterOf<S, Portabl
     words.iter_mut().zip(numbers).for_each(|(word, number)| *word = W::of(number));
 }
 
-/// The filter of a record, without reading its bits.
+/// Makes the filter of a record, without reading its bits.
 pub(super) fn member<'a, S: Scheme, W: Word>(
     head: &'a Head<S, PortableHasher>,
     family: u64,
@@ -62,9 +62,9 @@ pub(super) fn member<'a, S: Scheme, W: Word>(
 }
 
 impl<'a, S: Scheme, W: Word> FilterOf<S, PortableHasher, Packed<'a, W>> {
-    /// The same member after reading all its bits: the checksum is verified, and the set bits are
-    /// counted and checked against the counts. Such a filter can report its own rate. Linear in the
-    /// bits.
+    /// Reads all bytes of the member: the checksum is verified, and the set bits are counted and
+    /// compared with the counts. The resulting filter can report its own rate. The time is linear
+    /// in the number of bits.
     ///
     /// # Errors
     /// The bytes are damaged, or do not match the member's record.
@@ -86,7 +86,7 @@ fn kept_checksum(kept: &[u64; KEPT_WORDS], family: u64) -> u64 {
     xxh3_64_with_seed(bytes[..at::CHECKSUM].as_flattened(), family)
 }
 
-/// XXH3-64 of the bits in the form they have in a file.
+/// The XXH3-64 of the bits, in the form that they have in a file.
 fn bits_checksum<W: Word>(words: &[W]) -> u64 {
     let mut checksum = Xxh3Default::new();
     for words in words.chunks(CHUNK) {

@@ -12,10 +12,10 @@ use crate::scheme::Scheme;
 use crate::word::Lies;
 use alloc::vec::Vec;
 
-/// Where the number of members is stored.
+/// The position in the header at which the number of members is stored.
 const MEMBERS: usize = at::PARAMETERS + 8;
 
-/// A limit in bytes that is beyond the memory of any machine.
+/// A limit in bytes that exceeds the memory of any machine.
 const MOST_BYTES: u64 = 1 << 60;
 
 /// The contents of a header of this kind.
@@ -96,8 +96,8 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Viewed<B> for Pack<S> {
 }
 
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Pack<S, View<B>> {
-    /// The same view after reading all its bytes: the checksum is verified, and each member is
-    /// checked as by its own `verify_bytes`. Linear in the bits of all members.
+    /// Reads all bytes of the pack: the checksum is verified, and each member is checked as by its
+    /// own `verify_bytes`. The time is linear in the number of bits of all members.
     ///
     /// # Errors
     /// The bytes are damaged, or do not match the counts of the members.
@@ -107,7 +107,7 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Pack<S, View<B>> {
         Ok(Pack { head: self.head, family: self.family, words: self.words })
     }
 
-    /// The number of bytes of its file, after which other data may follow in the bytes that are
+    /// The number of bytes of the pack's file. Other data may follow it in the bytes that are
     /// viewed.
     pub fn encoded_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + 8 * self.words.len() as u64
@@ -118,7 +118,7 @@ writes_files!([S: Scheme, K: Counted] Pack<S, K>);
 
 reads_files! {
     ///
-    /// Every member is checked against its checksums.
+    /// Every member is compared with its checksums.
     [S: Scheme] Pack<S>
 }
 

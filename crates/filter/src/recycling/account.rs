@@ -7,12 +7,12 @@ use crate::hash::KeyHasher;
 use truebloom_math::Error;
 use truebloom_math::freedman::wrong_drops_at_most;
 
-/// What a recycling filter counts.
+/// The counts of a recycling filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// How many items were offered, repeats included; for a filter that threads share, how many of
-    /// them set a bit.
+    /// How many items were offered, repeats included. For a filter that threads share, only items
+    /// that set a bit are counted.
     pub offered: u64,
     /// How many items were new.
     pub new: u64,
@@ -20,7 +20,7 @@ pub struct Stats {
     pub refreshed: u64,
     /// The number of recycles so far.
     pub cycles: u64,
-    /// How many of them happened because of [`sigma`](super::Policy::sigma).
+    /// How many of the recycles happened because of [`sigma`](super::Policy::sigma).
     pub by_fill: u64,
     /// How many items have entered the active phase since the last recycle, including a retained
     /// one.
@@ -30,20 +30,20 @@ pub struct Stats {
 /// How many new items were reported as seen because the filter cannot distinguish them from
 /// repeats.
 ///
-/// An item counts once per cycle, at its first offer (with two phases: once while it is
-/// remembered); all its later offers there are reported as seen as well.
+/// An item counts once per cycle, when it is first offered (with two phases: once while it is
+/// remembered); all its later offers in that time are reported as seen as well.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WrongDrops {
-    /// An estimate of their number, with the same mean over seeds. It may be more than were
-    /// reported as seen.
+    /// An estimate of the number of wrong drops, which has the same mean over seeds as that number.
+    /// The estimate may be higher than the number of items that were reported as seen.
     pub expected: f64,
-    /// An upper bound on their number, which holds with the confidence asked for: at most as many
-    /// as were reported as seen.
+    /// An upper bound on the number of wrong drops, which holds with the confidence asked for. The
+    /// bound is never higher than the number of items that were reported as seen.
     pub at_most: u64,
 }
 
-/// The counts, and the sum of the odds for the items that were kept.
+/// The counts, and the sum of the odds of the items that were kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counts {
     pub(super) offered: u64,
@@ -52,12 +52,12 @@ pub struct Counts {
     pub(super) cycles: u64,
     pub(super) by_fill: u64,
     pub(super) items: u64,
-    /// The odds of earlier cycles, and those of this one, are summed separately: a single sum would
-    /// stop growing at 2^53 times its terms.
+    /// The odds of earlier cycles and those of the present cycle are summed separately: a single
+    /// sum would stop growing at 2^53 times its terms.
     pub(super) odds: f64,
     pub(super) odds_of_cycle: f64,
-    /// For a filter shared by threads: by how many bits they have exceeded the limit of a phase at
-    /// most.
+    /// If the filter was shared by threads: the largest number of bits by which they have exceeded
+    /// the limit of a phase.
     pub(super) overfill: Option<u64>,
 }
 
@@ -93,30 +93,31 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.counts.stats()
     }
 
-    /// A rate that [`fpr`](Self::fpr) never exceeds when an item is offered, whatever the stream;
-    /// for a filter that threads have shared, from now on.
+    /// An upper bound on [`fpr`](Self::fpr) at the moment when an item is offered, for every
+    /// stream. If threads have shared the filter, it holds from now on.
     pub fn worst_fpr(&self) -> f64 {
         (self.memory.worst_rate(&self.policy, self.counts.overfill.unwrap_or(0)) * (1.0 + self.rounding())).min(1.0)
     }
 
-    /// The sum of `rho / (1 - rho)` over the items that were new, where rho is the probability that
-    /// the item would have passed before it was inserted. Its mean equals that of the number of new
-    /// items that were reported as seen, under the conditions of
-    /// [`wrong_drops`](Self::wrong_drops). It does not include items that threads offered to an
-    /// [`AtomicRecyclingFilter`](super::AtomicRecyclingFilter).
+    /// The sum of `rho / (1 - rho)` over the items that were new, where rho is the probability,
+    /// just before the item was inserted, that it would pass. Its mean equals that of the number of
+    /// new items that were reported as seen, under the conditions of
+    /// [`wrong_drops`](Self::wrong_drops). The sum does not include items that threads offered to
+    /// an [`AtomicRecyclingFilter`](super::AtomicRecyclingFilter).
     pub fn compensator(&self) -> f64 {
         self.counts.odds + self.counts.odds_of_cycle
     }
 
     /// How many new items of this stream were reported as seen: an estimate with the same mean, and
-    /// a bound that holds with this confidence at all times of the stream.
+    /// an upper bound that holds with this confidence at all times of the stream.
     ///
-    /// Proven ([`truebloom_math::freedman`]) for every stream that was chosen independently of the
-    /// seed. With [`Seeds::Kept`] an item that was forgotten and comes again is not fresh, and a
-    /// stream that repeats also repeats its errors, so the result is `None` as soon as something
-    /// has been forgotten. It is also `None` for sizes so small that a fresh key may be certain to
-    /// pass, and for filters that threads have shared, because the rates that their items met are
-    /// not known. Equal 128-bit hashes add at most `new^2 / 2^129` on average.
+    /// The bound is proven ([`truebloom_math::freedman`]) for every stream that was chosen
+    /// independently of the seed. With [`Seeds::Kept`], a forgotten item that returns does not
+    /// behave like a new item, and if the stream is repeated, its errors are repeated, too. So the
+    /// result is `None` as soon as something has been forgotten. The result is also `None` for
+    /// filters so small that a fresh key may be certain to pass, and for filters that threads have
+    /// shared, because the rates at which their items were offered are not known. Equal 128-bit
+    /// hashes add at most `new^2 / 2^129` on average.
     ///
     /// # Errors
     /// The confidence is not strictly between 0 and 1; more than 2^53 wrong drops are expected for
@@ -137,18 +138,18 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         Ok(Some(WrongDrops { expected, at_most: wrong_drops_at_most(safe, odds, confidence)?.min(seen) }))
     }
 
-    /// The average rate of this stream so far: expected wrong drops divided by the number of new
-    /// items, including those that were wrongly dropped. `None` before the first new item, and for
-    /// filters that threads have shared.
+    /// The average rate of this stream so far: the estimated number of wrong drops divided by the
+    /// number of new items, including those that were wrongly dropped. `None` before the first new
+    /// item, and for filters that threads have shared.
     ///
-    /// For a stream whose new items come independently of the fill, it tends to the long-run
+    /// For a stream whose new items come independently of the fill, it converges to the long-run
     /// average of the design; popular items that return after each recycle raise it.
     pub fn average_fpr(&self) -> Option<f64> {
         let expected = self.compensator();
         (self.counts.new > 0 && self.counts.overfill.is_none()).then(|| expected / (self.counts.new as f64 + expected))
     }
 
-    /// Whether something has been forgotten and may come again under the same seed.
+    /// Whether the filter has forgotten items that may come again under the same seed.
     fn has_stale_seeds(&self) -> bool {
         let kept_until = if self.policy.phases == Phases::One { 0 } else { 1 };
         self.policy.seeds == Seeds::Kept && self.counts.cycles > kept_until
@@ -163,11 +164,11 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
     /// The present rate: the probability that a key is reported as seen although it was never
-    /// offered and was chosen without knowing the seed. It is determined by the bits.
+    /// offered and was chosen without knowing the seed. The bits determine this rate.
     pub fn fpr(&self) -> f64 {
         self.memory.rate()
     }
 }
 
-/// The largest sum of odds for which the bound is given.
+/// The largest sum of odds for which a bound is computed.
 const MOST_ODDS_BOUNDED: f64 = 1e6;

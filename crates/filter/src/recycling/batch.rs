@@ -3,18 +3,17 @@
 use super::RecyclingFilter;
 use super::memory::{Layout, Memory};
 use crate::backing::Writable;
-use crate::bulk::Answers;
+use crate::bulk::{Answers, BATCH};
 use crate::hash::{KeyHash, KeyHasher};
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// Items whose bits are asked for before the first of them is looked up, where they go one by one.
+/// How many items ahead bits are prefetched if the items are processed one by one.
 const AHEAD: usize = 16;
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
-    /// [`check_and_insert_hash`](Self::check_and_insert_hash) of each in order, and whether they
-    /// were [new](super::Seen::is_new). An iterator that hashes as it goes is best: hashing and
-    /// waiting for memory overlap.
+    /// Calls [`check_and_insert_hash`](Self::check_and_insert_hash) for each hash in order, and
+    /// returns which items were [new](super::Seen::is_new). Pass an iterator that computes each
+    /// hash only when it is needed, so that hashing overlaps with waiting for memory.
     ///
     /// ```
     /// use truebloom::{KeyHasher, RecyclingFilter};
@@ -42,16 +41,18 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
     }
 
     fn one_by_one(&mut self, mut hashes: impl Iterator<Item = KeyHash>, answers: &mut Answers) {
-        let mut waiting = VecDeque::with_capacity(AHEAD);
+        let mut waiting = Vec::with_capacity(BATCH);
         loop {
-            while waiting.len() < AHEAD
-                && let Some(hash) = hashes.next()
-            {
-                self.prefetch(hash);
-                waiting.push_back(hash);
+            waiting.clear();
+            waiting.extend(hashes.by_ref().take(BATCH));
+            if waiting.is_empty() {
+                return;
             }
-            let Some(hash) = waiting.pop_front() else { return };
-            answers.push_bits(self.check_and_insert_hash(hash).is_new().into(), 1);
+            waiting.iter().take(AHEAD).for_each(|hash| self.prefetch(*hash));
+            answers.extend(waiting.iter().enumerate().map(|(index, hash)| {
+                waiting.get(index + AHEAD).into_iter().for_each(|later| self.prefetch(*later));
+                self.check_and_insert_hash(*hash).is_new()
+            }));
         }
     }
 }

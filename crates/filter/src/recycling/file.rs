@@ -1,4 +1,5 @@
-//! Bytes, streams and files: they hold the whole state, even in the middle of a cycle.
+//! Recycling filters as bytes, streams and files, which contain the whole state, even in the middle
+//! of a cycle.
 
 use super::RecyclingFilter;
 use super::memory::Layout;
@@ -22,9 +23,9 @@ writes_files! {
 
 reads_files! {
     ///
-    /// The scheme or layout is that of the type: `let seen: RecyclingFilter =
-    /// RecyclingFilter::from_bytes(&bytes)?` has the standard scheme. A file with another scheme is
-    /// an error.
+    /// The scheme or layout is determined by the type: `let seen: RecyclingFilter =
+    /// RecyclingFilter::from_bytes(&bytes)?` has the standard scheme. For a file with another
+    /// scheme, this is an error.
     [S: Layout] RecyclingFilter<PortableHasher, S>
 }
 

@@ -1,4 +1,4 @@
-//! Items between being offered and being looked up, in three groups.
+//! Items that were offered but not yet looked up, in three groups.
 
 use crate::bits::Ahead;
 use crate::hash::{KeyHash, Salt};
@@ -6,26 +6,26 @@ use crate::scheme::SideBySide;
 use alloc::vec::Vec;
 use core::mem::swap;
 
-/// Groups of items of one phase.
+/// Three groups of items, each at its own stage, all in one phase.
 pub(super) struct Flight {
-    /// Those that are added now,
+    /// The items that are being added now.
     pub(super) added: Ahead,
-    /// those whose bits are asked for meanwhile,
+    /// The items whose bits are being prefetched.
     pub(super) asked: Ahead,
-    /// and those that are looked up.
+    /// The items that are being looked up.
     pub(super) present: Ahead,
     pub(super) salt: Salt,
 }
 
 impl Flight {
-    /// No items yet.
+    /// Three empty groups.
     pub(super) fn new(scheme: &impl SideBySide, salt: Salt) -> Flight {
         let [added, asked, present] = core::array::from_fn(|_| Ahead::new(scheme));
         Flight { added, asked, present, salt }
     }
 
-    /// Every group goes one stage on, and the present one is done with; false if there is none any
-    /// more.
+    /// Moves every group to its next stage; the group that was looked up is cleared. Returns false
+    /// if no group has items any more.
     #[inline(always)]
     pub(super) fn advance(&mut self, scheme: &impl SideBySide) -> bool {
         swap(&mut self.present, &mut self.asked);
@@ -35,7 +35,7 @@ impl Flight {
         self.present.count() + self.asked.count() > 0
     }
 
-    /// Gives back the items that were added and not looked up, in order.
+    /// Returns the items that were added and not looked up, in order.
     pub(super) fn land(self, left: &mut Vec<KeyHash>) {
         [self.present, self.asked, self.added].iter().for_each(|group| left.extend(group.hashes()));
     }

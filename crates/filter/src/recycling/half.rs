@@ -1,4 +1,4 @@
-//! One phase whose positions can be anywhere: its bits, how many are set, and its salt.
+//! One phase whose positions can be anywhere: its bits, how many of them are set, and its salt.
 
 use crate::arch::{AlignedWords, prefetch};
 use crate::backing::{Backing, Counted, Owned, Writable};
@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 /// The bits of a phase.
 pub(super) struct Half<K: Backing = Owned> {
     pub(super) bits: Bits<K>,
-    /// The number of set bits, kept exact.
+    /// The number of set bits.
     pub(super) ones: K::Known<u64>,
     pub(super) salt: Salt,
 }
@@ -35,13 +35,13 @@ impl<K: Backing> Half<K> {
         scheme.all(self.salt.apply(hash), self.bits.getter())
     }
 
-    /// Prefetches the lines of the first positions of a key.
+    /// Prefetches the words of the first positions of a key.
     #[inline]
     pub(super) fn prefetch(&self, scheme: &impl Scheme, hash: KeyHash, first: usize) {
         scheme.positions(self.salt.apply(hash)).take(first).for_each(|position| prefetch(&self.bits.words()[..], position >> 6));
     }
 
-    /// The positions of a key that are not set, each once.
+    /// The positions of a key whose bits are not set, each once.
     pub(super) fn unset(&self, scheme: &impl Scheme, hash: KeyHash) -> Vec<u64> {
         let is_set = self.bits.getter();
         let mut unset: Vec<u64> = scheme.positions(self.salt.apply(hash)).filter(|position| !is_set(*position)).collect();
@@ -52,7 +52,7 @@ impl<K: Backing> Half<K> {
 }
 
 impl<K: Counted> Half<K> {
-    /// A phase made of these bits, which are counted.
+    /// A phase made of these bits; the set bits are counted.
     pub(super) fn of(bits: Bits<K>, salt: Salt) -> Half<K> {
         Half { ones: K::keep(bits.count_ones()), bits, salt }
     }
@@ -70,7 +70,7 @@ impl<K: Writable> Half<K> {
         *K::kept_mut(&mut self.ones) += newly_set;
     }
 
-    /// Sets the positions of a key and returns how many were not set before.
+    /// Sets the bits of a key and returns how many were not set before.
     #[inline]
     pub(super) fn insert(&mut self, scheme: &impl Scheme, hash: KeyHash) -> u64 {
         let (mut newly_set, mut set) = (0, self.bits.setter());
@@ -80,8 +80,8 @@ impl<K: Writable> Half<K> {
         newly_set
     }
 
-    /// Sets the positions of a key of a group and says how many were not, without counting them
-    /// along.
+    /// Sets the bits of a key of a group and returns how many were not set before, without updating
+    /// the number of set bits.
     #[inline(always)]
     pub(super) fn set_positions(&mut self, scheme: &impl Scheme, group: &Ahead, lane: usize) -> u64 {
         let (mut newly_set, mut set) = (0, self.bits.setter());
@@ -90,7 +90,7 @@ impl<K: Writable> Half<K> {
         newly_set
     }
 
-    /// Unsets these positions, all of which must be set.
+    /// Unsets the bits at these positions, all of which must be set.
     pub(super) fn remove(&mut self, positions: &[u64]) {
         positions.iter().for_each(|position| self.bits.unset(*position));
         let ones = K::kept_mut(&mut self.ones);

@@ -1,4 +1,5 @@
-//! The memory of a recycling filter whose positions can be anywhere: one phase or two.
+//! The memory of a recycling filter whose positions can be anywhere. This memory has one phase or
+//! two.
 
 use super::account::Counts;
 use super::flight::Flight;
@@ -19,13 +20,14 @@ use crate::word::Lies;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-/// The active phase, and the previous one if two are kept.
+/// The active phase, and the frozen phase if there are two.
 pub struct Halves<S, K: Backing = Owned> {
     scheme: S,
     seeds: Seeds,
     active: Half<K>,
     frozen: Option<Half<K>>,
-    /// The number of bits that are set in both phases, kept exact if they share their positions.
+    /// The number of positions whose bits are set in both phases; it is up to date if the phases
+    /// share their positions.
     both: K::Known<u64>,
     /// The rate of the frozen phase by itself.
     frozen_rate: K::Known<f64>,
@@ -93,9 +95,9 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
         self.rate_at(self.active.ones(), *K::kept(&self.both))
     }
 
-    /// The active phase has at most sigma set bits. The frozen one may also have those of a
-    /// trigger, or those that threads have set beyond. If the phases share their positions, the
-    /// bits that they have in common are as few as possible.
+    /// The active phase has at most sigma set bits. The frozen phase may have more: the bits of a
+    /// trigger, and those that threads have set beyond the limit. If the phases share their
+    /// positions, as few bits as possible are assumed to be set in both.
     fn worst_rate(&self, policy: &Policy, overfill: u64) -> f64 {
         let frozen = policy.most_frozen(self.scheme.probes()).saturating_add(overfill).min(self.scheme.bits());
         let active = policy.sigma;
@@ -294,8 +296,8 @@ fn half<K: Counted>(words: K::Words, bits: u64, salt: Salt) -> Result<Half<K>, F
 }
 
 impl<S: FillScheme, K: Writable> Halves<S, K> {
-    /// Sets the bits of an item in the active phase; returns how many were not set there, and
-    /// whether the frozen phase contains it (which is checked only if it matters).
+    /// Sets the bits of an item in the active phase. Returns how many were not set there, and
+    /// whether the frozen phase contains the item (which is checked only if this matters).
     #[inline]
     fn set(&mut self, hash: KeyHash) -> (u64, bool) {
         let Some(frozen) = &self.frozen else { return (self.active.insert(&self.scheme, hash), false) };
@@ -318,17 +320,18 @@ impl<S: FillScheme, K: Writable> Halves<S, K> {
 }
 
 impl<S: FillScheme, K: Writable> Halves<S, K> {
-    /// Whether the phase may end with one of this many items.
+    /// Whether an item may end the phase, when this many items have entered it.
     fn may_end(&self, items: u64, policy: &Policy, counts: &Counts) -> bool {
         let most_ones = self.active.ones().saturating_add(items.saturating_mul(self.scheme.probes().into()));
         most_ones > policy.sigma || policy.insertions.is_some_and(|most| counts.items.saturating_add(items) >= most)
     }
 
-    /// Enters the present group into the only phase, which none of its items ends: a bit for each
-    /// that was new. Without a branch on that, which would be wrong every other time.
+    /// Enters the present group into the only phase, if none of its items can end the phase.
+    /// Returns one bit per item, which is set if the item was new. There is no branch on whether an
+    /// item is new, because it would be mispredicted every other time.
     ///
-    /// Between two items one is added and one is asked for, so that hashing and waiting for memory
-    /// overlap all the time.
+    /// Between two items, one later item is added and the bits of another are prefetched, so that
+    /// hashing and waiting for memory overlap all the time.
     #[inline]
     fn enter_group(&mut self, flight: &mut Flight, hashes: &mut impl Iterator<Item = KeyHash>, counts: &mut Counts) -> u64 {
         let Flight { added, asked, present, .. } = flight;
@@ -356,7 +359,7 @@ impl<S: FillScheme, K: Writable> Halves<S, K> {
 }
 
 impl<S: FillScheme, K: Counted> Halves<S, K> {
-    /// The memory with these phases.
+    /// The memory that consists of these phases.
     pub(super) fn of(scheme: S, seeds: Seeds, active: Half<K>, frozen: Option<Half<K>>) -> Halves<S, K> {
         let shared = frozen.as_ref().filter(|_| seeds == Seeds::Kept);
         let both = shared.map_or(0, |frozen| active.bits.count_common(&frozen.bits));
@@ -364,7 +367,8 @@ impl<S: FillScheme, K: Counted> Halves<S, K> {
         Halves { scheme, seeds, active, frozen, both: K::keep(both), frozen_rate: K::keep(frozen_rate) }
     }
 
-    /// [`pass_rate`] for these numbers of bits that are set in the active phase and in both.
+    /// The result of [`pass_rate`] for these numbers of bits that are set in the active phase and
+    /// in both.
     #[inline]
     fn rate_at(&self, active: u64, both: u64) -> f64 {
         let frozen_rate = self.frozen.as_ref().map(|_| *K::kept(&self.frozen_rate));
@@ -372,11 +376,11 @@ impl<S: FillScheme, K: Counted> Halves<S, K> {
     }
 }
 
-/// The probability that a fresh key passes, given the number of bits set in the active phase and in
-/// both, and `frozen_rate`, the rate of the frozen phase by itself, if there is one.
+/// The probability that a fresh key passes, given the numbers of bits that are set in the active
+/// phase and in both. `frozen_rate` is the rate of the frozen phase by itself, if there is one.
 ///
-/// Phases with one seed share the key's positions: it passes if all of them are among the active
-/// phase's bits, or all among the frozen one's. Phases with different seeds are independent.
+/// Phases with one seed share the key's positions: the key passes if all its bits are set in the
+/// active phase, or all in the frozen one. Phases with different seeds are independent.
 #[inline]
 pub(super) fn pass_rate(scheme: &impl FillScheme, seeds: Seeds, active: u64, frozen_rate: Option<f64>, both: impl FnOnce() -> u64) -> f64 {
     let rate = scheme.rate_at(active);

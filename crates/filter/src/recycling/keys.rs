@@ -1,4 +1,4 @@
-//! Offering items.
+//! Offering items to a recycling filter.
 
 use super::RecyclingFilter;
 use super::memory::{Entered, Layout, Memory};
@@ -7,21 +7,21 @@ use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 use core::time::Duration;
 
-/// What the filter remembered of an item when it was offered.
+/// What the filter remembered of an item when the item was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Seen {
-    /// Nothing: the item is certainly not remembered.
+    /// The filter did not contain the item, so it is guaranteed that the item was not remembered.
     New,
-    /// Only the frozen phase contained it: a repeat or a false positive. Now it has entered the
-    /// active phase.
+    /// Only the frozen phase contained the item: it is a repeat or a false positive. The item has
+    /// now entered the active phase.
     Frozen,
-    /// The active phase contained it: a repeat or a false positive.
+    /// The active phase contained the item: it is a repeat or a false positive.
     Active,
 }
 
 impl Seen {
-    /// Whether the item was new, and so is a first occurrence to keep.
+    /// Whether the item was new, so that it is a first occurrence.
     #[inline]
     #[must_use]
     pub fn is_new(self) -> bool {
@@ -30,25 +30,25 @@ impl Seen {
 }
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
-    /// Checks whether an item is new, that is, not among the remembered ones, and remembers it. If
-    /// it fills the active phase, the filter recycles.
+    /// Checks whether an item is new, that is, not remembered, and remembers it. If the active
+    /// phase is then full, the filter recycles.
     ///
-    /// Time: one hash and k probes, at most twice as many with two phases; a recycle is linear in
-    /// the bits, which is shared among the items of a cycle.
+    /// Time: one hash and k probes, or up to twice as many probes with two phases. A recycle is
+    /// linear in the bits, and this cost is spread over the items of a cycle.
     #[inline]
     pub fn check_and_insert<Q: Key + ?Sized>(&mut self, key: &Q) -> Seen {
         self.check_and_insert_hash(self.hash(key))
     }
 
-    /// [`check_and_insert`](Self::check_and_insert) at this time of the caller's clock, after
-    /// [`advance`](Self::advance) to it.
+    /// Like [`check_and_insert`](Self::check_and_insert), after a call of
+    /// [`advance`](Self::advance) with this time of the caller's clock.
     #[inline]
     pub fn check_and_insert_at<Q: Key + ?Sized>(&mut self, key: &Q, now: Duration) -> Seen {
         self.advance(now);
         self.check_and_insert(key)
     }
 
-    /// [`check_and_insert`](Self::check_and_insert) of a key that is already hashed.
+    /// Like [`check_and_insert`](Self::check_and_insert), for a key that is already hashed.
     #[inline]
     pub fn check_and_insert_hash(&mut self, hash: KeyHash) -> Seen {
         self.counts.offered = self.counts.offered.saturating_add(1);
@@ -72,8 +72,8 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
     }
 
     /// Whether this key, if it were offered next, would make the active phase fuller than
-    /// [`sigma`](super::Policy::sigma) allows, and so end it: for programs that stop before
-    /// anything is forgotten. It does not predict recycles by insertions or by age.
+    /// [`sigma`](super::Policy::sigma) allows, and so end it. Use it in programs that must stop
+    /// before anything is forgotten. The answer does not predict recycles by insertions or by age.
     ///
     /// ```
     /// use truebloom::recycling::RecyclingFilter;
@@ -93,30 +93,31 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
-    /// Prefetches the bits of a key that will be offered soon; about ten keys ahead is best. In a
-    /// filter larger than the caches, the memory accesses then overlap. It changes nothing in the
-    /// filter.
+    /// Prefetches the bits of a key that will be offered soon; about ten keys ahead works best. In
+    /// a filter larger than the caches, the memory accesses then overlap. Prefetching changes
+    /// nothing in the filter.
     #[inline]
     pub fn prefetch(&self, hash: KeyHash) {
         self.memory.prefetch(hash);
     }
 
-    /// Whether the remembered items contain the key: always true for items that were offered since
-    /// the last recycle (with two phases: since the one before it), and true for others at the rate
+    /// Whether the key is remembered. This is always true for items that were offered since the
+    /// last recycle (with two phases: since the one before it), and true for other keys at the rate
     /// [`fpr`](Self::fpr).
     #[inline]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))
     }
 
-    /// [`contains`](Self::contains) of a key that is already hashed.
+    /// Like [`contains`](Self::contains), for a key that is already hashed.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         self.memory.contains(hash)
     }
 
-    /// The key's hash, for [`check_and_insert_hash`](Self::check_and_insert_hash) of this and all
-    /// filters with the same hasher and seed.
+    /// The key's hash. The hash can be passed to
+    /// [`check_and_insert_hash`](Self::check_and_insert_hash) of this filter and of all filters
+    /// with the same hasher and seed.
     #[inline]
     pub fn hash<Q: Key + ?Sized>(&self, key: &Q) -> KeyHash {
         hash_key(&self.hasher, key)

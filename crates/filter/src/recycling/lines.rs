@@ -1,4 +1,5 @@
-//! The memory of a blocked recycling filter: one phase, in which each key takes one cache line.
+//! The memory of a blocked recycling filter. This memory has one phase, and each key uses one cache
+//! line of it.
 
 use super::Policy;
 use super::memory::{Entered, Layout, Memory, Phased, Recorded};
@@ -17,17 +18,17 @@ use alloc::string::ToString;
 use truebloom_math::recycling::{BlockedDesign, Weights};
 use truebloom_math::{Law, MAX_BLOCKED_PROBES};
 
-/// All probes of a key are in one block of 512 bits, a cache line, as in a
-/// [`BlockedBloomFilter`](crate::BlockedBloomFilter): one access to memory per key, for a few more
-/// bits.
+/// The blocked layout: all probes of a key are in one block of 512 bits, a cache line, as in a
+/// [`BlockedBloomFilter`](crate::BlockedBloomFilter). A key then takes one access to memory, and
+/// the filter needs a few more bits.
 ///
 /// The number of set bits does not determine the rate of such a filter, because some lines get more
-/// items than others. The filter's own rate is the mean over its lines of `(ones / 512)^probes`. It
-/// is updated with every item, in whole numbers ([`Weights`]), and decides when to recycle: as soon
-/// as it exceeds [`sigma`](Policy::sigma), which is from 1e-15 to 0.999.
+/// items than others. The filter's own rate is the mean over its lines of `(ones / 512)^probes`.
+/// This rate is updated with every item, in whole numbers ([`Weights`]), and decides when to
+/// recycle: as soon as it exceeds [`sigma`](Policy::sigma), which is from 1e-15 to 0.999.
 ///
-/// It has up to 32 probes, and one phase, which retains nothing: no law is known for anything else.
-/// [`BlockedDesign`] is its law.
+/// Such a filter has up to 32 probes and one phase, which retains nothing: no law is known for
+/// anything else. [`BlockedDesign`] models such filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocked {}
 
@@ -40,7 +41,7 @@ impl Layout for Blocked {
 /// The lines, and the sum of their weights.
 pub struct Lines<K: Backing = Owned> {
     scheme: InLines,
-    /// The words, eight per line.
+    /// The words of the lines, eight per line.
     words: K::Words,
     level: Level,
     salt: Salt,
@@ -64,8 +65,8 @@ impl<K: Backing> Lines<K> {
 }
 
 impl<K: Counted> Lines<K> {
-    /// A phase whose words are all 0; they are not read, because the system would then allocate
-    /// every page.
+    /// Makes a phase of words that are all 0. The words are not read, because reading would make
+    /// the system allocate every page.
     fn empty(scheme: InLines, words: K::Words, policy: &Policy<f64>, salt: Salt) -> Result<Lines<K>, BuildError> {
         let design = design(&scheme, policy)?;
         let (weights, most_weight) = (design.weights(), design.most_weight());
@@ -108,7 +109,8 @@ impl<K: Backing> Memory<K> for Lines<K> {
         "blocked"
     }
 
-    /// Linear in the bits, because only the weights of lines are kept.
+    /// The time is linear in the number of bits, because only the weights of lines are updated
+    /// during insertion, not this number.
     fn ones(&self) -> u64
     where
         K: Counted,

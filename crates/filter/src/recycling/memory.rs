@@ -1,5 +1,5 @@
-//! The interface to a filter's memory, apart from when it forgets and what it reports about the
-//! stream.
+//! The interface to a filter's memory. The memory is separate from the rules that say when the
+//! filter forgets, and from the report about the stream.
 
 use super::Policy;
 use super::account::Counts;
@@ -20,9 +20,9 @@ use core::fmt::Debug;
 pub trait Layout {
     /// The recycle threshold: [`sigma`](Policy::sigma).
     type Limit: Limit;
-    /// The phases.
+    /// The type of the memory with the phases.
     type Memory<K: Backing>: Memory<K, Limit = Self::Limit, Scheme = Self::Scheme>;
-    /// The scheme: how a hash becomes positions. It is known before memory is allocated.
+    /// The scheme: how a hash becomes positions. The scheme is known before memory is allocated.
     type Scheme: 'static;
 }
 
@@ -32,11 +32,11 @@ impl<S: FillScheme> Layout for S {
     type Scheme = S;
 }
 
-/// The recycle threshold, and its number in files.
+/// The recycle threshold, which files store as a number.
 pub trait Limit: Copy + PartialEq + Debug {
-    /// The limit with this number.
+    /// The threshold that files store as this number.
     fn from_number(number: u64) -> Self;
-    /// Its number.
+    /// The number that files store for the threshold.
     fn number(self) -> u64;
 }
 
@@ -63,29 +63,29 @@ impl Limit for f64 {
 /// Outcome of an insertion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Entered {
-    /// Nothing changed: all its bits were already set in the active phase.
+    /// Nothing changed, because all bits of the item were already set in the active phase.
     Known,
-    /// It entered the active phase; the frozen one contained it.
+    /// The item entered the active phase; the frozen phase contained it.
     Refreshed,
-    /// It entered the active phase, and was in neither.
+    /// The item entered the active phase; neither phase contained it.
     New {
-        /// The probability with which it would have been reported as seen.
+        /// The probability with which the item would have been reported as seen.
         rate: f64,
     },
 }
 
-/// Phases of bits: sets of keys for which the probability that a fresh key passes is known exactly
-/// at any moment.
+/// Phases of bits, each of which represents a set of keys. The probability that a fresh key passes
+/// is known exactly at any moment.
 pub trait Memory<K: Backing>: Sized + PartialEq {
     /// The type of the recycle threshold.
     type Limit: Limit;
-    /// The scheme: how a hash becomes positions. It is known before memory is allocated.
+    /// The scheme: how a hash becomes positions. The scheme is known before memory is allocated.
     type Scheme;
 
-    /// The kinds of its files.
+    /// The kinds of files that such a filter can have.
     const KINDS: &'static [FileKind];
 
-    /// Makes the scheme, if it can have these bits and probes.
+    /// Makes the scheme; returns an error if the scheme cannot have these bits and probes.
     fn scheme(bits: u64, probes: u32) -> Result<Self::Scheme, BuildError>;
 
     /// Refuses a policy that cannot work.
@@ -102,7 +102,7 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     /// The number of probes per key, k.
     fn probes(&self) -> u32;
 
-    /// The name of its scheme.
+    /// The name of the scheme.
     fn name(&self) -> &'static str;
 
     /// The number of set bits in the active phase.
@@ -115,14 +115,14 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Counted;
 
-    /// The probability that a fresh key passes. It is determined by the bits, and known without
-    /// counting them.
+    /// The probability that a fresh key passes. It is computed from the numbers of set bits, which
+    /// the filter keeps up to date, so no bits are counted here.
     fn rate(&self) -> f64
     where
         K: Counted;
 
-    /// The largest value of [`rate`](Self::rate) when an item is offered, before rounding, if
-    /// threads have exceeded the limit of a phase by this many bits.
+    /// The largest value of [`rate`](Self::rate) at the moment when an item is offered, before
+    /// rounding, if threads have exceeded the limit of a phase by this many bits.
     fn worst_rate(&self, policy: &Policy<Self::Limit>, overfill: u64) -> f64;
 
     /// Whether the active phase is fuller than [`sigma`](Policy::sigma).
@@ -135,13 +135,13 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Writable;
 
-    /// Inserts an item into the active phase, unless that contains it.
+    /// Inserts an item into the active phase, unless that phase contains it.
     fn enter(&mut self, hash: KeyHash) -> Entered
     where
         K: Writable;
 
-    /// Enters items in groups as long as none of a group can end the phase. Those that were taken
-    /// and not entered, because one of them may, are `left`.
+    /// Inserts items in groups as long as no item of a group can end the phase. Items that were
+    /// taken but not inserted, because one of them may end the phase, are put into `left`.
     fn enter_groups(
         &mut self,
         _hashes: &mut impl Iterator<Item = KeyHash>,
@@ -154,7 +154,7 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     {
     }
 
-    /// Whether items enter in groups.
+    /// Whether items are inserted in groups.
     fn enters_groups(&self) -> bool {
         false
     }
@@ -165,8 +165,9 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     /// Prefetches the memory of a key's bits.
     fn prefetch(&self, hash: KeyHash);
 
-    /// The positions that an item would set, and that are to be unset again if it ends the phase,
-    /// as it does if it `is_last`; empty if such items stay, or cannot end it.
+    /// The positions whose bits an item would set and that must be unset again if the item ends the
+    /// phase (it does if it `is_last`). The list is empty if such items stay in the phase, or if
+    /// this item cannot end it.
     fn trigger_bits(&self, _hash: KeyHash, _policy: &Policy<Self::Limit>, _is_last: bool) -> Vec<u64>
     where
         K: Counted,
@@ -174,7 +175,7 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
         Vec::new()
     }
 
-    /// Unsets [these](Self::trigger_bits) positions of the active phase.
+    /// Unsets the bits at [these](Self::trigger_bits) positions of the active phase.
     fn remove(&mut self, _trigger_bits: &[u64])
     where
         K: Writable,
@@ -195,7 +196,7 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     /// The number of words per phase in a file.
     fn phase_words(scheme: &Self::Scheme) -> u64;
 
-    /// Reads the phases of a file and checks them against its header. `words` are those of the
+    /// Reads the phases of a file and compares them with its header. `words` has the words of the
     /// active phase, followed by those of the frozen one if there are two.
     fn from_words(
         scheme: Self::Scheme,
@@ -206,12 +207,13 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Counted;
 
-    /// The phases of a file without reading them; `words` as above.
+    /// Makes the phases of a file without reading them; `words` is as in
+    /// [`from_words`](Self::from_words).
     fn unread(scheme: Self::Scheme, words: Phased<K::Words>, policy: &Policy<Self::Limit>, recorded: Recorded) -> Self
     where
         K: Uncounted;
 
-    /// A copy.
+    /// A copy of the phases.
     fn copied(&self) -> Self
     where
         K::Words: Clone;
@@ -222,22 +224,22 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     /// The words of all phases.
     fn words(&self) -> impl Iterator<Item = u64>;
 
-    /// The number of those words.
+    /// The number of words of all phases.
     fn word_count(&self) -> u64;
 }
 
 /// A value for the active phase, and one for the frozen phase if there are two.
 pub(super) type Phased<T> = (T, Option<T>);
 
-/// What a file stores about the phases beside their words.
+/// The values that a file stores about the phases beside their words.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded {
     /// The salt of the active phase.
     pub salt: Salt,
     /// How many items have entered the active phase.
     pub items: u64,
-    /// The salt of the previous phase, if there was one.
+    /// The salt of the frozen phase, if there is one.
     pub frozen: Option<Salt>,
-    /// By how many bits threads have exceeded the limit of the frozen phase.
+    /// The number of bits by which threads have exceeded the limit of the frozen phase.
     pub overfill: u64,
 }

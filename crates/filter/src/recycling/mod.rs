@@ -1,11 +1,11 @@
-//! Filters that forget: for streams without end, in fixed memory, at a proven rate.
+//! Filters that forget: for endless streams, in fixed memory, at a proven rate.
 //!
 //! A [`RecyclingFilter`] is emptied when its fill reaches a threshold, so its rate never exceeds a
 //! known worst rate, however long the stream is. Each recycle starts a new *cycle*. An item is
 //! *new* if it is not remembered; a forgotten item that comes again is new again. With two
-//! [phases](Phases), the previous cycle is still remembered. [`BlockedRecyclingFilter`] needs one
-//! cache line per key; [`AtomicRecyclingFilter`] can be shared by threads. The average rate of a
-//! design and its items per cycle are computed in [`truebloom_math::recycling`].
+//! [phases](Phases), the filter also remembers the previous cycle. [`BlockedRecyclingFilter`] needs
+//! one cache line per key; [`AtomicRecyclingFilter`] can be shared by threads. The average rate of
+//! a design and its items per cycle are computed in [`truebloom_math::recycling`].
 //!
 //! ```
 //! use truebloom::recycling::{Policy, RecyclingFilter, Seen};
@@ -57,35 +57,66 @@ use recycle::Clock;
 use truebloom_math::recycling::{Design, Mode, min_bits};
 use truebloom_math::{Error, Rate};
 
-/// A filter that is emptied when its fill reaches a threshold, and so can process a stream without
-/// end.
+/// A filter that is emptied when its fill reaches a threshold, so that it can process an endless
+/// stream.
 ///
 /// [`check_and_insert`](Self::check_and_insert) reports whether an item is new, that is, not
-/// remembered, and remembers it. A new item is wrongly reported as seen at a rate that starts at 0
-/// in each cycle and never exceeds [`worst_fpr`](Self::worst_fpr); a remembered item is never
-/// reported as new.
+/// remembered, and then remembers it. The rate at which new items are wrongly reported as seen
+/// starts at 0 in each cycle and never exceeds [`worst_fpr`](Self::worst_fpr). A remembered item is
+/// never reported as new.
 ///
 /// # What is remembered
-/// * With one phase, it remembers everything since the last recycle.
-/// * With two phases, it remembers everything since the recycle before the last. An item that is
-///   only in the frozen phase enters the active one when it comes again, so it is remembered for
-///   longer.
+/// * With one phase, the filter remembers everything since the last recycle.
+/// * With two phases, the filter remembers everything since the recycle before the last. An item
+///   that is only in the frozen phase enters the active one when it comes again, so it is
+///   remembered for longer.
 ///
-/// With [`age`](Policy::age) T and two phases, an item is remembered for less than 2T, and for at
-/// least T unless the fill forces earlier recycles ([`Stats::by_fill`] counts them).
+/// With an [`age`](Policy::age) of T and two phases, an item is remembered for less than 2T, and
+/// for at least T unless the fill forces earlier recycles ([`Stats::by_fill`] counts them). The
+/// filter has no clock of its own: it gets the time only from [`advance`](Self::advance) and
+/// [`check_and_insert_at`](Self::check_and_insert_at). Without such a call the filter forgets
+/// nothing because of its age, however often [`check_and_insert`](Self::check_and_insert) is
+/// called, and [`contains`](Self::contains) answers for the last time that was given.
+///
+/// # Sizes
+/// [`for_items`](RecyclingFilter::for_items) sizes one phase. For other designs, the functions of
+/// [`truebloom_math::recycling`] find the size, and [`Policy::from`] the policy. This filter
+/// remembers an hour in which up to a million distinct keys come, and reports a new key as seen at
+/// a rate of at most 0.1%, whatever came before:
+///
+/// ```
+/// use std::time::Duration;
+/// use truebloom::recycling::{Policy, RecyclingFilter};
+/// use truebloom::truebloom_math::recycling::{Mode, worst_remember};
+/// let sized = worst_remember(1_000_000, 0.0, &"0.1%".parse()?, Mode::two_phase())?;
+/// let design = sized.expect("within 2^62 bits").design;
+/// let policy = Policy { age: Some(Duration::from_secs(3600)), ..Policy::from(&design) };
+/// let mut seen = RecyclingFilter::new(design.bits(), design.probes(), policy)?;
+/// assert!(seen.worst_fpr() <= 0.001);
+///
+/// let clock = std::time::Instant::now();
+/// assert!(seen.check_and_insert_at("a key", clock.elapsed()).is_new());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// With more than a million new keys in an hour, it forgets earlier, and the rate still holds.
+///
+/// # Files
+/// Write `<RecyclingFilter>::open(path)` with angle brackets, or give the variable its type: the
+/// layout is a type parameter, and Rust applies its default only in a type.
 ///
 /// # Which items go wrong
-/// Each item that is not remembered is wrongly reported as seen with the probability that the bits
-/// give at that moment. All later offers of such an item are also reported as seen, until the next
-/// recycle. [`wrong_drops`](Self::wrong_drops) bounds the number of such items in the stream so
-/// far.
+/// When an item that is not remembered is offered, it is wrongly reported as seen with the
+/// probability that the bits give at that moment. All later offers of that item are then also
+/// reported as seen, until the next recycle. [`wrong_drops`](Self::wrong_drops) bounds the number
+/// of such items in the stream so far.
 ///
-/// `S` is the [scheme](crate::scheme): [`Standard`], or [`Classic`](crate::scheme::Classic) for
-/// distinct probes; or [`Blocked`], for one cache line per key ([`BlockedRecyclingFilter`]). `H` is
+/// `S` is the [scheme](crate::scheme): [`Standard`]; [`Classic`](crate::scheme::Classic) for
+/// distinct probes; or [`Blocked`] for one cache line per key ([`BlockedRecyclingFilter`]). `H` is
 /// the hasher, as for [`BloomFilter`](crate::BloomFilter).
 ///
-/// `K` says where the bits are, as for [`FilterOf`](crate::FilterOf):
-/// [`view`](RecyclingFilter::view) makes a filter over bytes that answers queries.
+/// `K` is the backing, as for [`FilterOf`](crate::FilterOf): [`view`](RecyclingFilter::view) makes
+/// a filter over bytes that answers queries.
 pub struct RecyclingFilter<H: KeyHasher = PortableHasher, S: Layout = Standard, K: Backing = Owned> {
     hasher: H,
     policy: Policy<S::Limit>,
@@ -109,13 +140,14 @@ impl RecyclingFilter {
 }
 
 impl RecyclingFilter {
-    /// A filter that is emptied after `items` new items on average, or slightly more, and wrongly
-    /// reports a new item as seen at an average rate of at most `rate`. It is the smallest such
-    /// filter that [`min_bits`] finds, with one phase and a random seed.
+    /// A filter that takes `items` new items per cycle on average, or slightly more, before it is
+    /// emptied. It wrongly reports a new item as seen at an average rate of at most `rate`. The
+    /// filter is the smallest that [`min_bits`] finds, with one phase and a random seed.
+    /// [Sizes](Self#sizes) shows how to size two phases.
     ///
     /// The average is proven for the long run of every stream that is chosen without knowing the
-    /// seed. [`worst_fpr`](Self::worst_fpr), which is several times as high, holds for each new
-    /// item.
+    /// seed. For each single new item, the rate is at most [`worst_fpr`](Self::worst_fpr), which is
+    /// several times as high.
     ///
     /// ```
     /// use truebloom::recycling::RecyclingFilter;
@@ -135,10 +167,11 @@ impl RecyclingFilter {
         RecyclingFilter::for_items_with_hasher(items, rate, PortableHasher::random()?)
     }
 
-    /// [`for_items`](Self::for_items) with a known seed, or for untrusted keys.
+    /// Like [`for_items`](Self::for_items), with a custom hasher: one with a known seed, or one for
+    /// untrusted keys.
     ///
     /// # Errors
-    /// As for `for_items`, except that no random numbers are needed.
+    /// The errors of `for_items`, except that no random numbers are needed.
     pub fn for_items_with_hasher<R: TryInto<Rate>>(
         items: impl ItemCount,
         rate: R,
@@ -157,9 +190,9 @@ impl RecyclingFilter {
 }
 
 impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
-    /// The model of this filter, with its long-run laws. It follows from bits, probes and
-    /// [`Policy`], and ignores recycles by insertions or age, which happen earlier. `None` for two
-    /// phases that retain, for which no law is known.
+    /// The model of this filter, which gives its long-run rates. It follows from bits, probes and
+    /// [`Policy`], and ignores recycles by insertions or age, which happen earlier than those by
+    /// fill. `None` for filters with two phases that retain the trigger, for which no law is known.
     pub fn design(&self) -> Option<Design> {
         let Policy { phases, sigma, retaining, seeds, .. } = self.policy;
         let colliding = S::new(self.bits(), self.probes()).ok()?.id() != SchemeId::Classic;
@@ -168,8 +201,8 @@ impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
-    /// [`new`](RecyclingFilter::new) with a given hasher. The scheme or layout is part of the type,
-    /// which has to be written:
+    /// Like [`new`](RecyclingFilter::new), with a custom hasher. The scheme or layout is a type
+    /// parameter that cannot be inferred:
     ///
     /// ```
     /// use truebloom::recycling::{Policy, RecyclingFilter};
@@ -181,7 +214,7 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// ```
     ///
     /// # Errors
-    /// As for [`new`](Self::new), except that no random numbers are needed.
+    /// The errors of [`new`](Self::new), except that no random numbers are needed.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy<S::Limit>, hasher: H) -> Result<RecyclingFilter<H, S>, BuildError> {
         let scheme = S::Memory::<Owned>::scheme(bits, probes)?;
         S::Memory::<Owned>::check(&scheme, &policy)?;
@@ -211,12 +244,13 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         &self.hasher
     }
 
-    /// The seed of the hasher, from which those of the phases are derived.
+    /// The seed of the hasher, from which the seeds of the phases are derived.
     pub fn seed(&self) -> Seed {
         self.hasher.seed()
     }
 
-    /// When the active phase began, by the caller's clock. It is 0 before the first time is given.
+    /// The time when the active phase began, by the caller's clock. The time is 0 until a time is
+    /// given for the first time.
     pub fn phase_start(&self) -> Duration {
         Duration::from_nanos(self.clock.start)
     }
@@ -226,7 +260,7 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         Duration::from_nanos(self.clock.now)
     }
 
-    /// The label, if it has one: [`set_label`](Self::set_label).
+    /// The label, if the filter has one: [`set_label`](Self::set_label).
     pub fn label(&self) -> Option<&str> {
         self.label.text()
     }
@@ -250,8 +284,8 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
-    /// The number of set bits in the active phase; at most [`sigma`](Policy::sigma). Linear in the
-    /// bits of a [`Blocked`] filter, which keeps no running count.
+    /// The number of set bits in the active phase; at most [`sigma`](Policy::sigma). For a
+    /// [`Blocked`] filter this is linear in the bits, because there is no running count.
     pub fn ones(&self) -> u64 {
         self.memory.ones()
     }
@@ -295,13 +329,13 @@ pub type RecyclingView<B, S = Standard> = RecyclingFilter<PortableHasher, S, Vie
 /// ```
 pub type BlockedRecyclingFilter<H = PortableHasher> = RecyclingFilter<H, Blocked>;
 
-/// The salt of the phase after this many recycles.
+/// The salt of the phase after `cycle` recycles.
 fn salt(hasher: &impl KeyHasher, seeds: Seeds, cycle: u64) -> Salt {
     if seeds == Seeds::Kept { Salt::NONE } else { Salt::numbered(SaltUse::Phase, hasher.seed(), cycle) }
 }
 
 impl<H: KeyHasher, S: Layout, K: Backing> fmt::Debug for RecyclingFilter<H, S, K> {
-    /// Shows the parameters and counts, not the bits.
+    /// Formats the parameters and counts, not the bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RecyclingFilter")
             .field("bits", &self.bits())

@@ -1,4 +1,4 @@
-//! When a filter forgets, and what it keeps then.
+//! The rules that say when a filter forgets, and what it keeps then.
 
 use crate::error::{BuildError, Expected};
 use crate::scheme::FillScheme;
@@ -7,10 +7,10 @@ use truebloom_math::recycling::{BlockedDesign, Design, Mode};
 pub use truebloom_math::recycling::{Phases, Seeds, Trigger};
 use truebloom_math::{Rate, try_bisect};
 
-/// When a recycling filter forgets, and what it keeps then.
+/// Says when a recycling filter forgets, and what it keeps then.
 ///
-/// It always forgets when its fill exceeds [`sigma`](Self::sigma), which bounds its rate; on
-/// request it also forgets after a number of insertions or at an age.
+/// The filter always forgets when its fill exceeds [`sigma`](Self::sigma), which bounds its rate.
+/// On request it also forgets after a number of insertions, or at an age.
 ///
 /// ```
 /// use std::time::Duration;
@@ -24,24 +24,26 @@ pub struct Policy<L = u64> {
     /// How many phases are remembered, and whether the item that ends a phase stays in it.
     pub phases: Phases,
     /// The recycle threshold: recycle as soon as *more* bits than this are set in the active phase.
-    /// At most `bits - 1`. If the trigger stays in a frozen phase, at most `bits - 1 - probes`, so
-    /// that even the frozen phase cannot pass every key.
+    /// The threshold must be at most `bits - 1`. If the trigger stays in a frozen phase, it must be
+    /// at most `bits - 1 - probes`, so that even the frozen phase cannot pass every key.
     ///
     /// For [`Blocked`](super::Blocked), where the number of set bits does not determine the rate,
-    /// it is a rate: recycle as soon as the filter's rate exceeds it.
+    /// the threshold is a rate: recycle as soon as the filter's own rate exceeds it.
     pub sigma: L,
-    /// Recycle after this many items have entered the active phase, if that happens earlier; at
-    /// least 1. The average rate of such a filter differs from that of a filter bounded only by
-    /// sigma, but the worst rate still holds.
+    /// Recycle after this many items have entered the active phase, if that happens earlier. The
+    /// number must be at least 1. The average rate of such a filter differs from that of a filter
+    /// bounded only by sigma, but the worst rate still holds.
     pub insertions: Option<u64>,
     /// Recycle when the active phase is this old, if that happens earlier. The caller provides the
-    /// clock: see [`RecyclingFilter::advance`](super::RecyclingFilter::advance).
+    /// clock by [`RecyclingFilter::advance`](super::RecyclingFilter::advance) or
+    /// [`check_and_insert_at`](super::RecyclingFilter::check_and_insert_at); no other call looks at
+    /// the time.
     pub age: Option<Duration>,
-    /// Whether the item that triggers a recycle is the first one in the next phase. This needs a
-    /// sigma of at least the number of probes.
+    /// Whether the item that triggers a recycle is the first one in the next phase. Retaining needs
+    /// a sigma of at least the number of probes.
     pub retaining: bool,
     /// Whether every phase has its own seed, derived from the hasher's seed and the number of
-    /// recycles, or all use the hasher's seed.
+    /// recycles, or all phases use the hasher's seed.
     pub seeds: Seeds,
 }
 
@@ -57,12 +59,12 @@ impl<L> Policy<L> {
         Policy { phases: Phases::Two(Trigger::Included), ..Policy::one_phase(sigma) }
     }
 
-    /// The age in nanoseconds.
+    /// The age in nanoseconds, if there is one.
     pub(crate) fn age_nanoseconds(&self) -> Option<u64> {
         self.age.map(nanoseconds)
     }
 
-    /// Refuses limits that no phase can keep.
+    /// Returns an error for a number of insertions or an age that no phase can keep.
     fn check_times(&self) -> Result<(), BuildError> {
         let first = if self.retaining { 2 } else { 1 };
         within("insertions", self.insertions.unwrap_or(first), first, u64::MAX, "a phase must take an item")?;
@@ -98,7 +100,8 @@ impl From<BlockedDesign> for Policy<f64> {
 }
 
 impl Policy<f64> {
-    /// Refuses policies for which blocks have no law; the limit is checked elsewhere.
+    /// Returns an error for policies for which blocked filters have no law; the limit is checked
+    /// elsewhere.
     pub(super) fn check_blocked(&self) -> Result<(), BuildError> {
         if self.phases != Phases::One {
             return Err(BuildError::NotBlocked { what: "two phases" });
@@ -117,7 +120,7 @@ impl Policy {
         }
     }
 
-    /// Refuses policies that cannot work: see the fields.
+    /// Returns an error for policies that cannot work; the fields say which values are allowed.
     pub(crate) fn check(&self, bits: u64, probes: u32) -> Result<(), BuildError> {
         let probes = u64::from(probes);
         let over = if self.phases == Phases::Two(Trigger::Included) { probes } else { 0 };
@@ -142,8 +145,8 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
 }
 
 /// The largest sigma at which a phase of this scheme passes a fresh key at a rate of at most
-/// `rate`. It answers "recycle when the observed rate exceeds this", because the set bits determine
-/// the rate. Proven. Logarithmic in the bits.
+/// `rate`. Use it to recycle when the filter's own rate exceeds `rate`; the set bits determine that
+/// rate. The limit on the rate is proven. Takes time logarithmic in the bits.
 ///
 /// # Errors
 /// Computing a rate of the scheme takes too much work.

@@ -13,18 +13,18 @@ pub(super) struct Clock {
     pub(super) now: u64,
     /// When the active phase began.
     pub(super) start: u64,
-    /// Whether a time has been given yet; before that there is no start.
+    /// Whether a time has been given yet; before that, `start` has no meaning.
     pub(super) runs: bool,
 }
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
-    /// Sets the time, and recycles if the active phase is too old by then; it recycles twice after
-    /// a pause of at least twice the age, because then both phases are too old.
+    /// Sets the time, and recycles if the active phase is then too old. After a pause of at least
+    /// twice the age it recycles twice, because then both phases are too old.
     ///
-    /// The caller's clock counts from any fixed moment (the Unix epoch, for example), which must
-    /// stay the same for a filter that is saved and opened again. If the clock goes back, time
-    /// stands still for the filter until the clock has caught up, or until
-    /// [`set_back`](Self::set_back) is called. The first phase begins with the first time given.
+    /// The caller's clock counts from any fixed moment (for example, the Unix epoch), which must
+    /// stay the same if a filter is saved and opened again. If the clock goes back, time stands
+    /// still for the filter until the clock has caught up, or until [`set_back`](Self::set_back) is
+    /// called. The first phase begins with the first time given.
     pub fn advance(&mut self, now: Duration) {
         let now = nanoseconds(now);
         if !self.clock.runs {
@@ -42,8 +42,8 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
     }
 
     /// Sets the clock back, together with the beginning of the active phase, whose age does not
-    /// change: for a filter that was saved by the clock of another machine, or by a clock that was
-    /// wrong. It does nothing if the filter's clock is not ahead.
+    /// change. Use it for a filter that was saved by the clock of another machine, or by a clock
+    /// that was wrong. The call does nothing if the filter's clock is not ahead of `now`.
     pub fn set_back(&mut self, now: Duration) {
         let (now, age) = (nanoseconds(now), self.clock.now - self.clock.start);
         if self.clock.runs && self.clock.now > now {
@@ -52,7 +52,7 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
     }
 
     /// Recycles now: the active phase is frozen if there are two phases, and forgotten otherwise.
-    /// Linear in the bits.
+    /// The time is linear in the number of bits.
     pub fn recycle(&mut self) {
         self.turn();
     }
@@ -63,8 +63,8 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         self.policy.insertions.is_some_and(|most| items >= most)
     }
 
-    /// Recycles because of an item that has entered the active phase; `trigger_bits` are its bits
-    /// there, if they must be removed.
+    /// Recycles because of an item that has entered the active phase; `trigger_bits` are the bits
+    /// that the item set there, if they must be removed.
     #[cold]
     pub(super) fn recycle_after(&mut self, trigger: KeyHash, trigger_bits: &[u64]) {
         let by_fill = self.memory.is_over_limit(&self.policy);

@@ -20,7 +20,7 @@ const TRIGGER_EXCLUDED: u32 = 8;
 const CLOCK_RUNS: u32 = 16;
 const SHARED: u32 = 32;
 
-/// Where the parameters are stored.
+/// Positions of the parameters in the header.
 pub(super) mod parameter {
     pub(super) const SIGMA: usize = 120;
     pub(super) const INSERTIONS: usize = 128;
@@ -33,9 +33,9 @@ pub(super) mod parameter {
     pub(super) const START: usize = 184;
     pub(super) const ODDS: usize = 192;
     pub(super) const ODDS_OF_CYCLE: usize = 200;
-    /// In kinds 3 and 4 only.
+    /// Position of a parameter that only kinds 3 and 4 have.
     pub(in super::super) const OVERFILL: usize = 208;
-    /// In kind 8 only.
+    /// Position of a parameter that only kind 8 has.
     pub(in super::super) const BLOCK_BITS: usize = 208;
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Header<S: Layout> {
     policy: Policy<S::Limit>,
     clock: Clock,
     counts: Counts,
-    /// The flags of the file, which say whether the payload ends with a label.
+    /// The flags of the file; one of them says that the payload ends with a label.
     flags: u32,
 }
 
@@ -65,7 +65,8 @@ impl<S: Layout> Header<S> {
         self.policy.phases != Phases::One
     }
 
-    /// The filter with all its words, after checking that they agree with each other.
+    /// Makes the filter from all its words, after checking that the words agree with the header and
+    /// with each other.
     fn counted<K: Counted>(self, label: Label, words: Phased<K::Words>) -> Result<RecyclingFilter<PortableHasher, S, K>, FormatError> {
         let recorded = self.recorded();
         let Header { hasher, scheme, policy, clock, counts, .. } = self;
@@ -154,9 +155,9 @@ impl<S: Layout, B: AsRef<[u8]> + Send + Sync + Clone> Viewed<B> for RecyclingFil
 }
 
 impl<S: Layout, B: AsRef<[u8]> + Send + Sync> RecyclingFilter<PortableHasher, S, View<B>> {
-    /// The same view after reading all its bytes: the checksum is verified, and the set bits are
-    /// counted and checked against the counts. Such a view can report its own rate. Linear in the
-    /// bits.
+    /// Reads all bytes of the view: the checksum is verified, and the set bits are counted and
+    /// compared with the counts. The resulting view can report its own rate. The time is linear in
+    /// the number of bits.
     ///
     /// # Errors
     /// The bytes are damaged, or do not match the header.
@@ -167,7 +168,7 @@ impl<S: Layout, B: AsRef<[u8]> + Send + Sync> RecyclingFilter<PortableHasher, S,
         Header::<S> { hasher, scheme, policy, clock, counts, flags: label.flag() }.counted(label, words)
     }
 
-    /// The number of bytes of its file, after which other data may follow in the bytes that are
+    /// The number of bytes of the filter's file. Other data may follow it in the bytes that are
     /// viewed.
     pub fn encoded_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + 8 * (self.memory.word_count() + self.label.word_count())
@@ -207,8 +208,8 @@ fn read_policy<L: Limit>(fields: &Fields, kind: FileKind) -> Result<(Policy<L>, 
     Ok((policy, Clock { now, start, runs }))
 }
 
-/// By how many bits threads have exceeded the limit, for a filter that they have shared. In kind 8,
-/// where this field has another meaning, the flag is refused.
+/// Reads the number of bits by which threads have exceeded the limit, if they have shared the
+/// filter. In kind 8, where this field has another meaning, the flag is an error.
 fn read_overfill(fields: &Fields, kind: FileKind) -> Result<Option<u64>, FormatError> {
     if fields.flags(u32::MAX)? & SHARED != 0 {
         return fields.u64_within("overfill", parameter::OVERFILL, 0, fields.u64(at::BITS)).map(Some);

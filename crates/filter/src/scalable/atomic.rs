@@ -22,13 +22,13 @@ use truebloom_math::law::Layered;
 use truebloom_math::{Fpr, Growth, Rate};
 
 /// A [`ScalableFilter`] that threads fill and query at the same time. It is made for a rate, or
-/// from a [`ScalableFilter`], and turned back into one at the end.
+/// from a [`ScalableFilter`], and can be turned back into one at the end.
 ///
-/// Insertions and queries take no lock. Opening a layer does, and a thread that needs the new layer
-/// waits for it. The rate never exceeds the one asked for: an insertion reserves room for all its
-/// bits before it sets any, so a layer stays within its limit however the threads run. Which keys
-/// of other threads a thread sees, and to which threads a key is reported as new, is the same as
-/// for [`AtomicFilterOf`](crate::AtomicFilterOf).
+/// Insertions and queries take no lock. Opening a layer takes a lock, and a thread that needs the
+/// new layer waits for it. The rate never exceeds the requested rate: an insertion reserves room
+/// for all its bits before it sets any of them, so a layer stays within its limit in whatever order
+/// the threads run. [`AtomicFilterOf`](crate::AtomicFilterOf) explains which keys of other threads
+/// a thread sees, and to which threads a key is reported as new; the same is true here.
 ///
 /// ```
 /// use truebloom::AtomicScalableFilter;
@@ -48,12 +48,12 @@ pub struct AtomicScalableFilter {
     growth: Growth,
     label: Label,
     layers: Box<[OnceLock<Box<SharedLayer>>]>,
-    /// The number of layers that exist. It is stored after the layer.
+    /// The number of layers that exist. The number is updated after the layer was stored.
     count: AtomicUsize,
     /// Held by the thread that opens a layer.
     opening: Mutex<()>,
     offered: Tally,
-    /// A lower bound on the distinct keys of the filter that it was made from.
+    /// A lower bound on the number of distinct keys in the filter from which this one was made.
     changed: u64,
 }
 
@@ -64,18 +64,18 @@ struct SharedLayer {
     taken: AtomicU64,
 }
 
-/// Probes of a key that are asked for ahead: half of the keys that are not contained need no
-/// second.
+/// How many probes of a key are prefetched; half of the keys that are not contained need no second
+/// probe.
 const ASKED_AHEAD: usize = 2;
 
 /// Slots for later layers: more than can be used before memory runs out.
 const MORE_LAYERS: usize = Growth::MOST_LAYERS as usize;
 
 impl AtomicScalableFilter {
-    /// [`ScalableFilter::new`], shared.
+    /// Like [`ScalableFilter::new`], for a filter shared by threads.
     ///
     /// # Errors
-    /// As for [`ScalableFilter::new`].
+    /// The errors of [`ScalableFilter::new`].
     #[cfg(feature = "random")]
     pub fn new<R: TryInto<Rate>>(rate: R) -> Result<AtomicScalableFilter, BuildError>
     where
@@ -84,10 +84,10 @@ impl AtomicScalableFilter {
         ScalableFilter::new(rate).map(AtomicScalableFilter::from)
     }
 
-    /// [`ScalableFilter::with_growth`], shared.
+    /// Like [`ScalableFilter::with_growth`], for a filter shared by threads.
     ///
     /// # Errors
-    /// As for [`ScalableFilter::with_growth`].
+    /// The errors of [`ScalableFilter::with_growth`].
     pub fn with_growth(growth: Growth, hasher: PortableHasher) -> Result<AtomicScalableFilter, BuildError> {
         ScalableFilter::with_growth(growth, hasher).map(AtomicScalableFilter::from)
     }
@@ -95,9 +95,9 @@ impl AtomicScalableFilter {
     /// Inserts a key; returns true if it was new to this call.
     ///
     /// # Panics
-    /// Never; but if the memory for a new layer cannot be allocated, the process ends, as with the
-    /// collections of the standard library. [`try_insert_hash`](Self::try_insert_hash) returns an
-    /// error instead.
+    /// There is no panic. But if the memory for a new layer cannot be allocated, the process ends,
+    /// as with the collections of the standard library. [`try_insert_hash`](Self::try_insert_hash)
+    /// returns an error instead.
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> bool {
         super::keys::or_abort(self.try_insert_hash(self.hash(key)))
     }
@@ -107,7 +107,7 @@ impl AtomicScalableFilter {
         self.contains_hash(self.hash(key))
     }
 
-    /// The key's hash, as that of [`ScalableFilter::hash`].
+    /// The key's hash: see [`ScalableFilter::hash`].
     pub fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
         hash_key(&self.hasher, key)
     }
@@ -127,23 +127,23 @@ impl AtomicScalableFilter {
         KeyHasher::seed(&self.hasher)
     }
 
-    /// The rate asked for.
+    /// The requested rate.
     pub fn rate(&self) -> Rate {
         self.growth.rate()
     }
 
-    /// Number of bits of all layers so far.
+    /// The number of bits in all layers so far.
     pub fn bits(&self) -> u64 {
         self.parts().map(|part| part.layer.bits()).sum()
     }
 
-    /// Probes per key in all layers so far, the most that a query takes.
+    /// The number of probes per key in all layers so far, which is the most that a query takes.
     pub fn probes(&self) -> u32 {
         self.parts().fold(0, |probes, part| probes.saturating_add(part.layer.probes()))
     }
 
-    /// The filter's rate as it is now: [`ScalableFilter::fpr`]. Of the bits that other threads set
-    /// meanwhile, some may be counted. Linear in the bits; takes no copy of them.
+    /// The filter's present rate: [`ScalableFilter::fpr`]. Bits that other threads set meanwhile
+    /// may or may not be counted. Linear in the bits; allocates no copy of them.
     pub fn fpr(&self) -> Fpr {
         let there = || (0..self.layers()).filter_map(|number| self.layer(number));
         let (layers, ones): (Vec<&SharedLayer>, Vec<u64>) = there().map(|layer| (layer, count_ones(layer.bits.words()))).unzip();
@@ -159,7 +159,8 @@ impl AtomicScalableFilter {
         (0..self.layers()).filter_map(|number| self.layer(number)).map(|layer| &layer.part)
     }
 
-    /// The text that a program attached to it: [`FilterOf::set_label`](crate::FilterOf::set_label).
+    /// The text that a program attached to the filter:
+    /// [`FilterOf::set_label`](crate::FilterOf::set_label).
     pub fn label(&self) -> Option<&str> {
         self.label.text()
     }
@@ -174,13 +175,14 @@ impl AtomicScalableFilter {
         self.count.load(Ordering::Acquire)
     }
 
-    /// [`insert`](Self::insert) of a key that is already hashed.
+    /// Like [`insert`](Self::insert), for a key that is already hashed.
     pub fn insert_hash(&self, hash: KeyHash) -> bool {
         super::keys::or_abort(self.try_insert_hash(hash))
     }
 
-    /// Inserts keys, in order, and says which were new to this call: what [`insert`](Self::insert)
-    /// of one after the other says. The bits of the next keys are on their way meanwhile.
+    /// Inserts keys in order, and reports which of them were new to this call: the same answers as
+    /// from calling [`insert`](Self::insert) for each. Meanwhile the bits of the next keys are
+    /// prefetched.
     ///
     /// ```
     /// use truebloom::AtomicScalableFilter;
@@ -193,23 +195,24 @@ impl AtomicScalableFilter {
         self.answers(bulk::hashing(&self.hasher, keys), |hash| self.insert_hash(hash))
     }
 
-    /// [`insert_all`](Self::insert_all) of keys that are already hashed.
+    /// Like [`insert_all`](Self::insert_all), for keys that are already hashed.
     pub fn insert_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
         self.answers(bulk::hashed(hashes), |hash| self.insert_hash(hash))
     }
 
-    /// Which of the keys are contained: what [`contains`](Self::contains) says of each.
+    /// Which of the keys are contained: the same answers as from calling
+    /// [`contains`](Self::contains) for each.
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         self.answers(bulk::hashing(&self.hasher, keys), |hash| self.contains_hash(hash))
     }
 
-    /// [`contains_all`](Self::contains_all) of keys that are already hashed.
+    /// Like [`contains_all`](Self::contains_all), for keys that are already hashed.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
         self.answers(bulk::hashed(hashes), |hash| self.contains_hash(hash))
     }
 
-    /// The answer for each key. While those of a batch are found, the words of the next in the
-    /// newest layer, which is asked first and holds most keys, are on their way.
+    /// The answer for each key. While one batch is answered, the words of the next batch in the
+    /// newest layer are prefetched; that layer is queried first and holds most keys.
     fn answers(&self, next: impl FnMut(&mut Hashes), answer: impl Fn(KeyHash) -> bool) -> Answers {
         let mut all = Answers::default();
         bulk::for_each_batch(
@@ -232,12 +235,12 @@ impl AtomicScalableFilter {
         all
     }
 
-    /// [`insert_hash`](Self::insert_hash), with an error where the memory for a new layer cannot be
-    /// allocated.
+    /// Like [`insert_hash`](Self::insert_hash), but returns an error if the memory for a new layer
+    /// cannot be allocated.
     ///
     /// # Errors
-    /// The memory for a new layer cannot be allocated; then the key is not inserted, and its offer
-    /// not counted.
+    /// The memory for a new layer cannot be allocated. Then the key is not inserted, and its offer
+    /// is not counted.
     pub fn try_insert_hash(&self, hash: KeyHash) -> Result<bool, BuildError> {
         loop {
             let count = self.layers();
@@ -252,7 +255,7 @@ impl AtomicScalableFilter {
         }
     }
 
-    /// [`contains`](Self::contains) of a key that is already hashed.
+    /// Like [`contains`](Self::contains), for a key that is already hashed.
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         self.is_in(self.layers(), hash)
     }
@@ -261,7 +264,8 @@ impl AtomicScalableFilter {
         self.layers.get(number).and_then(OnceLock::get).map(Box::as_ref)
     }
 
-    /// Looks first in the newest layer, which is the largest.
+    /// Whether one of the first `count` layers has the key; the newest of them, which is the
+    /// largest, is queried first.
     fn is_in(&self, count: usize, hash: KeyHash) -> bool {
         (0..count).rev().filter_map(|number| self.layer(number)).any(|layer| layer.contains(hash))
     }
@@ -282,9 +286,10 @@ impl AtomicScalableFilter {
         Ok(())
     }
 
-    /// The filter, with all keys that were inserted. It is marked as merged, because several calls
-    /// may have reported one key as new. Linear in the bits. One layer after the other is copied
-    /// and released, so that it takes the memory of one more layer meanwhile.
+    /// Turns this into a filter for one thread, with all keys that were inserted. The result is
+    /// marked as merged, because several calls may have reported the same key as new. The time is
+    /// linear in the number of bits. The layers are copied and released one after the other, so the
+    /// conversion needs the memory of one more layer.
     ///
     /// # Errors
     /// The memory for a layer cannot be allocated.
@@ -296,8 +301,9 @@ impl AtomicScalableFilter {
         Ok(assembled((hasher, growth, label), copies, offered.get(), changed))
     }
 
-    /// A copy of the filter as it is now, while threads go on inserting: it has every key whose
-    /// insertion is known to this thread to have returned. Linear in the bits.
+    /// A copy of the filter as it is now, made while threads go on inserting. It contains every key
+    /// whose insertion finished before this call, as far as this thread can know. The time is
+    /// linear in the number of bits.
     ///
     /// # Errors
     /// The memory cannot be allocated.
@@ -311,7 +317,7 @@ impl AtomicScalableFilter {
     }
 }
 
-/// The filter of these layers, after this many offers of at least `changed` keys.
+/// Makes a filter of these layers, after this many offers of at least `changed` distinct keys.
 fn assembled(
     (hasher, growth, label): (PortableHasher, Growth, Label),
     layers: Vec<(Part<Owned>, AlignedWords)>,
@@ -331,7 +337,7 @@ impl SharedLayer {
         self.bits.contains(&self.part.head.scheme, self.part.hash(hash))
     }
 
-    /// The layer as it is now, with its words.
+    /// A copy of the layer as it is now, with its words.
     fn copied(&self) -> Result<(Part<Owned>, AlignedWords), BuildError> {
         let mut part = self.part.clone();
         let words = self.bits.to_aligned_after(KEPT_WORDS).ok_or(BuildError::Memory { bytes: part.layer.bits() / 8 })?;
@@ -340,8 +346,9 @@ impl SharedLayer {
         Ok((part, words))
     }
 
-    /// Sets the bits of a key and returns whether any of them was 0; `None`, and nothing is set, if
-    /// there is no room for all of them. If there is, `counted` is called before any bit is set.
+    /// Sets the bits of a key and returns whether any of them was 0. If there is no room for all of
+    /// them, sets none and returns `None`. If there is room, `counted` is called before any bit is
+    /// set.
     fn insert(&self, hash: KeyHash, counted: impl FnOnce()) -> Option<bool> {
         let (probes, limit) = (u64::from(self.part.layer.probes()), self.part.layer.limit());
         self.taken.fetch_update(Relaxed, Relaxed, |taken| Some(taken + probes).filter(|taken| *taken <= limit)).ok()?;
@@ -352,8 +359,8 @@ impl SharedLayer {
     }
 }
 
-/// A copy of the words, aligned to a cache line. If the memory cannot be allocated it aborts, like
-/// every clone.
+/// A copy of the words, aligned to a cache line. If the memory cannot be allocated, the process is
+/// aborted, as in every implementation of `Clone`.
 fn copied(words: &[u64]) -> AlignedWords {
     let mut copy = AlignedWords::zeroed(words.len()).unwrap_or_else(|| handle_alloc_error(Layout::for_value(words)));
     copy.copy_from_slice(words);
@@ -377,15 +384,15 @@ impl From<ScalableFilter> for AtomicScalableFilter {
 }
 
 impl core::fmt::Debug for AtomicScalableFilter {
-    /// Shows the parameters and counts, not the bits.
+    /// Formats the parameters and counts, not the bits.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("AtomicScalableFilter").field("growth", &self.growth).field("layers", &self.layers()).finish_non_exhaustive()
     }
 }
 
 /// Checks every interleaving of two threads: `RUSTFLAGS='--cfg truebloom_loom' cargo test --release
-/// -p truebloom --lib atomic`. `OnceLock` ensures that a layer exists before it is counted, and the
-/// model does not include `OnceLock`.
+/// -p truebloom --lib atomic`. `OnceLock` ensures that a layer exists before it is counted, but the
+/// model checker does not cover `OnceLock`.
 #[cfg(all(truebloom_loom, test))]
 mod models {
     use super::*;

@@ -1,4 +1,4 @@
-//! Bytes, streams and files.
+//! Filters that grow as bytes, streams and files.
 
 use super::ScalableFilter;
 use crate::backing::{Counted, View};
@@ -20,6 +20,7 @@ reads_files!([] ScalableFilter);
 
 views_files! {
     ///
-    /// Besides the header, the record of each layer is read: 64 bytes with a checksum of their own.
+    /// In addition to the header, the record of each layer is read: 64 bytes with a checksum of
+    /// their own.
     [] ScalableFilter, [AsRef<[u8]> + Send + Sync] ScalableFilter<View<B>>, ScalableFilter<View<crate::disk::Mapped>>
 }

@@ -15,8 +15,8 @@ use crate::scheme::{Standard, Storage};
 use alloc::alloc::{Layout, handle_alloc_error};
 use alloc::vec::Vec;
 
-/// How many keys are looked up in all layers before the next ones: their lines of the open layer
-/// stay in the second cache until they are inserted.
+/// How many keys are looked up in all layers before the next ones. Their cache lines of the open
+/// layer stay in the L2 cache until the keys are inserted.
 const TOGETHER: usize = 2 * BATCH;
 
 /// A layer together with its bits.
@@ -36,7 +36,7 @@ impl<K: Backing> ScalableFilter<K> {
         hash_key(&self.hasher, key)
     }
 
-    /// [`contains`](Self::contains) of a key that is already hashed.
+    /// Like [`contains`](Self::contains), for a key that is already hashed.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         self.in_layers(0, hash)
@@ -44,21 +44,30 @@ impl<K: Backing> ScalableFilter<K> {
 
     /// Which of the keys are contained: the same answers as from calling
     /// [`contains`](Self::contains) for each, but faster. The newest layer, which has most keys, is
-    /// queried first; the others are queried only for keys that are not in it.
+    /// queried first, and the others only for keys that are not in it.
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         let mut found = Answers::default();
         hash_batches(&self.hasher, keys, |hashes| found.extend(self.contained(hashes)));
         found
     }
 
-    /// [`contains_all`](Self::contains_all) of keys that are already hashed.
+    /// Like [`contains_all`](Self::contains_all), for keys that are already hashed.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
         let mut found = Answers::default();
         hashes.chunks(TOGETHER).for_each(|hashes| found.extend(self.contained(hashes)));
         found
     }
 
-    /// Whether a layer from this one on has the key; the newest layer, which is the largest, is
+    /// Prefetches the bits of a key that will be inserted or looked up soon: see
+    /// [`FilterOf::prefetch`].
+    #[inline]
+    pub fn prefetch(&self, hash: KeyHash) {
+        for (number, part) in self.parts.iter().enumerate() {
+            self.whole(number, part).prefetch(part.hash(hash));
+        }
+    }
+
+    /// Whether any layer from `first` on has the key; the newest layer, which is the largest, is
     /// queried first.
     #[inline]
     fn in_layers(&self, first: usize, hash: KeyHash) -> bool {
@@ -70,7 +79,7 @@ impl<K: Backing> ScalableFilter<K> {
         self.whole(number, part).contains_hash(part.hash(hash))
     }
 
-    /// A layer as a filter.
+    /// A layer as a filter with its bits.
     #[inline]
     fn whole<'a>(&'a self, number: usize, part: &'a Part<K>) -> Whole<'a, K> {
         let record = Record::or_empty(self.words.layer(number));
@@ -113,26 +122,26 @@ fn hash_batches<I: IntoIterator<Item: Key>>(hasher: &PortableHasher, keys: I, mu
 }
 
 impl ScalableFilter {
-    /// Inserts a key; returns true if it was certainly new. False means that some layer had all its
-    /// bits: the key is a repeat, or it is new and passes by chance.
+    /// Inserts a key; returns true if it was certainly new. False means that all bits of the key
+    /// were set in some layer: the key is a repeat, or it is new and passes by chance.
     ///
     /// # Panics
-    /// Never; but if the memory for a new layer cannot be allocated, the process ends, as with the
-    /// collections of the standard library. [`try_insert_hash`](Self::try_insert_hash) returns an
-    /// error instead.
+    /// There is no panic. But if the memory for a new layer cannot be allocated, the process ends,
+    /// as with the collections of the standard library. [`try_insert_hash`](Self::try_insert_hash)
+    /// returns an error instead.
     #[inline]
     pub fn insert<Q: Key + ?Sized>(&mut self, key: &Q) -> bool {
         self.insert_hash(self.hash(key))
     }
 
-    /// [`insert`](Self::insert) of a key that is already hashed.
+    /// Like [`insert`](Self::insert), for a key that is already hashed.
     #[inline]
     pub fn insert_hash(&mut self, hash: KeyHash) -> bool {
         or_abort(self.try_insert_hash(hash))
     }
 
     /// Like [`insert_hash`](Self::insert_hash), but returns an error if the memory for a new layer
-    /// cannot be allocated; then the key is not inserted, and nothing has changed.
+    /// cannot be allocated. Then the key is not inserted, and nothing has changed.
     ///
     /// # Errors
     /// The memory for a new layer cannot be allocated.
@@ -161,13 +170,13 @@ impl ScalableFilter {
         new
     }
 
-    /// [`insert_all`](Self::insert_all) of keys that are already hashed.
+    /// Like [`insert_all`](Self::insert_all), for keys that are already hashed.
     pub fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers {
         or_abort(self.try_insert_all_hashes(hashes))
     }
 
     /// Like [`insert_all_hashes`](Self::insert_all_hashes), but returns an error if the memory for
-    /// a new layer cannot be allocated; then only some of the first keys are inserted.
+    /// a new layer cannot be allocated. Then only some of the first keys have been inserted.
     ///
     /// # Errors
     /// The memory for a new layer cannot be allocated.
@@ -179,8 +188,9 @@ impl ScalableFilter {
         Ok(new)
     }
 
-    /// Looks up all keys in all layers in one pass; then the keys that are in no layer are inserted
-    /// in order, each after another look at the layers that the ones before it may have changed.
+    /// Looks up all keys in all layers in one pass. Then the keys that no layer has are inserted in
+    /// order; before each insertion, the layers that earlier insertions may have changed are
+    /// queried again.
     fn insert_together(&mut self, hashes: &[KeyHash]) -> Result<Vec<bool>, BuildError> {
         if self.bits() <= IN_CACHE {
             return hashes.iter().map(|hash| self.try_insert_hash(*hash)).collect();
@@ -200,7 +210,7 @@ impl ScalableFilter {
         Ok(new)
     }
 
-    /// Inserts a key that is in no layer into the last layer, or into a new one if the last has no
+    /// Inserts a key that no layer has into the last layer, or into a new one if the last has no
     /// room.
     #[inline]
     fn put(&mut self, hash: KeyHash) -> Result<(), BuildError> {
@@ -242,7 +252,7 @@ fn set(bits: &mut [u64], position: u64) -> u64 {
     new
 }
 
-/// Aborts if the memory cannot be allocated, like every collection.
+/// Aborts the process if the memory could not be allocated, as every collection does.
 pub(super) fn or_abort<T>(result: Result<T, BuildError>) -> T {
     result.unwrap_or_else(|error| {
         let bytes = if let BuildError::Memory { bytes } = error {

@@ -13,13 +13,14 @@ use alloc::vec::Vec;
 
 impl ScalableFilter {
     /// Adds all keys of `other`, which must have the same seed and grow in the same way: for
-    /// example, a clone, or an emptied copy.
+    /// example, a clone of this filter, or an emptied copy.
     ///
-    /// Two layers with the same number become one if their bits together stay within the limit. So
-    /// filters that have a common base, or few keys, keep their number of layers. Otherwise both
-    /// layers are kept, and the rate is at most the sum of both filters' rates
-    /// ([`bound`](Self::bound)): up to twice the rate asked for. Later keys go into the newest
-    /// layer. Linear in the bits.
+    /// Two layers with the same number become one if their bits together stay within the limit. A
+    /// layer that was already closed when one filter was cloned from the other is the same in both,
+    /// so it stays one layer. So do the layers of filters with few keys. Otherwise both layers are
+    /// kept, and the rate is at most the sum of both filters' rates ([`bound`](Self::bound)): up to
+    /// twice the requested rate. Later keys go into the newest layer. The time is linear in the
+    /// number of bits.
     ///
     /// ```
     /// use truebloom::ScalableFilter;
@@ -54,7 +55,7 @@ impl ScalableFilter {
         added
     }
 
-    /// Merges a layer of another filter into the layer with the same number, if there is room.
+    /// Merges a layer of another filter into the layer with the same number, if that has room.
     fn add_layer<V: Backing>(&mut self, other: &ScalableFilter<V>, theirs: usize) -> Result<(), MergeError> {
         let Some(part) = other.parts.get(theirs) else { return Ok(()) };
         let twin = |(_, ours): &(usize, &Part<_>)| (ours.number, ours.layer) == (part.number, part.layer);
@@ -81,7 +82,8 @@ impl ScalableFilter {
         Ok(())
     }
 
-    /// Always an error: a key may be in different layers of the two. Query both filters instead.
+    /// Always returns an error, because a key may be in different layers of the two filters. Query
+    /// both filters instead.
     ///
     /// # Errors
     /// Always.
@@ -91,14 +93,14 @@ impl ScalableFilter {
 }
 
 impl<K: Backing> ScalableFilter<K> {
-    /// An error unless the two can be merged.
+    /// Returns an error unless the two filters can be merged.
     pub(crate) fn check_mergeable<V: Backing>(&self, other: &ScalableFilter<V>) -> Result<(), MergeError> {
         check_alike(&self.hasher, &other.hasher)?;
         if self.growth == other.growth { Ok(()) } else { Err(MergeError::Growth) }
     }
 
     /// Checks that no layer has more set bits than its limit, because the rate of the whole filter
-    /// depends on that. The set bits of a view may not have been counted.
+    /// relies on that. The set bits of a view may not have been counted.
     fn check_limits(&self) -> Result<(), MergeError> {
         for (number, part) in self.parts.iter().enumerate() {
             let (ones, limit) = (count_ones(self.bits_of(number)), part.layer.limit());

@@ -1,4 +1,4 @@
-//! The Bloom filter that grows, one aspect per file.
+//! The Bloom filter that grows.
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 mod atomic;
@@ -26,7 +26,7 @@ use truebloom_math::law::{Layer, Layered};
 use truebloom_math::{Growth, Law, Rate};
 
 /// A Bloom filter for an unknown number of keys: it grows in layers, and its rate never exceeds the
-/// one asked for.
+/// requested rate.
 ///
 /// ```
 /// use truebloom::ScalableFilter;
@@ -38,26 +38,26 @@ use truebloom_math::{Growth, Law, Rate};
 /// ```
 ///
 /// # What is promised
-/// The rate of this filter is at most the rate asked for, at any number of keys. This is certain,
-/// not only true on average or with some probability, for keys chosen without knowing the seed. A
-/// layer is a [standard filter](crate::BloomFilter) that is closed when the number of its set bits
-/// reaches a limit, and a fresh key passes it with probability `(ones / bits)^probes`. The rates at
-/// these limits add up to at most the rate asked for, however many layers there are ([`Growth`]).
-/// What varies is the number of keys that a layer holds.
+/// The rate of this filter is at most the requested rate, at any number of keys. The limit is
+/// certain, not only true on average or with some probability, for keys chosen without knowing the
+/// seed. A layer is a [standard filter](crate::BloomFilter) that is closed when the number of its
+/// set bits reaches a limit. A fresh key passes it with probability `(ones / bits)^probes`. The
+/// rates at these limits add up to at most the requested rate, however many layers there are
+/// ([`Growth`]). Only the number of keys that a layer holds varies.
 ///
 /// # What it costs
 /// Memory: once the first layer is full, at most [`Growth::ratio`] times that of a filter planned
 /// for the right number of keys (3.2 at a rate of 0.1%, 3.7 at 1%). The factor is reached just
-/// after a layer is opened, and is about half of that when the layer is full, 0.7 of it on average.
-/// Time: a key that is not contained is looked up in every layer, with two probes each; 20 layers
-/// hold a million times as many keys as the first. If you know the number of keys, even roughly,
-/// [`BloomFilter`](crate::BloomFilter) is smaller and faster.
+/// after a layer is opened. When the layer is full, the memory is about half of that, and on
+/// average 0.7 of it. Time: a key that is not contained is looked up in every layer, with two
+/// probes each; 20 layers hold a million times as many keys as the first. If you know the number of
+/// keys, even roughly, [`BloomFilter`](crate::BloomFilter) is smaller and faster.
 ///
 /// # Repeats
 /// A key that is contained in any layer is not inserted again, so repeats need no room.
 ///
-/// With the feature `std`, `AtomicScalableFilter` can be shared by threads. `K` says where the bits
-/// are, as for [`FilterOf`](crate::FilterOf).
+/// With the feature `std`, `AtomicScalableFilter` can be shared by threads. `K` is the backing, as
+/// for [`FilterOf`](crate::FilterOf).
 pub struct ScalableFilter<K: Backing = Owned> {
     hasher: PortableHasher,
     growth: Growth,
@@ -76,7 +76,7 @@ pub const FIRST_ITEMS: u64 = 1_000;
 
 impl ScalableFilter {
     /// A filter for any number of keys at this rate, with a random seed. The rate is an `f64`, a
-    /// text like `"0.1%"`, or a [`Rate`]; at least 1e-13.
+    /// text like `"0.1%"`, or a [`Rate`]. The rate must be at least 1e-13.
     ///
     /// # Errors
     /// The rate is out of range; the memory cannot be allocated; there are no random numbers.
@@ -88,7 +88,7 @@ impl ScalableFilter {
         ScalableFilter::with_growth(Growth::new(rate.try_into()?, FIRST_ITEMS)?, PortableHasher::random()?)
     }
 
-    /// A filter that grows in this way, with a hasher of this seed.
+    /// A filter that grows in this way, with this hasher.
     ///
     /// ```
     /// use truebloom::truebloom_math::Growth;
@@ -114,7 +114,7 @@ impl ScalableFilter {
         self.label.set(text)
     }
 
-    /// Forgets all keys, but keeps the growth and the seed. It frees the memory of all layers
+    /// Removes all keys, but keeps the growth and the seed. The call frees the memory of all layers
     /// except the first.
     pub fn clear(&mut self) {
         self.parts.retain(|part| part.number == 0);
@@ -132,9 +132,15 @@ impl<K: Backing> ScalableFilter<K> {
         &self.growth
     }
 
-    /// Its layers, from the oldest to the newest: bits, probes and limit of each.
+    /// The layers, from the oldest to the newest: bits, probes and limit of each.
     pub fn layers(&self) -> Vec<Layer> {
         self.parts.iter().map(|part| part.layer).collect()
+    }
+
+    /// The number of each layer in its [growth](Self::growth), counted from 0. After a merge, a
+    /// number can occur several times.
+    pub fn layer_numbers(&self) -> Vec<u64> {
+        self.parts.iter().map(|part| part.number).collect()
     }
 
     /// The scheme of each layer: the standard one.
@@ -162,19 +168,19 @@ impl<K: Backing> ScalableFilter<K> {
         self.hasher.seed()
     }
 
-    /// `None`, because the filter grows.
+    /// Always `None`, because a filter that grows has no capacity.
     pub fn capacity(&self) -> Option<u64> {
         None
     }
 
-    /// The rate asked for.
+    /// The requested rate.
     pub fn rate(&self) -> Option<Rate> {
         Some(self.growth.rate())
     }
 
     count_methods!();
 
-    /// The text that a program attached to it.
+    /// The text that a program attached to the filter.
     pub fn label(&self) -> Option<&str> {
         self.label.text()
     }
@@ -184,15 +190,15 @@ impl<K: Backing> ScalableFilter<K> {
         self.parts.iter().map(|part| part.inserted).collect()
     }
 
-    /// The law of its layers: the bound on the rate, and the rate at any fill. After a merge that
-    /// kept layers of both filters, their positions depend on each other, so the rate at a fill is
-    /// only bounded.
+    /// The probability law of the layers: the bound on the rate, and the rate at any fill. After a
+    /// merge that kept layers of both filters, the positions of these layers depend on each other,
+    /// so the rate at a fill is only bounded.
     pub fn law(&self) -> Box<dyn Law> {
         Box::new(self.layered())
     }
 
-    /// The layers as a law. It always exists, because there is at least one layer, and the bits of
-    /// all layers fit in memory.
+    /// The layers as a law. There is always such a law, because there is at least one layer, and
+    /// the bits of all layers fit in memory.
     fn layered(&self) -> Layered {
         Layered::numbered(self.layers(), self.parts.iter().map(|part| part.number).collect())
     }
@@ -209,7 +215,7 @@ impl<K: Counted> ScalableFilter<K> {
         self.parts.iter().map(Part::ones).sum()
     }
 
-    /// The number of set bits in each layer.
+    /// The number of set bits in each layer, from the oldest to the newest.
     pub fn layer_ones(&self) -> Vec<u64> {
         self.parts.iter().map(Part::ones).collect()
     }
@@ -236,8 +242,8 @@ where
 }
 
 impl<K: Backing> PartialEq for ScalableFilter<K> {
-    /// Whether both give the same answers and were made in the same way: layers with equal bits,
-    /// hasher and growth.
+    /// Whether both filters give the same answers and were made in the same way: they have layers
+    /// with equal bits, the same hasher and the same growth.
     fn eq(&self, other: &ScalableFilter<K>) -> bool {
         let alike = self.hasher == other.hasher && self.growth == other.growth && self.parts.len() == other.parts.len();
         let numbers = self.parts.iter().zip(&other.parts).all(|(ours, theirs)| (ours.number, ours.layer) == (theirs.number, theirs.layer));
@@ -246,7 +252,7 @@ impl<K: Backing> PartialEq for ScalableFilter<K> {
 }
 
 impl<K: Backing> fmt::Debug for ScalableFilter<K> {
-    /// Shows the parameters and counts, not the bits.
+    /// Formats the parameters and counts, not the bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ScalableFilter")
             .field("growth", &self.growth)

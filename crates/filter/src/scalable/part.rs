@@ -1,4 +1,4 @@
-//! A layer apart from its bits.
+//! A layer without its bits.
 
 use crate::backing::{Backing, Counted, Owned};
 use crate::bloom::Head;
@@ -11,20 +11,21 @@ use truebloom_math::law::Layer;
 
 /// A layer without its bits.
 pub(super) struct Part<K: Backing> {
-    /// The head, as in a filter.
+    /// The values that a filter of one layer would share with others: hasher, scheme, capacity and
+    /// rate.
     pub(super) head: Head<Standard, PortableHasher>,
     pub(super) layer: Layer,
     /// The layer's number in its growth, from which its salt is derived.
     pub(super) number: u64,
     pub(super) salt: Salt,
-    /// How many keys were inserted.
+    /// How many keys were inserted into this layer.
     pub(super) inserted: u64,
     /// The number of set bits.
     pub(super) ones: K::Known<u64>,
 }
 
 impl<K: Backing> Part<K> {
-    /// The layer with this number, and what is known about it.
+    /// A layer with this number and these known values.
     pub(super) fn new(
         hasher: PortableHasher,
         number: u64,
@@ -50,7 +51,7 @@ impl<K: Counted> Part<K> {
         *K::kept(&self.ones)
     }
 
-    /// Whether there is room for any other key.
+    /// Whether there is room for one more key.
     pub(super) fn has_room(&self) -> bool {
         self.room() > 0
     }
@@ -73,7 +74,7 @@ impl Part<Owned> {
     }
 }
 
-/// The number of the layer that follows these.
+/// The number of the layer that comes after these.
 pub(super) fn next_number<'a, K: Backing + 'a>(parts: impl IntoIterator<Item = &'a Part<K>>) -> u64 {
     parts.into_iter().map(|part| part.number + 1).max().unwrap_or(0)
 }

@@ -14,28 +14,28 @@ use truebloom_math::{Error, Fpr, Growth, Law, Method, items_from_ones};
 const MOST_TWINS: usize = 8;
 
 impl<K: Backing> ScalableFilter<K> {
-    /// A certain upper bound on its rate: the rate with all its layers at their limits. It is at
-    /// most the rate asked for, or, after a merge that kept layers of both filters, the sum of the
-    /// two filters' bounds.
+    /// A guaranteed upper bound on the filter's rate: the rate with all its layers at their limits.
+    /// The bound is at most the requested rate, or, after a merge that kept layers of both filters,
+    /// the sum of the two filters' bounds.
     pub fn bound(&self) -> Fpr {
         let mut bound = self.layered().bound().unwrap_or(Fpr::ONE);
         bound.add_above(hash_floor(self.offered(), PortableHasher::HASH_BITS));
         at_most(bound)
     }
 
-    /// `None`, because it was not planned for a number of items.
+    /// Always `None`, because the filter was not planned for a number of items.
     ///
     /// # Errors
-    /// Never.
+    /// Never returns an error; the result has this type because other filters can fail here.
     pub fn expected_fpr(&self) -> Result<Option<Fpr>, Error> {
         Ok(None)
     }
 
-    /// The expected rate of a filter that grew to `items` distinct items: between 0 and the bound
-    /// for its layers and all that may follow.
+    /// The expected rate of a filter that grew to `items` distinct items, as a bracket from 0 to
+    /// the bound for its present layers and all later layers.
     ///
     /// # Errors
-    /// Never.
+    /// Never returns an error; the result has this type because other filters can fail here.
     pub fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
         if items == 0 {
             return Ok(Fpr::ZERO);
@@ -55,37 +55,39 @@ impl<K: Backing> ScalableFilter<K> {
 }
 
 impl<K: Counted> ScalableFilter<K> {
-    /// This filter's present rate: the probability that a key passes that was not inserted and was
-    /// chosen without knowing the seed. It is exactly `1 - prod (1 - (ones / bits)^probes)` over
-    /// the layers, because the positions of a key in different layers are independent. After a
-    /// merge that kept layers of both filters it is only bounded. The upper end includes the chance
-    /// of equal hashes, at most `offered / 2^128`.
+    /// The present rate of this filter: the probability that a key passes that was not inserted and
+    /// was chosen without knowing the seed. This rate is exactly
+    /// `1 - prod (1 - (ones / bits)^probes)` over the layers, because the positions of a key in
+    /// different layers are independent. After a merge that kept layers of both filters, the rate
+    /// is only bounded. The upper end includes the chance of equal hashes, which is at most
+    /// `offered / 2^128`.
     pub fn fpr(&self) -> Fpr {
         rate_at(&self.layered(), &self.layer_ones(), self.offered())
     }
 
-    /// Whether the fill determines the rate: unless a merge kept layers of both filters.
+    /// Whether the fill determines the rate. The fill determines the rate unless a merge kept
+    /// layers of both filters.
     pub fn fill_tells_rate(&self) -> bool {
         !self.has_twins()
     }
 
     /// The number of distinct items, estimated from the fill of each layer. `None` after a merge
-    /// that kept layers of both filters, which may have keys in common.
+    /// that kept layers of both filters, because these may have keys in common.
     pub fn estimated_items(&self) -> Option<f64> {
         let items = |part: &Part<K>| items_from_ones(part.layer.bits(), part.layer.probes(), part.ones());
         if self.has_twins() { None } else { self.parts.iter().map(items).sum() }
     }
 
-    /// Whether its rate is certainly above the one asked for. It is planned for any number of keys,
-    /// so only a merge that kept layers of both filters can cause that. Linear in the bits of those
-    /// layers after such a merge; constant time otherwise.
+    /// Whether the filter's rate is certainly above the requested rate. Only a merge that kept
+    /// layers of both filters can cause this, because the filter is planned for any number of keys.
+    /// Linear in the bits of those layers after such a merge; constant time otherwise.
     pub fn is_over_capacity(&self) -> bool {
         let asked = self.growth.rate().to_f64();
         self.fpr().upper > asked && self.least_rate() > asked * (1.0 + f64::EPSILON)
     }
 
-    /// A lower bound on its rate. Layers with the same number use the same positions, so their bits
-    /// show what two of them share.
+    /// A lower bound on the filter's rate. Layers with the same number use the same positions, so
+    /// their bits show which share of keys passes two of them.
     pub(crate) fn least_rate(&self) -> f64 {
         let mut least = 0.0f64;
         let mut start = 0;
@@ -97,8 +99,8 @@ impl<K: Counted> ScalableFilter<K> {
         least
     }
 
-    /// A lower bound on the rate of the layers with one number, the first of which is at `start`:
-    /// each adds its own rate, minus what it shares with the layers before it.
+    /// A lower bound on the rate of the layers that have the number of the one at `start`: each
+    /// layer adds its own rate, minus the share of keys that also pass a layer before it.
     fn least_of(&self, start: usize, twins: &[Part<K>]) -> f64 {
         let mut fullest: Vec<usize> = (start..start + twins.len()).collect();
         fullest.sort_by_key(|at| core::cmp::Reverse(self.parts.get(*at).map_or(0, Part::ones)));
@@ -135,7 +137,7 @@ pub(super) fn rate_at(layers: &Layered, ones: &[u64], offered: u64) -> Fpr {
     at_most(rate)
 }
 
-/// The bound as a rate: its value is its upper end, as for every filter.
+/// Turns a bracket into a rate whose value is its upper end, as for every filter.
 fn at_most(rate: Fpr) -> Fpr {
     if rate.method == Method::Bound { bracket(rate.lower, rate.upper) } else { rate }
 }

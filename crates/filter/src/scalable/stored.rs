@@ -20,11 +20,11 @@ use truebloom_math::law::{Layer, Layered};
 use truebloom_math::{Growth, MAX_BITS};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Where the parameters are stored.
+/// Positions of the parameters in the header.
 mod parameter {
     pub(super) const FIRST: usize = 120;
     pub(super) const RATIO: usize = 128;
-    pub(super) const LAYERS: usize = 136;
+    pub(super) const LAYERS: usize = crate::format::at::LAYERS;
 }
 
 /// The indices of a record's words.
@@ -50,7 +50,7 @@ pub(crate) struct Header {
     probes: u32,
 }
 
-/// The contents of a record, and where its words are among those of all layers.
+/// The contents of a record, and the range of its words among those of all layers.
 struct Recorded {
     number: u64,
     layer: Layer,
@@ -59,8 +59,8 @@ struct Recorded {
 }
 
 impl Header {
-    /// The records in these words: each is checked against its checksum, and all of them against
-    /// the header. Their bits are not read.
+    /// Reads the records in these words. Each record is checked against its checksum, and all of
+    /// them against the header. The bits of the layers are not read.
     fn records<W: Word>(&self, words: &[W]) -> Result<Vec<Recorded>, FormatError> {
         let mut records = Vec::new();
         // There are at least nine words for each.
@@ -83,17 +83,19 @@ impl Header {
         Ok(records)
     }
 
-    /// Checks that the numbers count up from 0; after a merge, a number may occur several times.
+    /// Checks that the layers are numbered from 0 without gaps; after a merge, a number may occur
+    /// several times.
     fn check_follows(&self, before: Option<&Recorded>, number: u64) -> Result<(), FormatError> {
         let next = before.map_or(0, |last| last.number + 1);
         let least = before.filter(|_| self.counts.is_merged()).map_or(next, |last| last.number);
         check_field("number of a layer", number, Expected::Within(least, next)).map(drop)
     }
 
-    /// Checks that layers of any origin keep the promise of the growth: at their limits they pass
-    /// keys at no more than the rate, and the newest has about the planned size. The next layer is
-    /// allocated by the plan alone; without this check, a few bytes that claim a large filter would
-    /// allocate one with the first key.
+    /// Checks that the layers keep the promise of the growth, wherever they come from: at their
+    /// limits they pass keys at no more than the rate, and the newest layer has about the planned
+    /// size. The next layer is allocated by the plan alone. Without this check, a few bytes that
+    /// claim a large filter would cause the allocation of a large layer when the first key is
+    /// inserted.
     fn check_growth(&self, records: &[Recorded]) -> Result<(), FormatError> {
         let wrong = |error: truebloom_math::Error| FormatError::Parameters { why: error.to_string() };
         // Of one number after a merge, each keeps the rate by itself.
@@ -122,7 +124,7 @@ impl Header {
         Ok(())
     }
 
-    /// The layer of a record, after counting its set bits and checking them against the record.
+    /// Makes the layer of a record, after counting its set bits and comparing them with the record.
     fn counted<K: Counted, W: Word>(&self, found: &Recorded, is_last: bool, words: &[W]) -> Result<Part<K>, FormatError> {
         let ones = count_ones(words.get(KEPT_WORDS..).unwrap_or_default());
         let (least, most) = if self.counts.is_merged() {
@@ -148,7 +150,7 @@ impl Header {
     }
 }
 
-/// Reads the record that starts there.
+/// Reads the record that starts at `start`.
 fn read_record<W: Word>(words: &[W], start: usize) -> Result<Recorded, FormatError> {
     let kept = words.get(start..).and_then(|rest| rest.first_chunk::<KEPT_WORDS>());
     let truncated = FormatError::Truncated { expected: 8 * (start + KEPT_WORDS) as u64, found: 8 * words.len() as u64 };
@@ -226,13 +228,15 @@ impl Stored for ScalableFilter {
             )?);
         }
         let mut layers = Vec::with_capacity(records.len());
-        // From the end, so that no word is moved twice, and the memory beside the file's is that of
-        // one layer.
+        // From the end, so that no word is moved twice. What is left is made smaller when a quarter
+        // is gone, which can be a copy: of many small layers, one for each would be quadratic.
         for found in records.iter().rev() {
             let mut own = words.split_off(found.words.start);
             own.iter_mut().take(KEPT_WORDS).for_each(|word| *word = 0);
             layers.push(AlignedWords::from_vec(own).ok_or(FormatError::Memory { bytes: header.bits / 8 })?);
-            words.shrink_to_fit();
+            if words.len() <= words.capacity() / 4 * 3 {
+                words.shrink_to_fit();
+            }
         }
         layers.reverse();
         Ok(header.filter(parts, layers))
@@ -281,9 +285,9 @@ impl<B: AsRef<[u8]> + Send + Sync> Viewed<B> for ScalableFilter {
 }
 
 impl<B: AsRef<[u8]> + Send + Sync> ScalableFilter<View<B>> {
-    /// The same view after reading all its bytes: the checksum is verified, and the set bits are
-    /// counted and checked against the records. Such a view can report its own rate. Linear in the
-    /// bits.
+    /// Reads all bytes of the view: the checksum is verified, and the set bits are counted and
+    /// compared with the records. The resulting view can report its own rate. The time is linear in
+    /// the number of bits.
     ///
     /// # Errors
     /// The bytes are damaged, or do not match the header.
@@ -301,7 +305,7 @@ impl<B: AsRef<[u8]> + Send + Sync> ScalableFilter<View<B>> {
         Ok(header.filter(parts, in_layers(words, records)))
     }
 
-    /// The number of bytes of its file, after which other data may follow in the bytes that are
+    /// The number of bytes of the filter's file. Other data may follow it in the bytes that are
     /// viewed.
     pub fn encoded_bytes(&self) -> u64 {
         HEADER_BYTES as u64 + self.bits() / 8 + (8 * KEPT_WORDS * self.parts.len()) as u64

@@ -8,8 +8,9 @@ use truebloom_math::Law;
 
 macro_rules! any_scheme {
     ($($(#[$when:meta])* $scheme:ident by $batches:ident,)*) => {
-        /// One of the schemes, selected by its number or name: for files of any scheme. It branches
-        /// once per key and once per position, so it is slower than the scheme's own type.
+        /// One of the schemes, selected by its number or name at run time: for files of any scheme.
+        /// It takes one branch per key and one per position, so it is slower than the scheme's own
+        /// type.
         ///
         /// ```
         /// use truebloom::scheme::{AnyScheme, Scheme, SchemeId};
@@ -28,10 +29,10 @@ macro_rules! any_scheme {
         }
 
         impl AnyScheme {
-            /// The scheme with this number.
+            /// Makes the scheme with this number.
             ///
             /// # Errors
-            /// As for the scheme's own type.
+            /// The errors of the scheme's own type.
             pub fn named(id: SchemeId, bits: u64, probes: u32) -> Result<AnyScheme, BuildError> {
                 Ok(match id {
                     $($(#[$when])* SchemeId::$scheme => AnyScheme::$scheme(Scheme::new(bits, probes)?),)*
@@ -68,18 +69,18 @@ macro_rules! any_scheme {
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.probes(),)* }
             }
 
-            /// The iterator is boxed; [`all`](Scheme::all), or the scheme's own type, is faster.
+            /// The iterator is boxed, so [`all`](Scheme::all) and the scheme's own type are faster.
             fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64> {
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => Box::new(Scheme::positions(scheme, hash)) as Box<dyn Iterator<Item = u64> + '_>,)* }
             }
 
-            /// Compiled once for each scheme.
+            /// This is compiled once for each scheme.
             fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
                 let has: &dyn Fn(u64) -> bool = &has;
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.all(hash, has),)* }
             }
 
-            /// Compiled once for each scheme.
+            /// This is compiled once for each scheme.
             fn each(&self, hash: KeyHash, mut take: impl FnMut(u64)) {
                 let take: &mut dyn FnMut(u64) = &mut take;
                 match self { $($(#[$when])* AnyScheme::$scheme(scheme) => scheme.each(hash, take),)* }

@@ -8,17 +8,17 @@ use alloc::boxed::Box;
 use alloc::vec;
 use truebloom_math::law;
 
-/// k distinct positions, as Bloom proposed in 1970: exactly uniform over the sets of k bits if the
-/// words of the stream are uniform.
+/// The scheme that Bloom proposed in 1970: k distinct positions, exactly uniform over the sets of k
+/// bits if the words of the stream are uniform.
 ///
-/// Positions are drawn by Floyd's method (Bentley and Floyd, *A sample of brilliance*, 1987):
-/// position i is uniform below m - k + 1 + i; if it was drawn before, the last number below that
-/// bound is taken, which cannot have been drawn yet. So a key always needs k draws, whereas drawing
-/// again at each repeat could take arbitrarily many when k is near m.
+/// Positions are drawn by Floyd's method (Bentley and Floyd, *A sample of brilliance*, 1987).
+/// Position i is uniform below m - k + 1 + i; if that position was drawn before, the last number
+/// below the bound is taken instead, which cannot have been drawn yet. So a key always takes k
+/// draws; drawing again after each repeat could take arbitrarily many draws when k is near m.
 ///
-/// It has slightly fewer false positives than [`Standard`](super::Standard) near the best k, but
-/// needs more work: each position is compared with those before it, one by one up to 32 probes, and
-/// in a hash table beyond.
+/// This scheme has slightly fewer false positives than [`Standard`](super::Standard) near the best
+/// k, but needs more work: each position is compared with those before it, one by one up to 32
+/// probes, and in a hash table beyond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classic {
     law: law::Classic,
@@ -29,7 +29,7 @@ pub struct Classic {
 impl Scheme for Classic {
     const ID: SchemeId = SchemeId::Classic;
 
-    /// As for every scheme; also an error if there are more probes than bits.
+    /// The errors of every scheme; or there are more probes than bits.
     fn new(bits: u64, probes: u32) -> Result<Classic, BuildError> {
         check_probes(probes)?;
         Ok(Classic { law: law::Classic::new(bits, probes)?, bits, probes })
@@ -44,8 +44,8 @@ impl Scheme for Classic {
 }
 
 impl Classic {
-    /// The k positions of a key, all distinct. Their order is unspecified, and not every order is
-    /// equally likely.
+    /// The k positions of a key, all distinct. The order of the positions is unspecified, and not
+    /// every order is equally likely.
     #[inline]
     #[must_use]
     pub fn positions(&self, hash: KeyHash) -> DistinctPositions {
@@ -106,8 +106,9 @@ enum Drawn {
         positions: [u64; FEW],
         count: usize,
     },
-    /// A hash table with at least twice as many slots as probes, a power of two; a position starts
-    /// at the slot of its low bits, which are uniform, and takes the first empty one from there on.
+    /// A hash table with at least twice as many slots as probes, a power of two. A position starts
+    /// at the slot of its low bits, which are uniform, and takes the first empty slot from there
+    /// on.
     Many(Box<[u64]>),
 }
 

@@ -2,15 +2,15 @@
 
 use super::{Classic, Scheme as _, SideBySide, Standard};
 
-/// A scheme for which the number of set bits alone determines the probability that a fresh key
+/// A scheme for which the number of set bits alone determines the probability that a new key
 /// passes.
 ///
-/// Filters that follow their own rate from key to key need it fast, so it is an `f64`, where
-/// [`Law::fpr_at_fill`](truebloom_math::Law::fpr_at_fill) gives a proven bracket.
+/// Filters that compute their own rate after every key need it fast, so it is an `f64`;
+/// [`Law::fpr_at_fill`](truebloom_math::Law::fpr_at_fill) gives a proven bracket instead.
 pub trait FillScheme: SideBySide {
-    /// The chance that all k positions of a fresh key are among `ones` given ones, at most the
-    /// number of bits. Relative error at most `2 (k + 1) 2^-53`, except for results below 1e-300.
-    /// Some nanoseconds.
+    /// The probability that all k positions of a fresh key are set when `ones` bits are set, at
+    /// most the number of bits. Relative error at most `2 (k + 1) 2^-53`, except for results below
+    /// 1e-300. The computation takes some nanoseconds.
     fn rate_at(&self, ones: u64) -> f64;
 }
 

@@ -1,4 +1,4 @@
-//! Scheme 12, the blocked layout: a line, and k independent positions in it.
+//! Scheme 12, the blocked layout: a key has a line, and k independent positions in it.
 
 use super::stream::draw;
 use super::{Scheme, SchemeId, WordStream, digit};
@@ -9,19 +9,19 @@ use crate::word::Word;
 use alloc::boxed::Box;
 use truebloom_math::{BLOCK_PROBES, Law, law};
 
-/// All probes of a key in one block of 512 bits, a cache line.
+/// The scheme of blocked filters: all probes of a key are in one block of 512 bits, a cache line.
 ///
 /// The first word of the stream that is not skipped selects the block; the next words give seven
 /// positions each, starting with the low bits. Positions are exactly uniform and independent if the
-/// words are, so only equal hashes bound the rate from below. Positions may repeat: distinct ones
-/// would save 0.3% of the bits at 1%, but cost a check for every hit and every insertion.
+/// words are, so only equal hashes limit how low the rate can be. Positions may repeat: distinct
+/// positions would save 0.3% of the bits at 1%, but need a check for every hit and every insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InLines {
     pub(crate) law: law::Blocked,
     lines: u64,
     probes: u32,
-    /// 2^64 mod lines: words whose product with the number of lines has a low half below it are
-    /// skipped.
+    /// The remainder of 2^64 by the number of lines: a word is skipped if the low half of its
+    /// product with the number of lines is below it.
     threshold: u64,
 }
 
@@ -92,7 +92,7 @@ impl InLines {
     }
 
     /// The key's line, and the first word of its positions: the same as from [`line`](Self::line),
-    /// but without making a stream for words that come with the hash.
+    /// but no stream is needed for words that are halves of the hash.
     #[inline(always)]
     pub(crate) fn line_and_word(&self, hash: KeyHash) -> (u64, u64) {
         let (line, rest) = digit(hash.h1, self.lines);
@@ -105,8 +105,8 @@ impl InLines {
         (line, words.next())
     }
 
-    /// Whether all positions of a key are set in its line. Lines beyond the end contain nothing; no
-    /// key has such a line.
+    /// Whether all positions of a key are set in its line. If the line is beyond the end, the
+    /// answer is no; no key has such a line.
     #[inline(always)]
     pub(crate) fn contains<W: Word>(&self, level: Level, lines: &[Line<W>], hash: KeyHash) -> bool {
         let (line, word) = self.line_and_word(hash);
@@ -141,8 +141,8 @@ impl InLines {
         arch::all_set(|word, probes| arch::contains(level, line, word, probes), || words.next(), self.probes - PROBES_A_WORD)
     }
 
-    /// Sets the positions of a key in its line; returns whether any was 0. Lines beyond the end are
-    /// ignored; no key has such a line.
+    /// Sets the positions of a key in its line; returns whether any was 0. If the line is beyond
+    /// the end, nothing is done; no key has such a line.
     #[inline(always)]
     pub(crate) fn set<W: Word>(&self, level: Level, lines: &mut [Line<W>], hash: KeyHash) -> bool {
         let (line, word) = self.line_and_word(hash);
@@ -153,20 +153,20 @@ impl InLines {
     /// whether any was 0.
     #[inline(always)]
     pub(crate) fn set_in<W: Word>(&self, level: Level, line: &mut Line<W>, word: u64, hash: KeyHash) -> bool {
-        let new = arch::set(level, line, word, self.probes.min(PROBES_A_WORD));
-        if self.probes <= PROBES_A_WORD { new } else { new | self.set_later(level, line, hash) }
+        if self.probes <= PROBES_A_WORD {
+            return arch::set(level, line, word, 0, self.probes);
+        }
+        self.set_all(level, line, word, hash)
     }
 
-    /// Sets all positions except those of the first word.
+    /// Sets the positions of several words.
     #[inline(never)]
-    fn set_later<W: Word>(&self, level: Level, line: &mut Line<W>, hash: KeyHash) -> bool {
+    fn set_all<W: Word>(&self, level: Level, line: &mut Line<W>, word: u64, hash: KeyHash) -> bool {
         let mut words = self.later_words(hash);
-        arch::insert(
-            |line: &mut Line<W>, word, probes| arch::set(level, line, word, probes),
-            line,
-            || words.next(),
-            self.probes - PROBES_A_WORD,
-        )
+        let now = self.probes.min(2 * PROBES_A_WORD);
+        let new = arch::set(level, line, word, words.next(), now);
+        let set = |line: &mut Line<W>, first, second, probes| arch::set(level, line, first, second, probes);
+        new | arch::insert(set, line, || words.next(), self.probes - now)
     }
 }
 
@@ -182,8 +182,8 @@ mod tests {
         assert!(InLines::new(1 << 62, BLOCK_PROBES).is_ok());
     }
 
-    /// The fast path sets and finds exactly the positions that the scheme lists, even for hashes
-    /// whose first word is skipped (the low half of its product with 3 lines is below the
+    /// The fast path sets and finds exactly the positions that the scheme lists. This includes
+    /// hashes whose first word is skipped (the low half of its product with 3 lines is below the
     /// threshold).
     #[test]
     fn lines_have_the_positions_of_the_stream() {

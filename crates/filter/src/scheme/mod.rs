@@ -95,8 +95,8 @@ use core::fmt;
 use truebloom_math::Law;
 pub use truebloom_math::SchemeId;
 
-/// A function from hashes to positions, for a given number of bits and probes, and the law that it
-/// obeys.
+/// A function from hashes to positions, for a given number of bits and probes, and the probability
+/// law that the positions follow.
 ///
 /// The law is the contract: a scheme is offered only with an exact law or a proven bound, and one
 /// test checks every scheme against its law. Only this crate can define schemes, because the
@@ -125,10 +125,11 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// Bits or probes are out of range, or violate other requirements of the scheme.
     fn new(bits: u64, probes: u32) -> Result<Self, BuildError>;
 
-    /// Like [`new`](Self::new), for the scheme with this number.
+    /// Like [`new`](Self::new), for a type that has several schemes: makes the scheme with this
+    /// number.
     ///
     /// # Errors
-    /// The type is for another scheme; otherwise as for [`new`](Self::new).
+    /// The type is for another scheme; or one of the errors of [`new`](Self::new).
     fn with_id(id: SchemeId, bits: u64, probes: u32) -> Result<Self, BuildError> {
         if id == Self::ID { Self::new(bits, probes) } else { Err(BuildError::Scheme { expected: Self::ID, found: id }) }
     }
@@ -136,7 +137,7 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// The scheme that [`new`](Self::new) makes.
     const ID: SchemeId;
 
-    /// Its number in files: [`ID`](Self::ID), except for [`AnyScheme`].
+    /// The scheme's number in files: [`ID`](Self::ID), except for [`AnyScheme`].
     fn id(&self) -> SchemeId {
         Self::ID
     }
@@ -150,10 +151,11 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// The positions of a key, each below the number of bits; not necessarily distinct.
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 
-    /// Whether `has` is true for all positions of a key. For hot code, where that is faster than
-    /// deciding after each: after a position for which `has` is false, others may still be queried;
-    /// positions may be queried again from the first; and `has` may be called for positions that
-    /// are not the key's, with an answer that does not count.
+    /// Whether `has` is true for all positions of a key. This method is for hot code, where it is
+    /// faster than a branch after each position. So it promises little: after a position for which
+    /// `has` is false, `has` may still be called for others; positions may be repeated from the
+    /// first; and `has` may be called for positions that are not the key's, whose answers are
+    /// ignored.
     #[inline(always)]
     fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         let mut positions = self.positions(hash);
@@ -169,26 +171,26 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
         }
     }
 
-    /// Passes on every position of a key, for code that writes. Positions may be passed on again
-    /// from the first.
+    /// Calls `take` with every position of a key, for code that writes. After the last position, it
+    /// may begin again with the first.
     #[inline(always)]
     fn each(&self, hash: KeyHash, take: impl FnMut(u64)) {
         self.positions(hash).for_each(take);
     }
 
-    /// The number of slices whose fills the law distinguishes; 1 for most schemes. Each has
-    /// `bits / slices` bits, and the first `bits mod slices` of them have one more.
+    /// The number of slices whose fills the law distinguishes; 1 for most schemes. Each slice has
+    /// `bits / slices` bits, and each of the first `bits mod slices` slices has one bit more.
     fn slices(&self) -> u32 {
         1
     }
 
-    /// The probability model that the positions obey.
+    /// The probability law that the positions follow.
     fn law(&self) -> Box<dyn Law>;
 }
 
-/// How many positions are looked up before the first branch. If each were followed by a branch,
-/// that branch would be mispredicted every other time, which costs more than up to two unneeded
-/// accesses; these run at the same time, while the processor continues with the next key.
+/// How many positions are looked up before the first branch. A branch after each position would be
+/// mispredicted every other time, which costs more than up to two unneeded accesses; these run at
+/// the same time, while the processor continues with the next key.
 const TOGETHER: usize = 3;
 
 /// Checks that the number of probes is allowed by the file format.

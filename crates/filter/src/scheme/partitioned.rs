@@ -6,11 +6,11 @@ use crate::error::BuildError;
 use crate::hash::KeyHash;
 use truebloom_math::law;
 
-/// One position in each of k slices, independent and exactly uniform in it if the words are; the
-/// first `bits mod probes` slices are one bit longer.
+/// The partitioned scheme: one position in each of k slices, independent and exactly uniform in the
+/// slice if the words are. The first `bits mod probes` slices are one bit longer.
 ///
-/// It has slightly more false positives than [`Standard`](super::Standard) at the same size, but
-/// the probes of a key never coincide, and slices can be in separate memory.
+/// This scheme has slightly more false positives than [`Standard`](super::Standard) at the same
+/// size, but the probes of a key never coincide, and slices can be in separate memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partitioned {
     law: law::Partitioned,
@@ -21,7 +21,7 @@ pub struct Partitioned {
 impl Scheme for Partitioned {
     const ID: SchemeId = SchemeId::Partitioned;
 
-    /// As for every scheme; also an error if there are more probes than bits.
+    /// The errors of every scheme; or there are more probes than bits.
     fn new(bits: u64, probes: u32) -> Result<Partitioned, BuildError> {
         check_probes(probes)?;
         Ok(Partitioned { law: law::Partitioned::new(bits, probes)?, bits, probes })

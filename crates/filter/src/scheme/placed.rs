@@ -10,29 +10,30 @@ use crate::ids::FileKind;
 use crate::word::{Reads, Word};
 use truebloom_math::{Error, Fpr};
 
-/// The layout of a scheme: where its positions are in memory. It is in a private module, so that no
-/// other crate can define a scheme: a filter that claimed one scheme and stored its keys by another
-/// would save files that lose them.
+/// The layout of a scheme: where its positions are in memory. The trait is in a private module, so
+/// that no other crate can define a scheme: a filter that claimed one scheme and stored its keys by
+/// another would save files that lose them.
 pub trait Placed: Sized + 'static {
     /// The kind of the filter's files.
     const KIND: FileKind;
-    /// The bits.
+    /// The type of the bits.
     type Storage<K: Backing>: Storage<Self, K>;
     /// The implementation of batches.
     type Batches: Batches<Self>;
 
-    /// Passes on the words of the key's first probes, so that they can be prefetched.
+    /// Calls `ask` with the words of the key's first probes, so that they can be prefetched.
     fn for_each_ahead(&self, hash: KeyHash, probes: usize, ask: impl FnMut(u64));
 
-    /// Whether all bits of the key are set in these words, while other threads may change them.
+    /// Whether all bits of the key are set in these words, which other threads may change at the
+    /// same time.
     fn are_set<W: Reads>(&self, level: Level, hash: KeyHash, words: &[W]) -> bool;
 
-    /// The probability that a fresh key passes these words; `None` if the bits do not determine it.
-    /// Linear in the words.
+    /// The probability that a fresh key passes a filter with these words; `None` if the bits do not
+    /// determine it. Linear in the words.
     fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error>;
 
-    /// Checks the header's parameters, bits and probes against the layout. `parameters` is where
-    /// the layout's parameters begin.
+    /// Compares the header's parameters, bits and probes with the requirements of the layout.
+    /// `parameters` is the position of the layout's parameters in the header.
     fn check_fields(fields: &Fields, parameters: usize) -> Result<(), FormatError>;
 
     /// Writes the parameters of the layout.
@@ -46,28 +47,29 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K: Backing<Words = AlignedWords> + Counted;
 
-    /// Takes these words; an error if they cannot be those of such a filter. Linear in the bits.
+    /// Makes the bits of these words; an error if they cannot be those of such a filter. The time
+    /// is linear in the number of bits.
     fn from_words(scheme: &S, words: K::Words) -> Result<Self, FormatError>
     where
         K: Counted;
 
-    /// Takes these words without reading them.
+    /// Makes the bits of these words without reading them.
     fn unread(words: K::Words) -> Self
     where
         K: Uncounted;
 
-    /// A copy.
+    /// A copy of the bits.
     fn copied(&self) -> Self
     where
         K::Words: Clone;
 
-    /// The words and what is known about them, for [`with_known`](Self::with_known) of another
+    /// The words and their number of set bits, for [`with_known`](Self::with_known) of another
     /// backing.
     fn into_known(self) -> (K::Words, u64)
     where
         K: Counted;
 
-    /// Takes words and what is known about them.
+    /// Makes the bits from words and their number of set bits.
     fn with_known(known: (K::Words, u64)) -> Self
     where
         K: Counted;
@@ -75,10 +77,10 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     /// The words.
     fn words(&self) -> &K::Words;
 
-    /// Returns the words by value.
+    /// The words by value.
     fn into_words(self) -> K::Words;
 
-    /// The words, mutably, for code that keeps their count up to date.
+    /// The words, for code that also updates the number of set bits.
     fn words_mut(&mut self) -> &mut K::Words;
 
     /// The number of set bits.
@@ -96,8 +98,8 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K: Writable;
 
-    /// Replaces each word with what `combine` makes of it and of the other's, which must be those
-    /// of a filter with the same scheme.
+    /// Replaces each word with the result of `combine` for it and the word of `other`, which must
+    /// belong to a filter with the same scheme.
     fn combine<W: Word>(&mut self, other: &[W], combine: impl Fn(u64, u64) -> u64)
     where
         K: Writable;
@@ -119,25 +121,26 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
 /// What a batch does with its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
-    /// Checks whether they are contained.
+    /// The batch checks whether they are contained.
     Asking,
-    /// Inserts them.
+    /// The batch inserts them.
     Inserting,
 }
 
-/// Batched operations for scheme `S`: the results are those of one key after the other, but the
-/// memory of later keys is prefetched. It keeps state from one batch to the next.
+/// Batched operations for scheme `S`. The results are the same as for one key after the other, but
+/// the memory of later keys is prefetched. An implementation keeps state from one batch to the
+/// next.
 pub trait Batches<S: Placed> {
     /// The state before the first batch.
     fn new(scheme: &S) -> Self;
 
-    /// Up to this many keys are faster one by one, because starting a batch takes as long as some
-    /// dozens of keys.
+    /// The number of keys up to which it is faster to process them one by one, because starting a
+    /// batch takes as long as some dozens of keys.
     fn few(_: &S, _: Doing) -> usize {
         0
     }
 
-    /// Which keys of a batch are contained; the following batch is prefetched.
+    /// Which keys of a batch are contained; the next batch is prefetched.
     fn contains<K: Backing>(&mut self, scheme: &S, storage: &S::Storage<K>, batch: Batch<'_>) -> BatchAnswers;
 
     /// Inserts a batch of keys in order; returns which of them were new.

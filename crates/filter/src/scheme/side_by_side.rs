@@ -1,13 +1,14 @@
-//! Positions of many keys side by side.
+//! Computing the positions of many keys together.
 
 use super::Scheme;
 use crate::arch::{Lanes, Level};
 use crate::bulk::Group;
 
-/// How the keys of a group get their positions. In a private module, as [`Placed`](super::Placed).
+/// How the positions of a group of keys are computed together. The trait is in a private module,
+/// like [`Placed`](super::Placed).
 pub trait SideBySide: Scheme {
-    /// The positions of this probe, from what is left of the words of the probe before, or from new
-    /// ones. False where the keys go alone.
+    /// Computes the positions of this probe for all keys, from the remainders of the words of the
+    /// probe before, or from new words. Returns false if the keys must be handled one by one.
     #[inline(always)]
     fn draw(&self, _: Level, _: Group<'_>, _probe: u32, _rest: &mut Lanes, _positions: &mut Lanes) -> bool {
         false

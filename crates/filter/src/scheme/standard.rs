@@ -7,18 +7,19 @@ use crate::hash::KeyHash;
 use core::ops::BitAnd;
 use truebloom_math::law;
 
-/// k independent positions, repeats allowed: exactly uniform over the bits if the words are
-/// uniform, for every number of bits.
+/// The standard scheme: k independent positions, repeats allowed. The positions are exactly uniform
+/// over the bits if the words are uniform, for every number of bits.
 ///
-/// A word of the stream is a number below 2^64, so it has room for several positions. For `r`
-/// positions, words are skipped until the same number of words is left for each of the `m^r`
-/// tuples, and the positions are the digits to the base m (Brackett-Rozinsky and Lemire, "Batched
-/// ranged random integer generation", 2024). `r` is the largest number with `m^r <= 2^52`, so that
-/// less than one word in 4,096 is skipped and batches of keys are seldom delayed by a skip.
+/// A word of the stream is a number below 2^64, so it has room for several positions. To get `r`
+/// positions, words are skipped so that the same number of words remains for each of the `m^r`
+/// tuples of positions. The positions are then the digits of the word to the base m
+/// (Brackett-Rozinsky and Lemire, "Batched ranged random integer generation", 2024). `r` is the
+/// largest number with `m^r <= 2^52`, so that less than one word in 4,096 is skipped and batches of
+/// keys are seldom delayed by a skip.
 ///
 /// Double hashing (`h1 + i h2 mod m`) would save a few instructions, but its rate cannot fall below
-/// about 6n/m^2, a floor that the law of the standard filter does not have;
-/// docs/design/positions.md lists the schemes that were rejected.
+/// about 6n/m^2, and the standard filter has no such floor; docs/design/positions.md lists the
+/// schemes that were rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     law: law::Standard,
@@ -27,12 +28,12 @@ pub struct Standard {
     draws: Draws,
 }
 
-/// The result of looking up positions of words.
+/// The result of looking up the positions of one or more words.
 #[derive(Clone, Copy)]
 struct Looked {
     /// Whether all positions are set.
     all: bool,
-    /// Whether a word had to be skipped, so that these are not the key's positions.
+    /// Whether a word should have been skipped, so that these were not the key's positions.
     skips: bool,
 }
 
@@ -50,14 +51,15 @@ impl BitAnd for Looked {
 pub(crate) struct Draws {
     /// The number of positions per word.
     pub(crate) a_word: u32,
-    /// bits^a_word: the number of tuples of positions.
+    /// The number of tuples of positions: `bits^a_word`.
     pub(crate) tuples: u64,
-    /// 2^64 mod tuples: words whose product with the tuples is below it, modulo 2^64, are skipped.
-    /// It is computed once, because it takes a division.
+    /// The remainder of 2^64 by the number of tuples: a word is skipped if its product with that
+    /// number, modulo 2^64, is below it. The remainder is computed once, because it takes a
+    /// division.
     pub(crate) threshold: u64,
 }
 
-/// With more tuples, too many words would be skipped.
+/// The largest number of tuples; with more, too many words would be skipped.
 const MOST_TUPLES: u64 = 1 << 52;
 
 impl Draws {
@@ -71,7 +73,8 @@ impl Draws {
         Draws { a_word, tuples, threshold: tuples.wrapping_neg() % tuples }
     }
 
-    /// Whether a word is skipped, because accepting it would favour some tuples.
+    /// Whether a word must be skipped, because otherwise some tuples would be more likely than
+    /// others.
     #[inline(always)]
     pub(crate) fn skips(&self, word: u64) -> bool {
         word.wrapping_mul(self.tuples) < self.threshold
@@ -88,7 +91,7 @@ impl Draws {
     }
 }
 
-/// The next digit of a word, and the rest of the word.
+/// The next digit of a word, and the remainder of the word.
 #[inline(always)]
 pub(crate) fn digit(word: u64, base: u64) -> (u64, u64) {
     let product = u128::from(word) * u128::from(base);
@@ -153,22 +156,22 @@ impl Standard {
         Positions { words: WordStream::from_halves(hash), bits: self.bits, draws: self.draws, word: 0, in_word: 0, left: self.probes }
     }
 
-    /// The number of positions per word if loops of that fixed length are worth their code, as for
+    /// The number of positions per word, if separate code with loops of that length exists, as for
     /// most sizes; otherwise 0.
     #[inline(always)]
     fn fixed(&self) -> u32 {
         if self.probes < 2 * self.draws.a_word { 0 } else { self.draws.a_word }
     }
 
-    /// Whether all positions are set, with `A` positions per word (0 means any number).
+    /// Whether all positions of a key are set, with `A` positions per word (0 means any number).
     ///
     /// The positions from the two halves of the hash are all looked up before the first branch: a
     /// branch after each position would be mispredicted every other time, which costs more than the
-    /// unneeded accesses. Keys that pass the halves mostly pass the rest, so the rest is looked up
-    /// without a branch, too.
+    /// unneeded accesses. Keys that pass these positions mostly pass the rest, so the rest is
+    /// looked up without a branch, too.
     ///
-    /// Whether a word must be skipped shows after its digits, at no cost. A key with such a word is
-    /// looked up again, in order.
+    /// Whether a word must be skipped can be seen from the remainder after its digits, at no extra
+    /// cost. A key with such a word is looked up again, with its right positions in order.
     #[inline(always)]
     fn all_by<const A: u32>(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         let a_word = if A == 0 { self.draws.a_word } else { A };
@@ -204,8 +207,8 @@ impl Standard {
         Looked { all, skips: if A == 0 { self.draws.skips(word) } else { rest < self.draws.threshold } }
     }
 
-    /// [`all_by`](Self::all_by) for filters of few bits, as a separate function: what is inlined
-    /// into queries must stay short.
+    /// Like [`all_by`](Self::all_by), for filters of few bits. This is a separate function, because
+    /// code that is inlined into queries must stay short.
     #[inline(never)]
     fn all_of_few(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         if self.fixed() == 3 { self.all_by::<3>(hash, has) } else { self.all_by::<0>(hash, has) }
@@ -217,9 +220,9 @@ impl Standard {
         self.positions(hash).all(has)
     }
 
-    /// Passes on the positions word by word, with `A` of them per word, or any number if `A` is 0.
-    /// A word is checked before its positions are passed on, because what is written cannot be
-    /// undone.
+    /// Calls `take` with the positions that each word of the stream gives: `A` positions per word,
+    /// or any number of positions if `A` is 0. A word is checked before its positions are used,
+    /// because a bit that was set cannot be unset.
     #[inline(always)]
     fn each_by<const A: u32>(&self, hash: KeyHash, mut take: impl FnMut(u64)) {
         let a_word = if A == 0 { self.draws.a_word } else { A };
@@ -237,8 +240,8 @@ impl Standard {
         }
     }
 
-    /// Passes on the first `digits` positions of a word; if `A` is not 0, these are all `A` of
-    /// them. If the word must be skipped, it passes on none and returns true.
+    /// Calls `take` with the first `digits` positions of a word; if `A` is not 0, these are all `A`
+    /// of them. If the word must be skipped, `take` is not called, and the result is true.
     #[inline(always)]
     fn give<const A: u32>(&self, word: u64, digits: u32, take: &mut impl FnMut(u64)) -> bool {
         let (skips, mut rest) = (self.draws.skips(word), word);
@@ -252,7 +255,7 @@ impl Standard {
         skips
     }
 
-    /// [`each_by`](Self::each_by) for filters of few bits, as a separate function.
+    /// Like [`each_by`](Self::each_by), for filters of few bits, as a separate function.
     #[inline(never)]
     fn each_of_few(&self, hash: KeyHash, take: impl FnMut(u64)) {
         if self.fixed() == 3 { self.each_by::<3>(hash, take) } else { self.each_by::<0>(hash, take) }
@@ -264,8 +267,8 @@ impl Standard {
         self.positions(hash).for_each(take);
     }
 
-    /// If the probe is the first of its word: the number of that word in the stream, as long as
-    /// none is skipped.
+    /// If the probe is the first of its word: the number of that word in the stream, provided that
+    /// no word is skipped.
     #[inline(always)]
     pub(crate) fn new_word(&self, probe: u32) -> Option<u64> {
         (probe.is_multiple_of(self.draws.a_word)).then(|| u64::from(probe / self.draws.a_word))
@@ -283,7 +286,7 @@ pub struct Positions {
     words: WordStream,
     bits: u64,
     draws: Draws,
-    /// The rest of the present word, and the number of positions left in it.
+    /// The remainder of the present word, and the number of positions left in it.
     word: u64,
     in_word: u32,
     left: u32,
@@ -318,8 +321,8 @@ mod tests {
     use core::cell::RefCell;
     use truebloom_math::mix;
 
-    /// With a threshold of 2^64 - 1, the first words of this hash are all skipped, so the limit
-    /// must end the loop: 64 words are skipped, and the 65th is used.
+    /// With a threshold of 2^64 - 1, all the first words of this hash would be skipped, so the
+    /// limit must end the loop: 64 words are skipped, and the 65th is used.
     #[test]
     fn the_word_after_64_skipped_ones_is_taken_as_it_is() {
         let hash = KeyHash::from_uniform_bits(0x0123_4567_89ab_cdef_u128);
@@ -348,8 +351,8 @@ mod tests {
         assert!(Standard::with_id(SchemeId::Classic, 10, 2).is_err());
     }
 
-    /// The positions that `all` queries are the positions of the key, in order, also for sizes
-    /// where every fourth word is skipped; and if any one of them is unset, the answer is no.
+    /// The positions that `all` looks up are the positions of the key, in order, also for sizes
+    /// where every fourth word is skipped. If any one of them is unset, the answer is no.
     #[test]
     fn all_positions_are_asked_for() {
         for (bits, probes) in
@@ -375,8 +378,8 @@ mod tests {
         }
     }
 
-    /// Of all words of 16 bits, equally many are left for each tuple of positions; the arithmetic
-    /// is the same for 64 bits.
+    /// Among all words of 16 bits, the same number is left for each tuple of positions; the
+    /// arithmetic is the same as for 64 bits.
     #[test]
     fn every_tuple_of_digits_has_as_many_words() {
         const WORDS: u32 = 1 << 16;
@@ -395,8 +398,8 @@ mod tests {
         }
     }
 
-    /// The positions are the digits of the whole number, most significant first, for two and a half
-    /// words of positions.
+    /// The positions are the digits of the number, most significant first; this is tested for two
+    /// and a half words of positions.
     #[test]
     fn positions_are_the_digits_of_words() {
         let (bits, probes) = (1_000_003, 5);

@@ -1,4 +1,4 @@
-//! The stream of words that a hash is expanded into, and uniform draws from it.
+//! The stream of words into which a hash is expanded, and uniform draws from it.
 
 use crate::hash::KeyHash;
 use truebloom_math::mix;
@@ -15,11 +15,11 @@ pub(crate) fn draw(words: &mut WordStream, range: u64, threshold: u64) -> u64 {
     (product >> 64) as u64
 }
 
-/// How many words in a row may be skipped. Each is skipped with a probability below 1/4, so all of
-/// them with a probability below 2^-128.
+/// The largest number of words that may be skipped in a row. Each word is skipped with a
+/// probability below 1/4, so this many in a row are skipped with a probability below 2^-128.
 const MAX_SKIPS: u32 = 64;
 
-/// The word to use after one was skipped. The limit ends the loop for every hash: the word after
+/// The word to use after a word was skipped. The limit ends the loop for every hash: the word after
 /// [`MAX_SKIPS`] skipped ones is used without a check.
 ///
 /// The words are passed by value: a reference to them would keep the state of the hot loop in
@@ -42,16 +42,16 @@ fn after_skip(words: WordStream, range: u64, threshold: u64) -> (u128, WordStrea
     (u128::from(word) * u128::from(range), words)
 }
 
-/// The walk that starts from the halves of a hash. It is cubic, which prevents two hashes from
-/// sharing shifted or reversed streams, and the rotation prevents pairs whose second halves differ
-/// only in high bits from sharing every other word.
+/// The walk that starts from the halves of a hash. It is cubic, so that two hashes do not have
+/// streams that are shifted or reversed copies of each other. The rotation prevents hashes whose
+/// second halves differ only in high bits from sharing every other word.
 ///
-/// It is passed by value, as [`skip`] takes words, so that hot loops keep it in registers.
+/// The walk is passed by value, like the words in [`skip`], so that hot loops keep it in registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Walk {
     x: u64,
     y: u64,
-    /// How many words were drawn.
+    /// How many words were drawn so far.
     drawn: u64,
 }
 
@@ -72,14 +72,14 @@ impl Walk {
 
 /// The stream of words of a hash: its two halves, and then a [walk](Walk) that starts from them.
 ///
-/// Most schemes start with the walk. Its words are mixed, so that even hashes that are hardly
-/// random give good positions; this costs ten instructions per word.
-/// [`from_halves`](Self::from_halves) uses the halves directly, for schemes that are built for
-/// speed: half of all keys that are not contained need no third word.
+/// Most schemes leave out the halves and begin with the walk. The words of the walk are mixed, so
+/// that even hashes that are hardly random give good positions; this costs ten instructions per
+/// word. [`from_halves`](Self::from_halves) begins with the halves, for schemes that are built for
+/// speed: half of the lookups of keys that are not contained then need no third word.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct WordStream {
     walk: Walk,
-    /// How many halves of the hash are still to come.
+    /// How many halves of the hash have not been used yet.
     halves: u32,
 }
 
@@ -111,8 +111,8 @@ impl WordStream {
         half
     }
 
-    /// A number below `bound` (1 to 2^62), exactly uniform if the words are. It is for bounds that
-    /// change from draw to draw; for a fixed bound, compute its threshold once.
+    /// A number below `bound` (1 to 2^62), exactly uniform if the words are. The function is for
+    /// bounds that change from draw to draw; for a fixed bound, compute its threshold once.
     #[inline]
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         let mut product = u128::from(self.next()) * u128::from(bound);

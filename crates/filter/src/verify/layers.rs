@@ -7,8 +7,8 @@ use truebloom_math::{Error, Growth, Law, Variant, distinct, law};
 
 impl Verification {
     /// Examines a filter that grows. Each layer's fill is tested against the law for its keys, at
-    /// its share of the level. It is planned for any number of keys, so its own rate is compared
-    /// with the one asked for, which only a merge can exceed.
+    /// its share of the level. The filter is planned for any number of keys, so its own rate is
+    /// compared with the requested rate, which only a merge can exceed.
     pub(crate) fn of_layers<K: Counted>(filter: &ScalableFilter<K>) -> Result<Verification, Error> {
         truebloom_math::as_one_call(|| {
             let (own, bound, asked) = (filter.fpr(), filter.bound(), filter.growth().rate());
@@ -32,16 +32,16 @@ impl Verification {
 }
 
 impl<K: Counted> ScalableFilter<K> {
-    /// Checks its counters and bits against each other: [`Verification`]. Each layer's fill is
-    /// tested against the law for its keys.
+    /// Checks the filter's counters and bits against each other: [`Verification`]. Each layer's
+    /// fill is tested against the law for its keys.
     ///
     /// # Errors
-    /// As for [`Verification::of`].
+    /// The errors of [`Verification::of`].
     pub fn verified(&self) -> Result<Verification, Error> {
         Verification::of_layers(self)
     }
 
-    /// A measurement with random keys: [`Measurement`].
+    /// Starts a measurement with random keys: [`Measurement`].
     pub fn measured(&self, seed: u64) -> Measurement<'_> {
         let (own, tells) = (self.fpr(), self.fill_tells_rate());
         let rates = if tells { (own.value, own.value) } else { (self.least_rate().max(own.lower), own.upper) };
@@ -49,8 +49,9 @@ impl<K: Counted> ScalableFilter<K> {
     }
 }
 
-/// Tests the fills of all layers against their laws. If a layer was closed after a insertions, a -
-/// 1 insertions left room for another key and a did not: both are statements about the fill.
+/// Tests the fills of all layers against their laws. If a layer was closed after `a` insertions, it
+/// had room for another key after `a - 1` insertions, and no room after `a` insertions. Both are
+/// statements about its number of set bits.
 fn layers_verdict<K: Counted>(filter: &ScalableFilter<K>) -> Result<FillVerdict, Error> {
     let (layers, inserted, ones) = (filter.layers(), filter.inserted(), filter.layer_ones());
     let (mut too_few, mut too_many) = (1.0f64, 1.0f64);

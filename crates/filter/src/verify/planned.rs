@@ -19,14 +19,14 @@ impl<S: Scheme, H: KeyHasher + Sync, K: Counted> FilterOf<S, H, K> {
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// Whether the filter holds more distinct items than it was planned for, so that its expected
-    /// rate exceeds the one that was proven. False without a capacity.
+    /// rate exceeds the one that was proven. Without a capacity, this is false.
     ///
-    /// If it is true, it is certain: more than `capacity` offers set a bit, or there are more set
-    /// bits than that many items can set. For a merged filter, whose items cannot be counted, it is
-    /// wrong with probability at most [`ALPHA`](super::ALPHA): there are more set bits than that
-    /// many items set. A filter that is exactly full is not reported. For an intersection, only the
-    /// keys that were inserted since then are considered. Always false while
-    /// `offered() <= capacity`.
+    /// For a filter that was not merged, true is certain: more than `capacity` offers set a bit, or
+    /// there are more set bits than that many items can set. For a merged filter, whose items
+    /// cannot be counted, true is wrong with probability at most [`ALPHA`](super::ALPHA): there are
+    /// more set bits than `capacity` items set. A filter that is exactly full is not reported. For
+    /// an intersection, only the keys that were inserted after it are considered. The result is
+    /// always false while `offered() <= capacity`.
     pub fn is_over_capacity(&self) -> bool {
         let Some(capacity) = self.capacity() else { return false };
         if self.most_items() <= capacity || self.is_intersection() {

@@ -13,10 +13,10 @@
 //! ([`unconditional`]), and these to an enumeration of all pairs of residues ([`residues`]).
 //! `tests/faults/run.sh` plants a fault in each scheme and shows that it is rejected.
 //!
-//! Every test errs with probability at most [`ALPHA`] when the scheme is sound; seeds are frozen,
-//! so what passes once passes always. Each case prints its p-values and its power: the factor on
-//! the rate that it would notice with 99%. `cargo test --test acceptance -- --nocapture` shows
-//! them. For a campaign with fresh seeds and more queries:
+//! Every test errs with probability at most [`ALPHA`] when the scheme is sound; seeds are fixed, so
+//! what passes once passes always. Each case prints its p-values and its power: the factor on the
+//! rate that it would notice with 99%. `cargo test --test acceptance -- --nocapture` shows them.
+//! For a campaign with fresh seeds and more queries:
 //!
 //! ```text
 //! ACCEPTANCE_SEED=$RANDOM ACCEPTANCE_SCALE=10 cargo test --release --test acceptance -- --nocapture

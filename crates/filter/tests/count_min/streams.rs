@@ -20,7 +20,7 @@ pub(crate) enum Kind {
 
 pub(crate) const KINDS: [Kind; 4] = [Kind::Uniform, Kind::Zipf, Kind::OneHeavy, Kind::FewEqual];
 
-/// The stream's counts by key, from a frozen seed.
+/// The stream's counts by key, from a fixed seed.
 pub(crate) fn counts(kind: Kind, length: u64, seed: u64) -> HashMap<u64, u64> {
     let mut random = SplitMix64(seed);
     let mut counts = HashMap::new();

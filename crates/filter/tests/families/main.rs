@@ -8,10 +8,10 @@
 //! are tested, too. Batches and single keys must agree.
 //!
 //! If hasher and scheme are sound, one of the tests of a group fails with probability at most 1e-6
-//! over the seeds. Seeds are frozen, so what passes once passes always. The tables show which
-//! factor on the rate each test would notice with probability 99%. The quick form, which
-//! `cargo test` runs, notices gross faults only: in most cases of rates of 1e-3 and above a factor
-//! of 1.2 to 6 for one family, and of 1.02 to 1.4 for all families together. The long form:
+//! over the seeds. Seeds are fixed, so what passes once passes always. The tables show which factor
+//! on the rate each test would notice with probability 99%. The quick form, which `cargo test`
+//! runs, notices gross faults only: in most cases of rates of 1e-3 and above a factor of 1.2 to 6
+//! for one family, and of 1.02 to 1.4 for all families together. The long form:
 //!
 //! ```text
 //! FAMILIES_SCALE=20 FAMILIES_SEED=$RANDOM cargo test --release -p truebloom --test families -- --nocapture --test-threads 1

@@ -2,7 +2,7 @@
 //! says of wrong drops, and to its memory.
 //!
 //! Statistics as in `model.rs` and `wrong_drops.rs`: two-sided, at 5 standard errors (alpha below
-//! 1e-6 each), with frozen seeds. Power: one line has an exact law, and the faults below are 10 and
+//! 1e-6 each), with fixed seeds. Power: one line has an exact law, and the faults below are 10 and
 //! more standard errors away from it; many lines have proven ends, which are wider than the
 //! scatter. A mean of wrong drops that is off by 3% is noticed.
 

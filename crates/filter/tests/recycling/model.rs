@@ -6,7 +6,7 @@
 //! items, and items minus the model's items per cycle times the cycles; each by its own scatter
 //! over the batches. A sound filter exceeds [`LIMIT`] standard errors with probability below 1e-6
 //! (Student's law of 399 degrees of freedom: 8.6e-7), so all of the cases here together with less
-//! than 5e-5. Seeds are frozen. Power: what the faults below show; a rate that is off by 2% is
+//! than 5e-5. Seeds are fixed. Power: what the faults below show; a rate that is off by 2% is
 //! noticed in every case.
 
 use crate::naive::{Fault, Naive};

@@ -22,6 +22,16 @@ fn open<S: Scheme>(path: &Path) -> Result<InPlace<S>, FileError> {
     unsafe { InPlace::open(path) }
 }
 
+/// `{:?}` shows the path and the counts, for errors and logs; not the seed and not the bits.
+#[test]
+fn an_opened_filter_can_be_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("seen.tbl");
+    empty::<Standard>().save(&path).expect("written");
+    let shown = format!("{:?}", open::<Standard>(&path).expect("whole"));
+    assert!(shown.starts_with("InPlace { path: ") && shown.contains("seen.tbl") && shown.len() < 500, "{shown}");
+}
+
 fn recover<S: Scheme>(path: &Path) -> Result<InPlace<S>, FileError> {
     // SAFETY: as above.
     unsafe { InPlace::recover(path) }

@@ -8,11 +8,11 @@ use crate::{Rate, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The sum of `sign^i / i!` over i from 2 on, as a fraction, and the number of units by which it
-/// may be wrong in either direction.
+/// The sum of `sign^i / i!` over i from 2 on, as a fraction, and the number of units by which the
+/// sum may be wrong in either direction.
 ///
-/// A term is the floor of the previous one divided by i, so its error is below two units; what
-/// follows the first term that vanishes is below four units.
+/// A term is the floor of the previous one divided by i, so its error is below two units; all terms
+/// after the first that vanishes are together below four units.
 fn series(limbs: usize, alternating: bool) -> (Vec<u64>, u128) {
     let (mut sum, mut term) = (vec![0; limbs], vec![0; limbs]);
     term[limbs - 1] = 1 << 63;
@@ -29,8 +29,8 @@ fn series(limbs: usize, alternating: bool) -> (Vec<u64>, u128) {
     (sum, 2 * u128::from(i) + 4)
 }
 
-/// `floor(e multiplier / divisor)` if it fits a word. The multiplier is given by its factors, which
-/// are words; their product may be any number.
+/// Returns `floor(e multiplier / divisor)` if it fits a word. The multiplier is given as factors
+/// that each fit a word; their product may be any number.
 pub(super) fn floor_of_multiple(factors: &[u64], divisor: u64) -> Option<u64> {
     // Irrational, so never whole: some precision separates the two ends. At the end the upper one
     // errs on the safe side.
@@ -56,8 +56,9 @@ pub(super) fn floor_of_multiple(factors: &[u64], divisor: u64) -> Option<u64> {
         .map(|whole| whole[0])
 }
 
-/// `e^-power`, or `e^-power / (1 - e^-2 / 2)`. With this divisor, Theorem 9.1 needs more depth,
-/// because a sketch of two hashes must leave room for items that share both hashes.
+/// The number `e^-power`, or `e^-power / (1 - e^-2 / 2)`. Theorem 9.1 has this divisor, which makes
+/// the depth larger, because a sketch of two hashes must leave room for items that share both
+/// hashes.
 pub(super) struct Depth {
     pub(super) power: u32,
     pub(super) two_hash: bool,
@@ -201,8 +202,8 @@ mod tests {
         words.iter().rev().fold(BigUint::ZERO, |sum, &word| (sum << 64) + word)
     }
 
-    /// Compares with the same series computed with two more words: the difference is within the
-    /// error, and exceeds a tenth of it.
+    /// Compares the series with the same series computed with two more words: the difference is
+    /// within the error, and exceeds a tenth of it.
     #[test]
     fn the_budget_of_the_series_is_kept_and_used() {
         let mut worst = 0.0f64;
@@ -219,7 +220,7 @@ mod tests {
         assert!(worst > 0.1, "a tenth of the budget would do: {worst}");
     }
 
-    /// Sums of numbers of different lengths, and a carry beyond both.
+    /// Tests sums of numbers of different lengths, and a carry beyond both.
     #[test]
     fn sums_keep_all_their_words() {
         let number = |words: &[u64]| Dyadic { words: words.to_vec(), exponent: -64 };
@@ -235,7 +236,8 @@ mod tests {
         outer.lower.compare(&inner.lower).is_le() && inner.upper.compare(&outer.upper).is_le()
     }
 
-    /// A bracket with more digits lies within the bracket with fewer, at both ends.
+    /// A bracket that is computed with more digits lies within a bracket that is computed with
+    /// fewer digits.
     #[test]
     fn brackets_contain_those_of_more_digits() {
         for power in [1, 2, 3, 10, 100] {
@@ -247,7 +249,7 @@ mod tests {
         }
     }
 
-    /// Examples such as `2/3 + 6/7 = 32/21`, with more digits than the sum was computed with: the
+    /// Tests sums such as `2/3 + 6/7 = 32/21` with more digits than they were computed with: the
     /// two truncations add up to more than a unit.
     #[test]
     fn sums_are_enclosed() {

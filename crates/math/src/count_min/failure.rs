@@ -11,17 +11,17 @@ use alloc::boxed::Box;
 use alloc::vec;
 
 impl Shape {
-    /// The proven bound on the probability that an estimate is too high by `epsilon` N or more. The
-    /// bracket is that of the bound, not of the probability.
+    /// A proven upper bound on the probability that an estimate is too high by `epsilon` N or more.
+    /// The result is a bracket of that bound, not of the probability itself.
     ///
-    /// * independent rows of either family: `(1 / (epsilon w))^d`, Markov's inequality in every
-    ///   row;
-    /// * two hashes, ideal: `((2 / (epsilon w))^d + 2 / (epsilon w^2))^copies`, Theorem 9.1: half
-    ///   of the error is for items that share both hashes, half for those that share one row. An
-    ///   item can share only one row, so the rows are negatively associated;
-    /// * two hashes, pairwise: `(1 / (epsilon w))^copies`. Nothing is proven about two rows
-    ///   together (K14 has a counterexample), but Markov's inequality holds for each of them, and
-    ///   copies are independent.
+    /// * For independent rows of either family, the bound is `(1 / (epsilon w))^d`, by Markov's
+    ///   inequality in every row.
+    /// * For two ideal hashes it is `((2 / (epsilon w))^d + 2 / (epsilon w^2))^copies`, by Theorem
+    ///   9.1. Half of the error is for items that share both hashes, half for those that share one
+    ///   row. An item can share only one row, so the rows are negatively associated.
+    /// * For two pairwise independent hashes it is `(1 / (epsilon w))^copies`. Nothing is proven
+    ///   about two rows together (erratum K14 has a counterexample), but Markov's inequality holds
+    ///   for each single row, and copies are independent.
     ///
     /// # Errors
     /// The shape or the error is out of range.
@@ -40,7 +40,7 @@ impl Shape {
         Ok(bound)
     }
 
-    /// The bound as a number for exact decisions; `None` if it is not below 1.
+    /// The bound as a number that can be compared exactly; `None` if it is not below 1.
     pub(super) fn failure(&self, epsilon: &Rate, family: Family) -> Option<Box<dyn Enclose>> {
         let (factors, numerator) = inverse(epsilon);
         // share / (epsilon w^power)
@@ -66,10 +66,10 @@ impl Shape {
         })
     }
 
-    /// The smallest v for which it is proven that an estimate in a stream of sum `total` exceeds
-    /// the count by more than v with a probability of at most `delta`. Counts are whole, so the
-    /// event that must be unlikely is "by v + 1 or more". It is at most `total`, which is always a
-    /// bound. Takes some microseconds.
+    /// The smallest v with this proof: in a stream of sum `total`, an estimate exceeds the count by
+    /// more than v with a probability of at most `delta`. Counts are whole, so the event that must
+    /// be unlikely is "by v + 1 or more". The result is at most `total`, which is always a bound.
+    /// Takes some microseconds.
     #[must_use]
     pub fn error_bound(&self, total: u64, family: Family, delta: &Rate) -> u64 {
         let _work = work::begin();

@@ -1,10 +1,11 @@
 //! Count-Min sketches: how large they must be for a given error and probability, and what is proven
-//! about the estimates.
+//! about their estimates.
 //!
 //! A sketch is `depth` rows of `width` counters (times `copies`). An item adds its count to one
-//! counter of every row, and its estimate is the smallest of its counters: never below its count,
-//! and too high by what other items added to that counter. All bounds are for one item that was
-//! chosen without knowing the hashes, in a stream of non-negative counts that add up to N.
+//! counter of every row, and its estimate is the smallest of its counters. The estimate is never
+//! below the item's count, and too high by the counts that other items added to that counter. All
+//! bounds are for one item that was chosen without knowing the hashes, in a stream of non-negative
+//! counts with sum N.
 //!
 //! Source: Kirsch and Mitzenmacher, section 9, with the corrections K12 to K15 of docs/ERRATA.md.
 //!
@@ -40,13 +41,13 @@ pub enum Rows {
     TwoHash,
 }
 
-/// What is assumed about the hash functions, which determines what can be proven.
+/// The assumption about the hash functions, which determines what can be proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
     /// Random functions: any number of items are hashed independently.
     Ideal,
-    /// Any two items are hashed independently, but nothing is known about three; the functions are
-    /// independent of each other.
+    /// Any two items are hashed independently, but nothing is known about three; different
+    /// functions are independent of each other.
     Pairwise,
 }
 
@@ -59,13 +60,13 @@ impl fmt::Display for Family {
     }
 }
 
-/// A lower bound on the logarithm of a rate: an upper bound in logarithms must not exceed it to
-/// prove that a probability is at most the rate. The errors of some ten roundings of numbers below
-/// 10^4 are less than a tenth of the slack.
+/// A lower bound on the logarithm of a rate. If the logarithm of an upper bound is at most this,
+/// the probability is proven to be at most the rate. Some ten roundings of numbers below 10^4 have
+/// errors of less than a tenth of the slack.
 fn ln_target(rate: &Rate) -> f64 {
     rate.ln() - LN_SLACK
 }
 
-/// A margin added wherever a bound is evaluated in logarithms: a relative 10^-9 of a probability,
-/// which is negligible.
+/// A margin added wherever a bound is evaluated in logarithms; it is a relative 10^-9 of a
+/// probability.
 const LN_SLACK: f64 = 1e-9;

@@ -30,7 +30,7 @@ impl Shape {
     /// A sketch of this size.
     ///
     /// # Errors
-    /// A number is 0; there are copies of independent rows (which are the same as more rows); the
+    /// A number is 0; independent rows have more than one copy (more rows would be the same); the
     /// width for two hashes is not a prime, or is below the depth, so that two rows would have the
     /// same function.
     pub fn new(rows: Rows, width: u64, depth: u32, copies: u32) -> Result<Shape> {
@@ -52,16 +52,17 @@ impl Shape {
     /// The size for an error of at most `epsilon` N with a probability of at least `1 - delta`,
     /// where N is the sum of the stream.
     ///
-    /// Independent rows: width `ceil(e / epsilon)`, depth `ceil(ln(1 / delta))`. Two hashes: the
-    /// smallest prime of at least `2e / epsilon`, depth
-    /// `max(1, ceil(ln(1 / (epsilon (1 - 1/(2e^2))))))`, and the smallest number of copies c with
-    /// `epsilon^c <= delta`. All are decided exactly, from the decimals. The sizes are those of the
-    /// papers, which prove them for independent rows of either family, and for two hashes of the
-    /// ideal one (see [`failure_bound`](Shape::failure_bound)).
+    /// For independent rows, the width is `ceil(e / epsilon)` and the depth is
+    /// `ceil(ln(1 / delta))`. For two hashes, the width is the smallest prime of at least
+    /// `2e / epsilon`, the depth is `max(1, ceil(ln(1 / (epsilon (1 - 1/(2e^2))))))`, and the
+    /// number of copies is the smallest c with `epsilon^c <= delta`. All these numbers are decided
+    /// exactly, from the decimals as written. These are the sizes of the papers. These sizes are
+    /// proven for independent rows of either family, and for two hashes of the ideal family (see
+    /// [`failure_bound`](Shape::failure_bound)).
     ///
     /// # Errors
-    /// The `epsilon` needs more counters per row than a word can count (below about 3e-19), or
-    /// there would be more than 2^30 copies.
+    /// For this `epsilon`, a row would need more counters than a word can count (below about
+    /// 3e-19), or there would be more than 2^30 copies.
     pub fn for_error(epsilon: &Rate, delta: &Rate, rows: Rows) -> Result<Shape> {
         let _work = work::begin();
         let width = width(epsilon, rows)?;
@@ -90,7 +91,8 @@ impl Shape {
         self.depth
     }
 
-    /// The number of independent copies, whose smallest estimate is used; 1 for independent rows.
+    /// The number of independent copies; the smallest of their estimates is used. The number is 1
+    /// for independent rows.
     #[must_use]
     pub fn copies(&self) -> u32 {
         self.copies
@@ -108,7 +110,7 @@ impl Shape {
         u128::from(self.width) * u128::from(self.all_rows())
     }
 
-    /// The number of hash functions to evaluate per item: one per row, or two per copy.
+    /// The number of hash functions that are evaluated per item: one per row, or two per copy.
     #[must_use]
     pub fn hash_functions(&self) -> u64 {
         match self.rows {
@@ -117,13 +119,13 @@ impl Shape {
         }
     }
 
-    /// The smallest number of copies for which it is proven that an estimate is wrong by `epsilon`
-    /// N or more with a probability of at most `delta`, if there is one up to [`MAX_COPIES`]. For
-    /// two hashes that are only pairwise independent, it is larger than the number that
+    /// The smallest number of copies with this proof: an estimate is too high by `epsilon` N or
+    /// more with a probability of at most `delta`. `None` if [`MAX_COPIES`] are not enough. For two
+    /// hashes that are only pairwise independent, it is larger than the number that
     /// [`for_error`](Shape::for_error) uses.
     ///
     /// # Errors
-    /// As for [`for_error`](Self::for_error).
+    /// The errors of [`for_error`](Self::for_error).
     pub fn copies_proven(&self, epsilon: &Rate, delta: &Rate, family: Family) -> Result<Option<u32>> {
         let _work = work::begin();
         let enough = |copies| Shape { copies, ..*self }.is_proven(epsilon, delta, family);
@@ -131,7 +133,7 @@ impl Shape {
     }
 }
 
-/// The factors of the numerator and the denominator of `1 / rate`.
+/// The factors of the numerator and of the denominator of `1 / rate`.
 pub(super) fn inverse(rate: &Rate) -> (Vec<u64>, u64) {
     let (numerator, exponent, divisor) = rate.parts();
     let digits = exponent.unsigned_abs();
@@ -150,8 +152,8 @@ fn width(epsilon: &Rate, rows: Rows) -> Result<u64> {
     width.map_or_else(|| out_of_range("epsilon", epsilon, "so large that a row has fewer than 2^64 counters"), Ok)
 }
 
-/// The smallest d with `e^-d <= rate`, or with the additional factor for two hashes. The smallest
-/// possible rate is near 10^-4020, so 16,384 is always enough.
+/// The smallest d with `e^-d <= rate`; for two hashes, with the additional factor of Theorem 9.1.
+/// The smallest possible rate is near 10^-4020, so 16,384 is always enough.
 fn least_depth(rate: &Rate, two_hash: bool) -> Result<u32> {
     let depth = least(1 << 14, |power| Depth { power, two_hash }.at_most(rate, None))?;
     depth.map_or_else(|| out_of_range("delta", rate, "at least 10^-4020"), Ok)
@@ -167,7 +169,7 @@ fn least_copies(epsilon: &Rate, delta: &Rate) -> Result<u32> {
 }
 
 /// The smallest number from 1 on for which `enough` is true; `None` if it would be above `most`.
-/// Doubles and then bisects, so that no number far above the answer is ever tried.
+/// The search doubles and then bisects, so that no number far above the answer is ever tried.
 fn least(most: u32, enough: impl Fn(u32) -> Result<bool>) -> Result<Option<u32>> {
     let (mut below, mut at) = (0, 1);
     while !enough(at)? {
@@ -183,8 +185,9 @@ fn least(most: u32, enough: impl Fn(u32) -> Result<bool>) -> Result<Option<u32>>
     Ok(Some(at))
 }
 
-/// Whether `base^exponent` is the other rate exactly. In lowest terms, a power of a fraction is the
-/// fraction of the powers, so this needs no more digits than the other rate has.
+/// Whether `base^exponent` equals the other rate exactly. In lowest terms, the power of a fraction
+/// has the powers of its numerator and denominator, so this needs no more digits than the other
+/// rate has.
 fn is_power(base: &Rate, exponent: u32, other: &Rate) -> bool {
     let ((top, bottom), (top_other, bottom_other)) = (lowest_terms(base), lowest_terms(other));
     let grown = if top == 1 { Some(1) } else { top.checked_pow(exponent) };
@@ -207,7 +210,7 @@ impl Factored {
 }
 
 /// Numerator and denominator of a rate without common factors. The part of the denominator that is
-/// coprime to ten divides a word, so all of it fits in words.
+/// coprime to ten divides a word, so all factors fit in words.
 fn lowest_terms(rate: &Rate) -> (u64, Factored) {
     let (mut top, exponent, mut odd) = rate.parts();
     let ten = u64::from(exponent.unsigned_abs());

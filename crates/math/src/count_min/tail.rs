@@ -1,19 +1,20 @@
 //! What the counters of one sketch imply about its errors.
 //!
-//! Hashes of the ideal family assign an item to counters independently of what the other items
-//! added. So for independent rows, given the others' counters, the probability that the *others*
-//! left at least v in all its counters is exactly the product over the rows of the share of
-//! counters with at least v. Only the counters that include the item itself can be seen, but those
-//! are no smaller. So their shares are no smaller either, nor is the smallest v that they show to
-//! be unlikely: what is proven with the visible counters also holds for the others' counters. With
-//! two hashes per copy, the rows of a copy are not independent, but any two of them are: for each
-//! copy, the product of the two smallest shares replaces the product over all rows. (This includes
-//! conservative update: raising all counters by what the item added is an upper bound on what it
-//! changed, because an update commutes with adding a constant and preserves the order of sketches.)
-//! By Markov's inequality the share is at most N / (w v), so with independent rows this is never
-//! weaker than the bound from N alone, and it is much tighter if a few items make up most of N.
-//! With two hashes it may be weaker, because the bound from N alone (Theorem 9.1) uses all rows. To
-//! use the smaller of the two, divide the probability between them in advance.
+//! Hashes of the ideal family choose an item's counters independently of what the other items added
+//! to them. So for independent rows, given the counters of the other items, the probability that
+//! the *others* added at least v to all counters of an item is exactly the product over the rows of
+//! the share of counters with at least v. Only the counters that include the item itself can be
+//! seen, and these are no smaller. So their shares are no smaller either, and the smallest v that
+//! they show to be unlikely is no smaller: a bound proven with the visible counters also holds for
+//! the counters of the others. With two hashes per copy, the rows of a copy are not independent,
+//! but any two of them are. So for each copy, the product of its two smallest shares replaces the
+//! product over all its rows. (This includes conservative update: raising all counters by the
+//! item's own count is an upper bound on what the item changed, because an update commutes with
+//! adding a constant and preserves the order of sketches.) By Markov's inequality the share is at
+//! most N / (w v). So with independent rows this bound is never weaker than the one from N alone,
+//! and it is much tighter if a few items make up most of N. With two hashes it may be weaker,
+//! because the bound from N alone (Theorem 9.1) uses all rows. To use the smaller of the two
+//! bounds, divide the probability of failure between them in advance.
 
 use super::{LN_SLACK, Rows, Shape, ln_target};
 use crate::exact::work;
@@ -23,13 +24,14 @@ use alloc::format;
 impl Shape {
     /// An upper bound on the logarithm of the probability that the other items leave at least v in
     /// all counters of an item that was chosen without knowing the hashes. `at_least[j]` is the
-    /// number of counters of row j that are at least v. This is for hashes of the ideal family.
+    /// number of counters of row j that are at least v. The bound is for hashes of the ideal
+    /// family.
     ///
-    /// Independent rows: the product of the shares. Two hashes: any two rows of a copy are
-    /// independent, so the product of the two smallest shares of each copy.
+    /// For independent rows, it is the product of the shares. For two hashes, any two rows of a
+    /// copy are independent, so it is the product of the two smallest shares of each copy.
     ///
     /// # Errors
-    /// There is not one number per row, or one is above the width.
+    /// `at_least` does not have one number per row, or one of them is above the width.
     pub fn ln_tail(&self, at_least: &[u64]) -> Result<f64> {
         if at_least.len() as u64 != self.all_rows() {
             return out_of_range("rows", at_least.len(), self.all_rows());
@@ -48,15 +50,15 @@ impl Shape {
     /// Whether [`ln_tail`](Shape::ln_tail) proves a probability of at most `delta`.
     ///
     /// # Errors
-    /// As for [`ln_tail`](Self::ln_tail).
+    /// The errors of [`ln_tail`](Self::ln_tail).
     pub fn tail_is_below(&self, at_least: &[u64], delta: &Rate) -> Result<bool> {
         let _work = work::begin();
         Ok(self.ln_tail(at_least)? <= ln_target(delta))
     }
 }
 
-/// The sum of the two smallest of some numbers that are at most 0; if there is only one, that
-/// number.
+/// The sum of the two smallest of some numbers that are at most 0; if there is only one number,
+/// that number.
 fn two_smallest(numbers: impl Iterator<Item = f64>) -> f64 {
     let (least, second) = numbers.fold(
         (0.0, 0.0),

@@ -4,18 +4,19 @@
 //! Fix filter A, and let filter B, which has the same bits, probes and seed, hold `d` items that A
 //! does not hold. The positions of those items are independent of A's bits. So the number of bits
 //! that they set outside of A is the number of positions that `d` items hit among the `m - |A|`
-//! positions that A has left empty. This law has one unknown, d, and nothing else. What both
-//! filters hold has no influence, because it sets only bits that A has; nor has the number of items
-//! in A. This makes the interval short: the fills of A, of B and of both together vary together,
-//! whereas three intervals, one per fill, would each include that variation.
+//! positions that A has left empty. This law has only one unknown, d. Keys that both filters hold
+//! have no influence, because they set only bits that A has; nor does the number of items in A. The
+//! interval is short because the law depends neither on the common keys nor on the number of items
+//! in A. Three separate intervals for the fills of A, of B and of both together would each include
+//! the variation that the three fills have in common.
 //!
-//! The union of d throws (or committees of k), with A's bits as one more committee, follows the law
-//! of [`crate::occupancy`]: a sum of independent Bernoulli variables. It is summed if that is
-//! affordable, and otherwise bounded by the inequalities of Bennett and of Berry and Esseen. For a
-//! sliced filter it is a sum over slices, which is also a sum of independent Bernoulli variables.
-//! If positions depend on each other (two hashes, blocks), the number of positions that are hit is
-//! a function of independent items, each of which changes it by at most k: then McDiarmid's
-//! inequality is used, with the exact mean or a bracket of it.
+//! The union of d throws (or committees of k different bits), with A's bits as one more committee,
+//! follows the law of [`crate::occupancy`]: a sum of independent Bernoulli variables. The law is
+//! summed if that is affordable, and otherwise bounded by the inequalities of Bennett and of Berry
+//! and Esseen. For a sliced filter, the number is a sum over slices, which is also a sum of
+//! independent Bernoulli variables. If positions depend on each other (two hashes, blocks), the
+//! number of positions that are hit is a function of independent items, each of which changes it by
+//! at most k. Then McDiarmid's inequality is used, with the exact mean or a bracket of it.
 
 use super::interval::{MOST, Search, first, weaker};
 use super::{ItemsEstimate, check};
@@ -27,7 +28,8 @@ use crate::{Fill, Method, Result, Variant, try_bisect};
 use alloc::format;
 use alloc::vec::Vec;
 
-/// The filter whose bits are fixed, as far as the law of additional bits depends on it.
+/// The filter whose bits are fixed, with the properties on which the law of additional bits
+/// depends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Ground<'a> {
@@ -37,22 +39,21 @@ pub enum Ground<'a> {
         variant: Variant,
         /// The number of bits, m.
         bits: u64,
-        /// The number of bits, m.
+        /// The number of set bits.
         ones: u64,
     },
-    /// The number of set bits.
+    /// A partitioned filter.
     Sliced {
         /// The bits and the set bits of each slice.
         slices: &'a [(u64, u64)],
     },
     /// Any filter in which an item sets each bit with the same probability.
     Tied {
-        /// Bits m.
+        /// The number of bits, m.
         bits: u64,
         /// The number of set bits.
         ones: u64,
-        /// Bounds on the mean number of different bits that an item sets, from below and from
-        /// above.
+        /// A lower and an upper bound on the mean number of different bits that an item sets.
         covered: (f64, f64),
     },
 }
@@ -110,8 +111,8 @@ impl Ground<'_> {
         Some((libm::log1p(-(more as f64 / left as f64)) / ln_missed).max(0.0))
     }
 
-    /// Upper bounds on the probabilities that this many items set at least, or at most, `more`
-    /// additional bits.
+    /// Upper bounds on the probabilities that this many items set at least `more` additional bits,
+    /// and that they set at most as many.
     fn tails(&self, probes: u32, items: u64, more: u64) -> Result<(f64, f64)> {
         match self {
             Ground::Sliced { slices } => sliced(slices, items, more),
@@ -136,7 +137,8 @@ impl Ground<'_> {
     }
 }
 
-/// Each slice has its own law, and the bits of different slices are independent.
+/// The two tails for a sliced filter: each slice has its own law, and the bits of different slices
+/// are independent.
 fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
     let (mut mean, mut variance, mut ones, mut most) = (0.0, 0.0, 0, 0);
     let mut known: Vec<((u64, u64), (f64, f64))> = Vec::new();
@@ -170,7 +172,7 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
 /// number of set bits of B that A does not have; the items are those of B that A does not hold. The
 /// method is equal-tailed inversion, of which [`super::items_interval`] is a special case. The
 /// method is [`Method::Exact`] if the law was summed, and [`Method::Bound`] if proven inequalities
-/// replaced it: then the interval may be longer, but never shorter.
+/// replaced the sum; then the interval may be longer, but never shorter.
 ///
 /// Takes at most some hundredths of a second.
 ///
@@ -203,8 +205,8 @@ pub fn items_beyond(ground: &Ground<'_>, probes: u32, more: u64, confidence: f64
     }
 }
 
-/// The interval from bounds on the tails alone. The true tails are monotone in the number of items,
-/// so if a bound falls below the level, all numbers beyond it are excluded.
+/// The interval that follows from bounds on the tails alone. The true tails are monotone in the
+/// number of items, so if a bound falls below the level, all numbers beyond it are excluded.
 fn by_tails(ground: &Ground<'_>, probes: u32, more: u64, level: f64, value: Option<f64>) -> Result<ItemsEstimate> {
     let tails = |items: u64| match ground {
         Ground::Unsliced { variant, bits, ones } => none_more(*variant, *bits, *ones, probes, items),

@@ -14,31 +14,32 @@ pub struct BitsEstimate {
     pub value: f64,
     /// A bound on its relative rounding error.
     pub relative_error: f64,
-    /// A note on the range in which it is unbiased, and that no estimator is unbiased outside of
-    /// it.
+    /// A note on the range in which the estimate is unbiased; outside of it no estimator is
+    /// unbiased.
     pub note: &'static str,
 }
 
 const NOTE: &str = "unbiased only when bits <= items x probes; for more bits no unbiased estimator exists";
 
-/// The number of elementary steps that one estimate may take: about a second.
+/// The number of elementary steps that one estimate may take; they take about a second.
 const MAX_STEPS: f64 = 1e8;
 
 /// The minimum-variance unbiased estimate of the number of bits of a filter that holds `items`
 /// items with `probes` probes each and has `ones` set bits.
 ///
-/// Classic (n batches of k different bits): Burns (47), `x + x W(x-1) / W(x)`, where `W(x)` is the
-/// number of ways in which n batches cover x bits. Standard (nk single balls): Burns (48),
-/// `x + S(nk, x-1) / S(nk, x)`, whose two printed cases are the same number,
-/// `S(nk+1, x) / S(nk, x)`. Both are unbiased only when the true number of bits is at most
-/// `items * probes`. Otherwise the bias is of order `C(m, nk+1)` and no unbiased estimator exists,
-/// because the mean of any function of x is a polynomial in m, divided by the number of outcomes,
-/// and its degree is too low. The partitioned filter has no such estimator here, and is an error.
+/// For the classic filter (n batches of k different bits) it is Burns (47), `x + x W(x-1) / W(x)`,
+/// where `W(x)` is the number of ways in which n batches cover x bits. For the standard filter (nk
+/// single balls) it is Burns (48), `x + S(nk, x-1) / S(nk, x)`; the two cases printed there are the
+/// same number, `S(nk+1, x) / S(nk, x)`. Both estimates are unbiased only if the true number of
+/// bits is at most `items * probes`. Otherwise the bias is of order `C(m, nk+1)`, and no unbiased
+/// estimator exists: the mean of any function of x is a polynomial in m, divided by the number of
+/// outcomes, and its degree is too low. There is no such estimator for the partitioned filter here,
+/// so it is an error.
 ///
-/// The estimate is computed by positive recurrences on numbers with their own exponents: nothing
-/// cancels or underflows, and the relative error is at most `relative_error` (from counting rounded
-/// operations). Takes `items * ones * probes` steps (standard: `items * probes * ones`), at most
-/// 10^8.
+/// The estimate is computed by recurrences of positive terms, on numbers with their own exponents.
+/// Nothing cancels or underflows, and the relative error is at most `relative_error` (from counting
+/// rounded operations). Takes `items * ones * probes` steps (standard: `items * probes * ones`), at
+/// most 10^8.
 ///
 /// ```
 /// use truebloom_math::{Variant, estimate_bits};
@@ -48,8 +49,8 @@ const MAX_STEPS: f64 = 1e8;
 /// ```
 ///
 /// # Errors
-/// More steps would be needed; `ones` is impossible, because it is not between 1 (classic:
-/// `probes`) and `items * probes`.
+/// The estimate would take more steps; or `ones` is impossible, because it is not between 1
+/// (classic: `probes`) and `items * probes`.
 pub fn estimate_bits(variant: Variant, items: u64, probes: u32, ones: u64) -> Result<BitsEstimate> {
     let _work = work::begin();
     let (batches, batch) = batches(variant, items, probes, ones)?;
@@ -82,8 +83,8 @@ pub(super) fn batches(variant: Variant, items: u64, probes: u32, ones: u64) -> R
     Ok((batches, batch))
 }
 
-/// `V(x-1) / V(x)` with `V(x) = W(x) / x!`, which is `x W(x-1) / W(x)`: one more batch covers `x`
-/// bits, `i` of them new, `V'(x) = sum over i of V(x-i) C(x-i, k-i) / i!`.
+/// The ratio `V(x-1) / V(x)` with `V(x) = W(x) / x!`, which is `x W(x-1) / W(x)`. One more batch
+/// covers `x` bits, `i` of them new: `V'(x) = sum over i of V(x-i) C(x-i, k-i) / i!`.
 fn cover_ratio(batches: u64, batch: u64, ones: u64) -> f64 {
     // Few enough to index: ones and batches are at most MAX_STEPS.
     let (x_max, k) = (ones as usize, batch as usize);

@@ -1,5 +1,5 @@
 //! Confidence intervals for the number of bits of a filter, by inversion of the law of the number
-//! of set bits: capture and recapture, where the bits are the population.
+//! of set bits. The method is capture and recapture, with the bits as the population.
 
 use super::bits::batches;
 use super::interval::{MOST, first, weaker};
@@ -9,8 +9,8 @@ use crate::occupancy::tails::{Bounds, Effort, Tail};
 use crate::occupancy::{Occupancy, Probability};
 use crate::{Method, Result, Variant, try_bisect};
 
-/// What a tail may cost while an end is located: some twenty milliseconds, and some twenty tails
-/// are needed once the inequalities have narrowed the ends down.
+/// The work that one tail may take while an end is located: some twenty milliseconds. Some twenty
+/// tails are needed after the inequalities have narrowed the ends down.
 const TAIL: Effort = Effort { walk: 1e7, contours: 5_000 };
 
 /// An interval for the number of bits m, ends included.
@@ -19,28 +19,29 @@ const TAIL: Effort = Effort { walk: 1e7, contours: 5_000 };
 pub struct BitsInterval {
     /// The smallest number of bits in the interval.
     pub lower: u64,
-    /// The largest number of bits in the interval. It is `None` if it exceeds 2^62, and if no two
-    /// probes coincided (`ones` = items x probes), because then no number of bits is too large.
+    /// The largest number of bits in the interval. The number is `None` if it exceeds 2^62, and if
+    /// no two probes coincided (`ones` = items x probes), because then no number of bits is too
+    /// large.
     pub upper: Option<u64>,
-    /// [`Method::Exact`] and [`Method::Validated`]: the ends are from the law itself, as for a
-    /// [`Probability`]. [`Method::Bound`]: at least one end is from proven inequalities, so the
+    /// [`Method::Exact`] and [`Method::Validated`]: the ends come from the law itself, as for a
+    /// [`Probability`]. [`Method::Bound`]: at least one end comes from proven inequalities, so the
     /// interval is slightly longer than the law's own.
     pub method: Method,
 }
 
 /// An interval that covers the number of bits of a filter with probability at least `confidence`
-/// (between 0 and 1), from its `items`, `probes` and set bits. [`crate::estimate_bits()`] gives the
-/// estimate, but no interval.
+/// (between 0 and 1), from its `items`, `probes` and set bits. [`crate::estimate_bits()`] gives an
+/// estimate without an interval.
 ///
-/// Equal-tailed inversion of the exact law over whole bits: all m with `P_m(X >= ones) > alpha/2`
-/// and `P_m(X <= ones) > alpha/2`, where alpha is `1 - confidence`. Both probabilities are monotone
-/// in m: the probability of x set bits is `C(m, x) W(x)` divided by the number of outcomes, with
-/// the same W for every m, so the likelihood ratio of m + 1 to m is `(m + 1) / (m + 1 - x)` times a
-/// constant, which rises with x. So these m form an interval, and it misses the truth with
-/// probability at most alpha/2 on either side. If no m satisfies both, the answer is the m at which
-/// the lower end would be. If summing the law takes too long, proven upper bounds replace the two
-/// probabilities: then the interval may be longer, but never shorter. Takes milliseconds to tenths
-/// of a second if the law is summed.
+/// The method is equal-tailed inversion of the exact law over whole bits: the interval has all m
+/// with `P_m(X >= ones) > alpha/2` and `P_m(X <= ones) > alpha/2`, where alpha is `1 - confidence`.
+/// Both probabilities are monotone in m. The probability of x set bits is `C(m, x) W(x)` divided by
+/// the number of outcomes, with the same W for every m. So the likelihood ratio of m + 1 to m is
+/// `(m + 1) / (m + 1 - x)` times a constant, which rises with x. So these m form an interval, which
+/// misses the true number with probability at most alpha/2 on either side. If no m satisfies both
+/// conditions, the answer is the m at which the lower end would be. If summing the law takes too
+/// long, proven upper bounds replace the two probabilities: then the interval may be longer, but
+/// never shorter. Takes milliseconds to tenths of a second if the law is summed.
 ///
 /// ```
 /// use truebloom_math::{Variant, bits_interval};
@@ -52,8 +53,8 @@ pub struct BitsInterval {
 /// ```
 ///
 /// # Errors
-/// As for [`crate::estimate_bits()`], but without its limit on steps; or the confidence is not
-/// between 0 and 1.
+/// The errors of [`crate::estimate_bits()`], except for its limit on steps; or the confidence is
+/// not between 0 and 1.
 pub fn bits_interval(variant: Variant, items: u64, probes: u32, ones: u64, confidence: f64) -> Result<BitsInterval> {
     let _work = work::begin();
     let (batches, batch) = batches(variant, items, probes, ones)?;

@@ -1,19 +1,18 @@
-//! How many distinct keys a filter may have been asked about, from the number of those that set a
-//! bit.
+//! How many distinct keys a filter may have been asked about, computed from the number of those
+//! that set a bit.
 //!
-//! A new key passes, and so sets no bit, at the filter's rate at that moment. Whether such a key is
-//! then offered to the filter or withheld from it ("insert if absent") changes no bit. So these
-//! bounds hold in both cases, and in any mixture: they bound the number of distinct keys that were
-//! looked up.
+//! A new key passes, and so sets no bit, with a probability equal to the filter's rate at that
+//! moment. If a key passes, it makes no difference to the bits whether it is then offered to the
+//! filter or withheld from it ("insert if absent"). So these bounds hold in both cases, and in any
+//! mixture of them: they bound the number of distinct keys that were looked up.
 //!
 //! Let `A_n` be the number of the first n distinct keys that set a bit, and `S_n = n - A_n` the
-//! number that passed. The keys are chosen without knowing the seed, so n is fixed and, given the
-//! past, key i passes with probability `rho_i`, the rate before it. Both bounds follow from two
-//! facts:
+//! number that passed. The keys are chosen without knowing the seed, so n is fixed. Given the past,
+//! key i passes with probability `rho_i`, the rate before it. Both bounds follow from two facts:
 //!
-//! * `A_n` never decreases with n. So if `P(A_N <= a) <= error` for some N, it holds for every n
-//!   from N on. Let `N(a)` be any such number, found by any search that depends only on a. For the
-//!   true n, `N(A_n) <= n` implies `A_n <= a_1`, where a_1 is the largest a for which some
+//! * `A_n` never decreases with n. So if `P(A_N <= a) <= error` for some N, the same holds for
+//!   every n from N on. Let `N(a)` be any such N, found by any search that depends only on a. For
+//!   the true n, `N(A_n) <= n` implies `A_n <= a_1`, where a_1 is the largest a for which some
 //!   `N(a) <= n` was found; that has probability at most `error`. So `n < N(A_n)` with probability
 //!   at least `1 - error`, whatever n is.
 //! * `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale with mean 1 for every t, so a bound
@@ -30,18 +29,19 @@ const TILTS: i32 = 64;
 /// Larger numbers of keys are not considered.
 const MOST: u64 = 1 << 62;
 
-/// A margin for rounding: some thousand steps with a relative error of 2^-52 each.
+/// A margin for rounding errors: some thousand steps with a relative error of 2^-52 each.
 const SLACK: f64 = 1e-9;
 
-/// The largest number of distinct keys that a filter may have been asked about if `changed` of them
-/// set a bit. It is exceeded with probability at most `error`, over seeds, for any number of keys
-/// and any repeats. `None` if nothing is certain, as for a filter that is nearly full.
+/// The largest number of distinct keys that a filter may have been asked about, if `changed` of
+/// them set a bit. The true number is larger with probability at most `error`, over seeds, for any
+/// number of keys and any repeats. `None` if there is no bound, as for a filter that is nearly
+/// full.
 ///
 /// The fill after i keys is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)).
-/// So Bernstein's inequality bounds it at the ends of 32 equal parts of the n keys, using half of
-/// the error for all of them, and with it the sum V of the pass probabilities. Then
-/// `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))` for s above v, which uses the other half.
-/// Takes less than a millisecond.
+/// So Bernstein's inequality bounds the fill at the ends of 32 equal parts of the n keys, using
+/// half of the error for all of them. These bounds give a bound on the sum V of the pass
+/// probabilities. Then `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))` for s above v, which uses
+/// the other half. Takes less than a millisecond.
 ///
 /// ```
 /// use truebloom_math::{Variant, distinct};
@@ -63,8 +63,8 @@ pub fn most(variant: Variant, bits: u64, probes: u32, changed: u64, error: f64) 
     })
 }
 
-/// The same when only an upper bound `pass` on the present rate is known, for any filter whose rate
-/// never falls. It uses one rate for all keys, so the result is larger.
+/// Like [`most`], for any filter whose rate never falls, if only an upper bound `pass` on its
+/// present rate is known. One rate is used for all keys, so the result is larger.
 ///
 /// For each of 64 values of t, with a share of the error each, `t S - n ln(1 + pass (e^t - 1))` is
 /// at most `ln(64/error)`; this is solved for n, and the smallest solution is used.
@@ -83,7 +83,8 @@ pub fn most_at_rate(pass: f64, changed: u64, error: f64) -> Option<u64> {
     (most < MOST as f64).then(|| (most as u64).max(changed))
 }
 
-/// One less than a number of keys that is proven to be too many; the search looks for a small one.
+/// One less than a number of keys that is proven to be too many; the search tries to find a small
+/// one.
 fn search(changed: u64, too_many: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut low, mut step) = (changed, 1u64);
     let high = loop {
@@ -101,9 +102,9 @@ fn search(changed: u64, too_many: impl Fn(u64) -> bool) -> Option<u64> {
 struct Rates {
     bits: f64,
     probes: f64,
-    /// `ln` of the probability that a key leaves a given bit of the shortest slice empty.
+    /// The logarithm of the probability that a key leaves a given bit of the shortest slice empty.
     ln_missed: f64,
-    /// The number of bits that the slices' fills are shares of.
+    /// The number of bits to which the fill refers; with slices, the bits of all slices together.
     capacity: f64,
     /// `-ln` of the error probability of each part.
     ln_error: f64,
@@ -121,8 +122,8 @@ impl Rates {
         Rates { bits: m, probes: k, ln_missed, capacity, ln_error: -libm::log(error / PARTS as f64) }
     }
 
-    /// An upper bound on the rate after this many keys (at least one). The geometric mean of the
-    /// slices' fills is at most their arithmetic mean.
+    /// An upper bound on the rate after this many keys (at least one). The bound uses that the
+    /// geometric mean of the slices' fills is at most their arithmetic mean.
     fn after(&self, keys: u64) -> f64 {
         let ln_empty = keys as f64 * self.ln_missed;
         let mean = -self.bits * libm::expm1(ln_empty);

@@ -19,33 +19,36 @@ pub struct ItemsEstimate {
     /// The largest number of items in the interval; `None` if it exceeds 2^62, and for a full
     /// filter, because then no number is too large.
     pub upper: Option<u64>,
-    /// [`Method::Exact`] and [`Method::Validated`]: the ends are from the law itself, as for a
-    /// [`crate::occupancy::Probability`]. [`Method::Bound`]: at least one end is from proven
+    /// [`Method::Exact`] and [`Method::Validated`]: the ends come from the law itself, as for a
+    /// [`crate::occupancy::Probability`]. [`Method::Bound`]: at least one end comes from proven
     /// inequalities, so the interval is slightly longer than the law's own.
     pub method: Method,
 }
 
-/// The number of terms for a walk through the items of a classic filter: some tenths of a second.
+/// The number of terms that a walk through the items of a classic filter may take: some tenths of a
+/// second.
 const WALK_TERMS: f64 = 1e8;
 
-/// The same if items are added to a filter, for which several intervals are computed at a time:
-/// some hundredths of a second.
+/// The number of terms that such a walk may take if items are added to a filter: some hundredths of
+/// a second, because several intervals are computed at a time.
 const ADDED_TERMS: f64 = 2e7;
 
-/// What a tail may cost while an end is located: some ten milliseconds.
+/// The work that one tail may take while an end is located: some ten milliseconds.
 const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 
 /// The number of items in a standard or classic filter, from its number of set bits. The interval
-/// covers the true number with probability at least `confidence` (between 0 and 1), whatever it is.
+/// covers the true number with probability at least `confidence` (between 0 and 1), whatever that
+/// number is.
 ///
-/// Equal-tailed inversion of the exact law over whole items: all n with `P_n(X >= ones) > alpha/2`
-/// and `P_n(X <= ones) > alpha/2`, where alpha is `1 - confidence`. Both probabilities are monotone
-/// in n, because one more item never clears a bit. So these n form an interval, and it misses the
-/// truth with probability at most alpha/2 on either side. If no n satisfies both (one set bit after
-/// seven throws at two), the answer is the n at which the lower end would be. If summing the law
-/// takes too long, proven upper bounds replace the two probabilities: then the interval may be
-/// longer, but never shorter. Takes up to some tenths of a second if the law is summed, and less
-/// than a millisecond if it is bounded (for deviations above some 500 bits).
+/// The method is equal-tailed inversion of the exact law over whole items: the interval has all n
+/// with `P_n(X >= ones) > alpha/2` and `P_n(X <= ones) > alpha/2`, where alpha is `1 - confidence`.
+/// Both probabilities are monotone in n, because one more item never clears a bit. So these n form
+/// an interval, which misses the true number with probability at most alpha/2 on either side. If no
+/// n satisfies both conditions (for example, one set bit after seven throws at two), the answer is
+/// the n at which the lower end would be. If summing the law takes too long, proven upper bounds
+/// replace the two probabilities: then the interval may be longer, but never shorter. Takes up to
+/// some tenths of a second if the law is summed, and less than a millisecond if it is bounded (for
+/// deviations above some 500 bits).
 ///
 /// ```
 /// use truebloom_math::{Variant, items_interval};
@@ -56,7 +59,7 @@ const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 /// ```
 ///
 /// # Errors
-/// As for [`super::items_by_moments`]; or the confidence is not between 0 and 1.
+/// The errors of [`super::items_by_moments`]; or the confidence is not between 0 and 1.
 pub fn items_interval(variant: Variant, bits: u64, probes: u32, ones: u64, confidence: f64) -> Result<ItemsEstimate> {
     let _work = work::begin();
     check(variant, bits, probes, ones)?;
@@ -69,21 +72,21 @@ pub fn items_interval(variant: Variant, bits: u64, probes: u32, ones: u64, confi
     Search { variant, bits, probes, before: 0, ones, level: (1.0 - confidence) / 2.0 }.estimate(value)
 }
 
-/// Inversion of the law of the number of set bits, for a filter to which items are added.
+/// The inversion of the law of the number of set bits, for a filter to which items are added.
 pub(super) struct Search {
     pub(super) variant: Variant,
     pub(super) bits: u64,
     pub(super) probes: u32,
     /// The number of bits that were set before the items were added.
     pub(super) before: u64,
-    /// The number of set bits including those of the items.
+    /// The number of set bits, including those of the items.
     pub(super) ones: u64,
-    /// alpha / 2
+    /// The error probability on each side, alpha / 2.
     pub(super) level: f64,
 }
 
-/// For each end, the last number of items that is certainly outside, and the first that is
-/// certainly inside; `None` if nothing is outside.
+/// For each end of the interval, the last number of items that is certainly outside, and the first
+/// that is certainly inside; `None` if nothing is outside.
 struct Bounded {
     /// The lower end is in `lower.0 + 1 ..= lower.1`.
     lower: (u64, u64),
@@ -92,7 +95,8 @@ struct Bounded {
 }
 
 impl Search {
-    /// The number of items, of which `value` is an estimate; they must have set at least one bit.
+    /// Computes the interval for the number of items, of which `value` is the estimate; the items
+    /// must have set at least one bit.
     pub(super) fn estimate(&self, value: Option<f64>) -> Result<ItemsEstimate> {
         let bounded = self.bounded(value)?;
         let (lower, upper, method) = match self.walked(&bounded)? {
@@ -143,9 +147,9 @@ impl Search {
         Ok(Bounds::new(&self.law(items)?)?.tail(tail))
     }
 
-    /// Walks once through all numbers of items, if that is affordable: for a classic filter, and
-    /// for any filter to which items are added. For a standard filter that was empty, contour
-    /// integrals are faster.
+    /// Walks once through all numbers of items, if that is affordable. The walk is used for a
+    /// classic filter, and for any filter to which items are added. For a standard filter that was
+    /// empty, contour integrals are faster.
     fn walked(&self, bounded: &Bounded) -> Result<Option<(u64, Option<u64>)>> {
         let (size, throws) = match self.variant {
             Variant::Classic => (u64::from(self.probes), 1),
@@ -212,11 +216,12 @@ pub(super) fn weaker(a: Method, b: Method) -> Method {
     if rank(b) > rank(a) { b } else { a }
 }
 
-/// Larger numbers of items are not considered.
+/// Numbers of items above this are not considered.
 pub(super) const MOST: u64 = 1 << 62;
 
-/// The first number above `low` for which `reached` holds, given that it does not hold for `low`
-/// and never stops holding. `None` if it is not reached below [`MOST`].
+/// The first number above `low` for which `reached` holds. The condition must not hold for `low`,
+/// and once it holds, it must hold for all larger numbers. `None` if it does not hold for any
+/// number below [`MOST`].
 pub(super) fn first(low: u64, guess: u64, mut reached: impl FnMut(u64) -> Result<bool>) -> Result<Option<u64>> {
     let (mut low, mut high, mut step) = (low, guess.clamp(low + 1, MOST), 1u64);
     while !reached(high)? {

@@ -7,19 +7,20 @@ use crate::occupancy::tails::{Tail, of_stretch};
 use crate::occupancy::thinning::{self, Budget, Precision, too_costly};
 use crate::{Result, Variant, try_bisect};
 
-/// Terms of a walk through the items of a classic filter: some tenths of a second.
+/// The number of terms that a walk through the items of a classic filter may take: some tenths of a
+/// second.
 const WALK_TERMS: f64 = 1e8;
 
-/// The number of items for which `ones` set bits are most likely; the smallest one if there are
-/// several. `None` for a full filter, whose likelihood grows with every item.
+/// The number of items for which `ones` set bits are most likely; if there are several, the
+/// smallest. `None` for a full filter, whose likelihood grows with every item.
 ///
-/// Standard: the likelihood of N throws is proportional to `S(N, ones) / bits^N`, which is
-/// log-concave in N because these Stirling numbers are complete symmetric functions of 1, 2, ..
-/// ones. So its maximum is found by bisection, with contour integrals, in some hundred microseconds
-/// at any size up to 2^53 throws. Classic: by walking through the numbers of items until
-/// `P(X <= ones)`, which only decreases, is below the best likelihood. Burns uses (46) for both the
-/// moments' and the likelihood's estimate; they differ by some thousandths of an item, and by more
-/// in small filters.
+/// For the standard filter, the likelihood of N throws is proportional to `S(N, ones) / bits^N`,
+/// which is log-concave in N because these Stirling numbers are complete symmetric functions of 1,
+/// 2, .. ones. So its maximum is found by bisection, with contour integrals, in some hundred
+/// microseconds at any size up to 2^53 throws. For the classic filter, it is found by walking
+/// through the numbers of items until `P(X <= ones)`, which only decreases, is below the best
+/// likelihood. Burns uses (46) both for the estimate by moments and for the one by likelihood; they
+/// differ by some thousandths of an item, and by more in small filters.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_by_likelihood};
@@ -28,7 +29,7 @@ const WALK_TERMS: f64 = 1e8;
 /// ```
 ///
 /// # Errors
-/// As for [`super::items_by_moments`]; also [`crate::Error::LawTooCostly`] for large classic
+/// The errors of [`super::items_by_moments`]; or [`crate::Error::LawTooCostly`] for large classic
 /// filters, whose likelihood has no fast form.
 pub fn items_by_likelihood(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<u64>> {
     let _work = work::begin();

@@ -1,5 +1,5 @@
-//! What the number of set bits implies: the number of items, of bits, and of keys that were looked
-//! up.
+//! What follows from the number of set bits: the number of items, of bits, and of keys that were
+//! looked up.
 
 mod beyond;
 #[cfg(feature = "study")]
@@ -28,7 +28,7 @@ use crate::{Result, Variant};
 /// The method-of-moments estimate of the number of distinct items in a standard filter with `ones`
 /// set bits: `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`, which inverts the mean fill (Burns 46,
 /// corrected for the standard filter). `None` for a full filter, because any sufficiently large
-/// number of items fills it.
+/// number of items would fill it.
 #[must_use]
 pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
     if ones >= bits {
@@ -39,11 +39,12 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
     Some((libm::log1p(-(ones as f64) / m) / (f64::from(probes) * libm::log1p(-1.0 / m))).max(0.0))
 }
 
-/// The method-of-moments estimate for both unsliced variants: the (real) number of items whose mean
-/// fill is `ones`.
+/// The method-of-moments estimate for both unsliced variants: the (real) number of items that would
+/// set `ones` bits on average.
 ///
-/// Standard: [`items_from_ones`]. Classic: `ln(1 - ones/bits) / ln(1 - probes/bits)`, Burns (46).
-/// `None` for a full filter, and for a classic filter in which one item sets all bits.
+/// For the standard filter, it is [`items_from_ones`]. For the classic filter, it is
+/// `ln(1 - ones/bits) / ln(1 - probes/bits)`, Burns (46). `None` for a full filter, and for a
+/// classic filter in which one item sets all bits.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_by_moments};
@@ -54,8 +55,8 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
 ///
 /// # Errors
 /// Parameters are out of range; the filter is partitioned, so that each slice has its own count; or
-/// no number of items can give `ones` set bits: it exceeds `bits`, or, in a classic filter, is
-/// above 0 but below `probes`.
+/// no number of items can give `ones` set bits, because `ones` exceeds `bits`, or, in a classic
+/// filter, is above 0 but below `probes`.
 pub fn items_by_moments(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<f64>> {
     let _work = work::begin();
     check(variant, bits, probes, ones)?;
@@ -72,7 +73,7 @@ pub fn items_by_moments(variant: Variant, bits: u64, probes: u32, ones: u64) -> 
     })
 }
 
-/// Whether some number of items can leave this many set bits.
+/// Checks that some number of items can set exactly this many bits.
 fn check(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<()> {
     variant.check(bits, probes)?;
     if variant == Variant::Partitioned {

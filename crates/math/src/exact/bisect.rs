@@ -3,9 +3,10 @@
 use core::convert::Infallible;
 use core::ops::RangeInclusive;
 
-/// The smallest number in a range for which `reached` holds, given that it holds for the last one
-/// and that it never stops holding. `reached` is not called for the last one. Takes about `log2` of
-/// the range's length calls; an empty range gives its end.
+/// The smallest number in a range for which `reached` holds. The condition must hold for the last
+/// number, and once it holds, it must hold for all larger ones. `reached` is not called for the
+/// last number. The number of calls is about `log2` of the range's length; for an empty range, the
+/// result is its end.
 ///
 /// ```
 /// assert_eq!(truebloom_math::bisect(0..=100, |x| x * x >= 50), 8);
@@ -16,10 +17,10 @@ pub fn bisect(range: RangeInclusive<u64>, mut reached: impl FnMut(u64) -> bool) 
     }
 }
 
-/// The same for a `reached` that may fail.
+/// Like [`bisect`], for a `reached` that may fail.
 ///
 /// # Errors
-/// The first failure of `reached`.
+/// The first error of `reached`.
 pub fn try_bisect<E>(range: RangeInclusive<u64>, mut reached: impl FnMut(u64) -> Result<bool, E>) -> Result<u64, E> {
     let (mut low, mut high) = range.into_inner();
     while low < high {
@@ -29,11 +30,20 @@ pub fn try_bisect<E>(range: RangeInclusive<u64>, mut reached: impl FnMut(u64) ->
     Ok(high)
 }
 
-/// Approximately the smallest number between two for which `reached` holds, for numbers too large
-/// to be counted: the result is within a half, or a relative 1e-13. Returns the last numbers for
-/// which it did not hold and did hold.
+/// Finds approximately the smallest number between two for which `reached` holds, for numbers too
+/// large to be counted: the result is within a half, or a relative 1e-13. Returns the last numbers
+/// for which it did not hold and for which it did.
 pub(crate) fn bisect_sizes(mut low: f64, mut high: f64, reached: impl Fn(f64) -> bool) -> (f64, f64) {
     while high - low > 0.5 && high / low.max(1.0) > 1.0 + 1e-13 {
+        let middle = low + (high - low) / 2.0;
+        if reached(middle) { high = middle } else { low = middle }
+    }
+    (low, high)
+}
+
+/// The same for real numbers, to the given number of binary digits of their distance.
+pub(crate) fn bisect_reals(mut low: f64, mut high: f64, digits: u32, mut reached: impl FnMut(f64) -> bool) -> (f64, f64) {
+    for _ in 0..digits {
         let middle = low + (high - low) / 2.0;
         if reached(middle) { high = middle } else { low = middle }
     }
@@ -55,5 +65,12 @@ mod tests {
         }
         assert_eq!(bisect(7..=7, |_| unreachable!("the last one is not asked")), 7);
         assert_eq!(try_bisect(0..=9, Err::<bool, u64>), Err(4));
+    }
+
+    #[test]
+    fn roots_of_reals() {
+        let (low, high) = bisect_reals(0.0, 2.0, 60, |x| x * x >= 2.0);
+        assert!(low <= core::f64::consts::SQRT_2 && high >= core::f64::consts::SQRT_2 && high - low < 1e-15);
+        assert_eq!(bisect_reals(-8.0, 8.0, 4, |x| x >= 3.0), (2.0, 3.0));
     }
 }

@@ -1,5 +1,5 @@
-//! Numbers computed from proven numbers: powers, products and differences, whose ends are rounded
-//! outward.
+//! Numbers computed from other proven numbers: powers, products and differences, whose ends are
+//! rounded outward.
 
 use crate::Result;
 use crate::exact::dyadic::Dyadic;

@@ -1,16 +1,16 @@
 //! Double-word arithmetic: pairs of `f64` that carry 106 bits.
 //!
-//! Sums of large logarithms and long positive recurrences lose a digit or more to plain `f64`; here
-//! they keep thirty. The error bounds are those of Joldes, Muller and Popescu, "Tight and rigorous
-//! error bounds for basic building blocks of double-word arithmetic" (ACM Transactions on
-//! Mathematical Software 44, 2017): relative errors of at most 2^-102 per operation, if nothing
-//! underflows. With u = 2^-53, a sum is their Algorithm 6 (slightly more than 3 u^2, even if the
-//! terms cancel), and a product their Algorithm 10 (7 u^2). A quotient is long division: the first
-//! remainder has the error of a product of the dividend's size (7 u^2), the sum at the end adds 3
-//! u^2, and the later remainders are smaller by 2^-52; this makes 11 u^2 in total. 2^-102 is 16
-//! u^2.
+//! Sums of large logarithms and long recurrences of positive terms lose a digit or more in plain
+//! `f64`; here they keep thirty digits. The error bounds are those of Joldes, Muller and Popescu,
+//! "Tight and rigorous error bounds for basic building blocks of double-word arithmetic" (ACM
+//! Transactions on Mathematical Software 44, 2017): relative errors of at most 2^-102 per
+//! operation, if nothing underflows. Sums use their Algorithm 6, whose relative error is at most
+//! slightly more than 3 u^2 with u = 2^-53, even if the terms cancel. Products use their Algorithm
+//! 10, whose relative error is at most 7 u^2. A quotient is long division. The first remainder has
+//! the error of a product of the dividend's size (7 u^2), the sum at the end adds 3 u^2, and the
+//! later remainders are smaller by 2^-52; the total is 11 u^2. The bound of 2^-102 is 16 u^2.
 
-/// `high + low`, with `low` at most half a unit in the last place of `high`.
+/// The number `high + low`, where `low` is at most half a unit in the last place of `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct DoubleDouble {
     pub(crate) high: f64,
@@ -32,7 +32,7 @@ fn two_sum(a: f64, b: f64) -> DoubleDouble {
     DoubleDouble { high, low: (a - (high - part)) + (b - part) }
 }
 
-/// The halves of a significand (Veltkamp); exact below 2^996.
+/// Splits a significand into two halves (Veltkamp); exact below 2^996.
 #[inline]
 fn split(a: f64) -> (f64, f64) {
     let scaled = 134_217_729.0 * a;
@@ -56,7 +56,7 @@ impl DoubleDouble {
     /// `ln(2 pi) / 2`.
     pub(crate) const HALF_LN_TAU: DoubleDouble = DoubleDouble { high: 0.918_938_533_204_672_8, low: -3.878_294_158_067_241e-17 };
 
-    /// Exact below 2^106.
+    /// The number as a pair; exact below 2^106.
     pub(crate) fn of(x: u128) -> DoubleDouble {
         let high = x as f64;
         // 2^128 as an f64 saturates on the way back; such a number is never asked for.
@@ -100,8 +100,8 @@ impl DoubleDouble {
         quick_sum(first, second).plus(DoubleDouble { high: rest.high / other.high, low: 0.0 })
     }
 
-    /// `e^x`, for `|x|` below 700: reduced by multiples of `ln 2` and nine halvings, then ten terms
-    /// of `e^s - 1`.
+    /// Computes `e^x` for `|x|` below 700: the argument is reduced by multiples of `ln 2` and nine
+    /// halvings, and ten terms of `e^s - 1` are summed.
     pub(crate) fn exp(x: f64) -> DoubleDouble {
         let twos = libm::round(x / core::f64::consts::LN_2);
         let rest = DoubleDouble { high: x, low: 0.0 }.minus(DoubleDouble::LN_2.scaled(twos));
@@ -130,8 +130,8 @@ impl DoubleDouble {
     }
 }
 
-/// `ln n!`, absolute error below 1e-20 plus 2^-100 of the result: exact below 20, then Stirling's
-/// series.
+/// Computes `ln n!` with an absolute error below 1e-20 plus 2^-100 of the result: exactly below 20,
+/// and by Stirling's series from there on.
 pub(crate) fn ln_factorial(n: u64) -> DoubleDouble {
     if n < 20 {
         return DoubleDouble::of((1..=u128::from(n)).product()).ln();

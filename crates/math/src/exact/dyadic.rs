@@ -1,12 +1,12 @@
-//! Non-negative integers times a power of two: the ends of proven brackets, and their
-//! outward-rounded conversions.
+//! Non-negative integers times a power of two. Such numbers are the ends of proven brackets, and
+//! are converted with outward rounding.
 
 use crate::exact::fixed;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// `words 2^exponent`, little-endian; leading zero words allowed.
+/// The number `words 2^exponent`, little-endian; leading zero words are allowed.
 #[derive(Clone, Debug)]
 pub(crate) struct Dyadic {
     pub(crate) words: Vec<u64>,
@@ -18,7 +18,7 @@ impl Dyadic {
         self.words.iter().all(|&word| word == 0)
     }
 
-    /// Bits of the integer part `words`; 0 for zero.
+    /// The number of bits of the integer `words`; 0 for zero.
     pub(crate) fn bit_length(&self) -> i64 {
         match self.words.iter().rposition(|&word| word != 0) {
             Some(top) => 64 * top as i64 + 64 - i64::from(self.words[top].leading_zeros()),
@@ -26,12 +26,13 @@ impl Dyadic {
         }
     }
 
-    /// `floor(log2) + 1`: the value lies in `[2^(magnitude - 1), 2^magnitude)`. Undefined for zero.
+    /// The number `floor(log2) + 1`: the value lies in `[2^(magnitude - 1), 2^magnitude)`. The
+    /// magnitude is undefined for zero.
     pub(crate) fn magnitude(&self) -> i64 {
         self.bit_length() + self.exponent
     }
 
-    /// Bits `low..low + 64` of the integer; `low` may be negative.
+    /// The bits `low..low + 64` of the integer; `low` may be negative.
     fn window(&self, low: i64) -> u64 {
         let word = |index: i64| usize::try_from(index).ok().and_then(|i| self.words.get(i)).copied().unwrap_or(0);
         let (index, shift) = (low.div_euclid(64), low.rem_euclid(64) as u32);
@@ -44,19 +45,21 @@ impl Dyadic {
         self.words[..whole].iter().any(|&word| word != 0) || rest > 0 && self.words[whole] << (64 - rest) != 0
     }
 
-    /// The top `digits` bits as an integer with its exponent, and whether anything below was cut.
+    /// The top `digits` bits as an integer with its exponent, and whether any bit below them was
+    /// set.
     fn leading(&self, digits: i64) -> (u64, i64, bool) {
         let low = self.bit_length() - digits;
         let mask = if digits == 64 { u64::MAX } else { (1 << digits) - 1 };
         (self.window(low) & mask, self.exponent + low, self.has_bits_below(low))
     }
 
-    /// The largest f64 not above the value (0 below the smallest positive f64).
+    /// The largest `f64` that is not above the value (0 if the value is below the smallest positive
+    /// `f64`).
     pub(crate) fn floor(&self) -> f64 {
         self.round(false)
     }
 
-    /// The smallest f64 not below the value.
+    /// The smallest `f64` that is not below the value.
     pub(crate) fn ceil(&self) -> f64 {
         self.round(true)
     }
@@ -81,8 +84,8 @@ impl Dyadic {
     /// The value is `m 2^e`, where `m` in `[1/2, 1)` is truncated to 53 bits (the value exceeds it
     /// by a relative error below 2^-52). `libm::log` is within 1 ulp (the error analysis in its
     /// source, FreeBSD's `e_log.c`), at most 1.2e-16 here. `e` times the high part of ln 2 is exact
-    /// for `|e| < 2^20`; the rest has one rounding of the result and two of numbers below 1. One
-    /// ulp of the result and 8e-16 cover the sum.
+    /// for `|e| < 2^20`; the other terms have one rounding of the result and two of numbers
+    /// below 1. So one ulp of the result and 8e-16 cover the sum.
     pub(crate) fn ln(&self) -> (f64, f64) {
         const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
         const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
@@ -111,7 +114,7 @@ impl Dyadic {
         Dyadic { words, exponent: self.exponent + other.exponent }
     }
 
-    /// The difference, exact; 0 where it would be negative.
+    /// The exact difference; 0 if it would be negative.
     pub(crate) fn minus(&self, other: &Dyadic) -> Dyadic {
         let exponent = self.exponent.min(other.exponent);
         let (mut left, right) = (self.aligned(exponent, false), other.aligned(exponent, false));
@@ -122,7 +125,7 @@ impl Dyadic {
         left
     }
 
-    /// The number with another exponent, rounded down or up if that exponent is larger.
+    /// This number with another exponent, rounded down or up if that exponent is larger.
     pub(crate) fn aligned(&self, exponent: i64, up: bool) -> Dyadic {
         let shift = exponent - self.exponent;
         let length = usize::try_from(((self.bit_length() - shift).max(0) + 63) / 64).unwrap_or(0) + 1;
@@ -133,13 +136,13 @@ impl Dyadic {
         Dyadic { words, exponent }
     }
 
-    /// The number's leading `words` words, rounded down or up.
+    /// The number with only its `words` leading words, rounded down or up.
     pub(crate) fn shortened(&self, words: usize, up: bool) -> Dyadic {
         let excess = self.bit_length() - 64 * words as i64;
         if excess <= 0 { self.clone() } else { self.aligned(self.exponent + excess, up) }
     }
 
-    /// Aligns both to the smaller exponent and compares the integers.
+    /// Compares the integers after both are aligned to the smaller exponent.
     pub(crate) fn compare(&self, other: &Dyadic) -> Ordering {
         let by_zero = other.is_zero().cmp(&self.is_zero());
         if self.is_zero() || other.is_zero() {

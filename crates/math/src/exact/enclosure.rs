@@ -1,4 +1,4 @@
-//! Proven brackets of any width, and the exact decisions that use them.
+//! Proven brackets of any width, and exact decisions by means of them.
 
 use crate::exact::dyadic::Dyadic;
 use crate::exact::fixed;
@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// `lower <= truth <= upper`.
+/// A bracket with `lower <= truth <= upper`.
 #[derive(Clone, Debug)]
 pub(crate) struct Enclosure {
     pub(crate) lower: Dyadic,
@@ -39,8 +39,8 @@ impl Enclosure {
         Enclosure { lower: lower.aligned(exponent, false), upper: upper.aligned(exponent, true) }
     }
 
-    /// The number of bits on which the ends agree: the width is at most `lower 2^-bits`. Negative
-    /// when the lower end is 0.
+    /// The number of leading bits on which the ends agree: the width is at most `lower 2^-bits`.
+    /// The number is negative if the lower end is 0.
     fn relative_bits(&self) -> i64 {
         let mut width = self.upper.clone();
         fixed::subtract(&mut width.words, &self.lower.words);
@@ -115,19 +115,19 @@ pub(crate) struct HashFloor {
     pub(crate) hash_bits: u32,
 }
 
-/// A positive rational number that can be bracketed to any precision.
+/// A positive rational number for which brackets of any precision can be computed.
 pub(crate) trait Enclose {
-    /// Computes the sum with fractions of `limbs` words.
+    /// Computes a bracket with fractions of `limbs` words.
     fn attempt(&self, limbs: usize) -> Result<Enclosure>;
 
-    /// The number of bits that an attempt is expected to need before the result has any relative
+    /// The number of bits that a computation is expected to need before its result has any relative
     /// precision.
     fn bits_needed(&self) -> f64;
 
-    /// The number is a fraction whose denominator is below 2 to this power.
+    /// A number of bits b such that the number is a fraction with a denominator below 2^b.
     fn denominator_bits(&self) -> f64;
 
-    /// An error if computing with fractions of this many bits takes too long.
+    /// Returns an error if computing with fractions of this many bits takes too long.
     fn check_cost(&self, bits: f64) -> Result<()>;
 
     /// A bracket with a relative width of at most `2^-guard`.
@@ -138,16 +138,16 @@ pub(crate) trait Enclose {
         })
     }
 
-    /// The rate as a bracket of `f64`.
+    /// The number as a bracket of `f64`.
     fn fpr(&self) -> Result<Fpr> {
         Ok(Fpr::from_enclosure(&self.enclose(GUARD)?))
     }
 
-    /// Whether the number, plus the hash floor, is at most `rate`; equality passes.
+    /// Whether the number, plus the hash floor, is at most `rate`; equality counts as yes.
     ///
     /// The decision is exact while the product of the denominators is below 2^[`TIE_BITS`]; beyond
-    /// that, two numbers that no bracket of that precision separates count as too large. So a rate
-    /// above the one asked for never passes.
+    /// that, if no bracket of that precision separates the two numbers, the answer is no. So the
+    /// answer is never yes for a number above the rate.
     fn at_most(&self, rate: &Rate, floor: Option<HashFloor>) -> Result<bool> {
         let floor_bits = floor.map_or(0.0, |floor| f64::from(floor.hash_bits));
         let gap = self.denominator_bits() + rate.denominator_bits() as f64 + floor_bits;
@@ -164,15 +164,15 @@ pub(crate) trait Enclose {
     }
 }
 
-/// Relative precision of the answers that are returned as `f64`, which is more than their own 53
-/// bits.
+/// The relative precision of the answers that are returned as `f64`, in bits; it is more than their
+/// own 53 bits.
 pub(crate) const GUARD: u32 = 60;
 
 /// Equality is decided for denominators of up to this many bits.
 const TIE_BITS: f64 = 65_536.0;
 
-/// A bracket with a relative width of at most `2^-guard`, by attempts with fractions of this many
-/// bits and more. It is compiled once for all numbers, like the decisions.
+/// A bracket with a relative width of at most `2^-guard`, computed by attempts with fractions of
+/// this many bits and more. This function is compiled once for all numbers, like the decisions.
 fn narrowed(bits_needed: f64, guard: u32, attempt: &dyn Fn(f64) -> Result<Enclosure>) -> Result<Enclosure> {
     let mut bits = bits_needed + f64::from(guard);
     loop {
@@ -187,9 +187,9 @@ fn narrowed(bits_needed: f64, guard: u32, attempt: &dyn Fn(f64) -> Result<Enclos
     }
 }
 
-/// Calls `ask` with increasing precision. Two rational numbers whose denominators have a product
-/// below 2^gap differ by more than 2^-gap or not at all, and both are at most 1; so if brackets
-/// narrower than that overlap, the numbers are equal.
+/// Calls `ask` with increasing precision until it decides. If the product of their denominators is
+/// below 2^gap, two rational numbers differ by more than 2^-gap or not at all, and both are at
+/// most 1. So if brackets narrower than that overlap, the numbers are equal.
 fn decide(gap: f64, ask: &dyn Fn(u32) -> Result<Option<Ordering>>) -> Result<Option<Ordering>> {
     let last = gap.min(TIE_BITS) as u32 + 3;
     let mut guard = GUARD;
@@ -208,7 +208,7 @@ fn decide(gap: f64, ask: &dyn Fn(u32) -> Result<Option<Ordering>>) -> Result<Opt
 mod tests {
     use super::*;
 
-    /// A number that is a half, or nearly: its brackets always contain a half.
+    /// A number for tests that is a half, or nearly: its brackets always contain a half.
     struct NearlyHalf {
         denominator_bits: f64,
     }

@@ -2,9 +2,9 @@
 //!
 //! A fraction in `[0, 1)` is a little-endian slice of `L` words with the value
 //! `sum words[i] 2^(64 i) / 2^(64 L)`. One *unit* is `2^(-64 L)`. Every operation here rounds down,
-//! by less than one unit unless its documentation says otherwise; so callers count errors in whole
-//! units and need no other argument. A big-integer crate allocates at each operation or fixes the
-//! width at compile time; these few loops do neither, and the tests compare them with such a crate.
+//! by less than one unit unless its documentation says otherwise. So callers only have to count
+//! errors in whole units. A big-integer crate allocates at each operation or fixes the width at
+//! compile time; these few loops do neither, and the tests compare them with such a crate.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -27,7 +27,8 @@ impl Divisor {
         Divisor { normalized, shift, reciprocal }
     }
 
-    /// `(high 2^64 + low) / normalized`: quotient and remainder. `high` must be below `normalized`.
+    /// Divides `high 2^64 + low` by `normalized`, and returns the quotient and the remainder.
+    /// `high` must be below `normalized`.
     #[inline]
     fn divide_step(&self, high: u64, low: u64) -> (u64, u64) {
         let estimate = u128::from(self.reciprocal) * u128::from(high) + (u128::from(high) << 64 | u128::from(low));
@@ -44,8 +45,8 @@ impl Divisor {
         (quotient, remainder)
     }
 
-    /// Divides the integer `top 2^(64 L) + x` in place and drops the remainder. `top` must be below
-    /// the divisor.
+    /// Divides the integer `top 2^(64 L) + x` and drops the remainder; the quotient replaces `x`.
+    /// `top` must be below the divisor.
     pub(crate) fn divide(&self, mut top: u64, x: &mut [u64]) {
         let shift = self.shift;
         for i in (0..x.len()).rev() {
@@ -68,14 +69,14 @@ impl Divisor {
     }
 }
 
-/// `x = floor(x factor / divisor)`. `factor` must be at most the divisor, so that the result is a
-/// fraction again.
+/// Sets `x = floor(x factor / divisor)`. `factor` must be at most the divisor, so that the result
+/// is a fraction again.
 pub(crate) fn scale(x: &mut [u64], factor: u64, divisor: &Divisor) {
     let carry = multiply_word(x, factor);
     divisor.divide(carry, x);
 }
 
-/// `x = x factor` as integers; returns the word that does not fit.
+/// Sets `x = x factor` as integers; returns the word that does not fit.
 pub(crate) fn multiply_word(x: &mut [u64], factor: u64) -> u64 {
     let mut carry = 0;
     for word in x {
@@ -86,13 +87,13 @@ pub(crate) fn multiply_word(x: &mut [u64], factor: u64) -> u64 {
     carry
 }
 
-/// `x = floor(numerator / divisor)` as a fraction. `numerator` must be below the divisor.
+/// Sets `x = floor(numerator / divisor)` as a fraction. `numerator` must be below the divisor.
 pub(crate) fn set_ratio(x: &mut [u64], numerator: u64, divisor: &Divisor) {
     x.fill(0);
     divisor.divide(numerator, x);
 }
 
-/// `x += y` as integers; returns whether it carried out.
+/// Sets `x += y` as integers; returns whether there was a carry at the end.
 pub(crate) fn add(x: &mut [u64], y: &[u64]) -> bool {
     let mut carry = false;
     for (i, word) in x.iter_mut().enumerate() {
@@ -104,7 +105,7 @@ pub(crate) fn add(x: &mut [u64], y: &[u64]) -> bool {
     carry
 }
 
-/// `x -= y` as integers; returns whether it borrowed.
+/// Sets `x -= y` as integers; returns whether there was a borrow at the end.
 pub(crate) fn subtract(x: &mut [u64], y: &[u64]) -> bool {
     let mut borrow = false;
     for (i, word) in x.iter_mut().enumerate() {
@@ -116,7 +117,7 @@ pub(crate) fn subtract(x: &mut [u64], y: &[u64]) -> bool {
     borrow
 }
 
-/// `x = floor(x / 2)`; `carry` is the whole part that an addition left over.
+/// Sets `x = floor(x / 2)`; `carry` is the whole part that is left from an addition.
 pub(crate) fn halve(x: &mut [u64], carry: bool) {
     let mut carry = u64::from(carry) << 63;
     for word in x.iter_mut().rev() {
@@ -131,7 +132,7 @@ pub(crate) fn units(units: u128) -> [u64; 2] {
     [units as u64, (units >> 64) as u64]
 }
 
-/// Room for one double-width product.
+/// Memory for one product of double width.
 pub(crate) struct Product(Vec<u64>);
 
 impl Product {
@@ -139,7 +140,7 @@ impl Product {
         Product(vec![0; 2 * limbs])
     }
 
-    /// `x = floor(x y)`.
+    /// Sets `x = floor(x y)`.
     pub(crate) fn multiply(&mut self, x: &mut [u64], y: &[u64]) {
         match x.len() {
             2 => multiply_fixed::<2>(x, y),
@@ -152,7 +153,7 @@ impl Product {
         }
     }
 
-    /// `x = floor(x^2)`.
+    /// Sets `x = floor(x^2)`.
     pub(crate) fn square(&mut self, x: &mut [u64]) {
         match x.len() {
             2 => square_fixed::<2>(x),
@@ -165,7 +166,7 @@ impl Product {
         }
     }
 
-    /// `x = base^exponent`, for an exponent of at least 1, left to right.
+    /// Sets `x = base^exponent`, for an exponent of at least 1, left to right.
     ///
     /// If `base` is at most `b` units below the true base, the result is at most
     /// `(b + 1) exponent - 1` units below the true power. Squaring doubles the error and truncates
@@ -181,14 +182,15 @@ impl Product {
         }
     }
 
-    /// `mean = (1 + base + .. + base^(count - 1)) / count` and `power = base^count`, for a count
-    /// from 1 to 2^62, left to right.
+    /// Sets `mean = (1 + base + .. + base^(count - 1)) / count` and `power = base^count`, for a
+    /// count from 1 to 2^62, left to right.
     ///
     /// If `base` is at most `b` units below the true base, with `b` at least 1, the mean is at most
-    /// `(b + 1) count` units below the true one. It starts as `1 - 2^-B`. The mean of twice as many
-    /// terms, `mean (1 + power) / 2`, has half of the errors `(b+1) c` twice and `(b+1) c - 1`
-    /// once, plus one for the product and one for halving: at most `1.5 (b+1) c + 1`. The mean of
-    /// one more term, `c/(c+1) mean + 1/(c+1) power`, has at most `(b+1) c` and two truncations.
+    /// `(b + 1) count` units below the true mean. The mean starts as `1 - 2^-B`. To double the
+    /// number of terms, the mean becomes `mean (1 + power) / 2`. Its errors are half of `(b+1) c`
+    /// twice and of `(b+1) c - 1` once, plus one for the product and one for halving: at most
+    /// `1.5 (b+1) c + 1`. To add one term, the mean becomes `c/(c+1) mean + 1/(c+1) power`, whose
+    /// error is at most `(b+1) c` and two truncations.
     pub(crate) fn mean_of_powers(&mut self, mean: &mut [u64], power: &mut [u64], base: &[u64], count: u64) {
         let mut term = vec![0; base.len()];
         mean.fill(u64::MAX);
@@ -212,8 +214,8 @@ impl Product {
     }
 }
 
-/// The same product for a width known at compile time: usual parameters need two to four words, and
-/// the unrolled loops take half the time.
+/// The same as `multiply` for a width that is known at compile time: usual parameters need two to
+/// four words, and the unrolled loops take half the time.
 #[inline]
 fn multiply_fixed<const L: usize>(x: &mut [u64], y: &[u64]) {
     let (x, y): (&mut [u64; L], &[u64; L]) = (x.try_into().expect("L words"), y.try_into().expect("L words"));
@@ -238,7 +240,7 @@ fn multiply_full(product: &mut [u64], x: &[u64], y: &[u64]) {
     }
 }
 
-/// `product += a y`; returns the carry.
+/// Sets `product += a y`; returns the carry.
 #[inline(always)]
 fn multiply_add(product: &mut [u64], a: u64, y: &[u64]) -> u64 {
     let mut carry = 0;
@@ -282,7 +284,7 @@ mod tests {
         words.iter().rev().fold(BigUint::ZERO, |sum, &word| (sum << 64) + word)
     }
 
-    /// Words that are often all ones or zero, where carries occur.
+    /// Words that are often all ones or zero, because carries occur there.
     fn word() -> impl Strategy<Value = u64> {
         prop_oneof![Just(0), Just(u64::MAX), Just(1), Just(1 << 63), any::<u64>()]
     }

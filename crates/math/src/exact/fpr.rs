@@ -17,7 +17,8 @@ pub enum Method {
     Bound,
     /// The bracket is a confidence interval of a simulation.
     Simulation,
-    /// The named approximation. The ends are only what is proven, which is little or nothing.
+    /// The named approximation. Only the ends of the bracket are proven, and they are wide or even
+    /// trivial.
     Approximation(&'static str),
 }
 
@@ -34,8 +35,8 @@ impl fmt::Display for Method {
 }
 
 /// A false-positive rate as a bracket: `lower <= truth <= upper`, with `value` between them. The
-/// same is given for the natural logarithms, which stay finite if the rate itself is below the
-/// range of `f64`.
+/// struct also has a bracket of the natural logarithm, which stays finite if the rate itself is
+/// below the range of `f64`.
 ///
 /// With [`Method::Exact`], the two ends are at most two `f64` apart (a relative width below 5e-16;
 /// logarithms below 1e-12); for the long run of recycling filters, the relative width is up to
@@ -82,8 +83,9 @@ impl Fpr {
     /// The rate of a full filter.
     pub const ONE: Fpr = Fpr { value: 1.0, lower: 1.0, upper: 1.0, ln: 0.0, ln_lower: 0.0, ln_upper: 0.0, method: Method::Exact };
 
-    /// Accounts for something that may add up to `extra` to the rate, such as the chance of equal
-    /// hashes: the upper ends grow by it, rounded up.
+    /// Adds up to `extra` to the rate, for example the chance of equal hashes: the upper ends grow
+    /// by it, rounded up. Where that moves the upper end by more than the rounding, an exact
+    /// bracket becomes a bound, whose value is its upper end.
     ///
     /// ```
     /// use truebloom_math::Variant;
@@ -106,17 +108,23 @@ impl Fpr {
         };
         self.ln_upper = self.ln_upper.min(0.0);
         // Too little to move the last digit: then the sum is below the next f64.
-        self.upper = (self.upper + extra).next_up().min(1.0);
+        let moved = self.upper + extra;
+        let is_moved = moved > self.upper;
+        self.upper = moved.next_up().min(1.0);
+        if is_moved && self.method == Method::Exact {
+            (self.value, self.ln, self.method) = (self.upper, self.ln_upper, Method::Bound);
+        }
     }
 
-    /// For a rate that was decided, in whole numbers, to be at most `rate`: limits the upper end,
-    /// so that outward rounding does not contradict the decision.
+    /// Limits the upper end to `rate`, for a number that was decided, in whole numbers, to be at
+    /// most `rate`. Otherwise outward rounding could contradict the decision.
     pub(crate) fn cap(&mut self, rate: &Rate) {
-        self.upper = self.upper.min(rate.ceil()).max(self.value);
-        self.ln_upper = self.ln_upper.min(rate.ln_above()).max(self.ln);
+        self.upper = self.upper.min(rate.ceil()).max(self.lower);
+        self.ln_upper = self.ln_upper.min(rate.ln_above()).max(self.ln_lower);
+        (self.value, self.ln) = (self.value.min(self.upper), self.ln.min(self.ln_upper));
     }
 
-    /// Makes a bracket from proven ends between 0 and 1 that may be far apart; the value is the
+    /// Makes a bracket from proven ends between 0 and 1 that may be far apart. The value is the
     /// middle, and the ends of the logarithm are rounded outward.
     #[must_use]
     pub fn bound(lower: f64, upper: f64) -> Fpr {
@@ -128,7 +136,7 @@ impl Fpr {
         Fpr { value, lower, upper, ln: ln(value), ln_lower, ln_upper, method: Method::Bound }
     }
 
-    /// Sets the value to an approximation, as far as the ends allow.
+    /// Sets the value to an approximation, moved between the ends if it is outside.
     pub(crate) fn place(&mut self, value: f64) {
         self.value = value.clamp(self.lower, self.upper);
         self.ln = libm::log(self.value).clamp(self.ln_lower, self.ln_upper);
@@ -142,7 +150,7 @@ impl Fpr {
         Fpr { value: libm::exp(ln), lower: libm::exp(ln_lower), upper: libm::exp(ln_upper), ln, ln_lower, ln_upper, method }
     }
 
-    /// Limits the bracket to what is proven. The method does not change.
+    /// Limits the bracket to a proven one. The method does not change.
     pub(crate) fn within(mut self, known: &Fpr) -> Fpr {
         (self.lower, self.upper) = (self.lower.max(known.lower).min(known.upper), self.upper.min(known.upper).max(known.lower));
         (self.ln_lower, self.ln_upper) =

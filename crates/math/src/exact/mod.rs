@@ -1,5 +1,5 @@
 //! Arithmetic on whole numbers that counts its rounding errors, and what is built on it: brackets,
-//! rates, and the searches that decide by them.
+//! rates, and searches that use them for decisions.
 
 pub(crate) mod bisect;
 pub(crate) mod combine;

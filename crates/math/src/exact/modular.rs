@@ -1,6 +1,6 @@
-//! Arithmetic modulo m, for the laws of two hashes.
+//! Arithmetic modulo m, for the laws of schemes with two hashes.
 
-/// The greatest common divisor; of 0 and x it is x.
+/// The greatest common divisor; that of 0 and x is x.
 #[doc(hidden)]
 #[must_use]
 pub fn gcd(mut a: u64, mut b: u64) -> u64 {
@@ -19,18 +19,18 @@ pub(crate) fn multiply(a: u64, b: u64, m: u64) -> u64 {
     }
 }
 
-/// `a + b mod m`, both below `m`, which is at most 2^62.
+/// `a + b mod m`; both must be below `m`, which is at most 2^62.
 pub(crate) fn add(a: u64, b: u64, m: u64) -> u64 {
     let sum = a + b;
     if sum >= m { sum - m } else { sum }
 }
 
-/// `a - b mod m`, both below `m`.
+/// `a - b mod m`; both must be below `m`.
 pub(crate) fn subtract(a: u64, b: u64, m: u64) -> u64 {
     if a >= b { a - b } else { a + (m - b) }
 }
 
-/// A signed number reduced to `0..m`.
+/// The remainder of a signed number in `0..m`.
 pub(crate) fn reduce(a: i64, m: u64) -> u64 {
     i128::from(a).rem_euclid(i128::from(m)) as u64
 }
@@ -47,12 +47,12 @@ fn inverse(a: u64, m: u64) -> u64 {
     t.rem_euclid(i128::from(m)) as u64
 }
 
-/// All `x` with `a x = c mod m`: none, or `gcd(a, m)` of them at equal distances.
+/// All `x` with `a x = c mod m`: there are none, or `gcd(a, m)` of them at equal distances.
 pub(crate) fn solutions(a: u64, c: u64, m: u64) -> impl Iterator<Item = u64> {
     Solver::new(a, m).solutions(c)
 }
 
-/// Solves `a x = c mod m` for many c.
+/// Solves `a x = c mod m` for many values of c.
 #[derive(Clone, Copy)]
 pub(crate) struct Solver {
     common: u64,
@@ -74,8 +74,8 @@ impl Solver {
     }
 }
 
-/// Euler's totient function, by trial division up to the square root: for small numbers and those
-/// without large prime factors.
+/// Euler's totient function, by trial division up to the square root. It is for small numbers and
+/// those without large prime factors.
 pub(crate) fn totient(n: u64) -> u64 {
     let (mut rest, mut phi, mut p) = (n, n, 2);
     while p * p <= rest {
@@ -90,12 +90,13 @@ pub(crate) fn totient(n: u64) -> u64 {
     if rest > 1 { phi - phi / rest } else { phi }
 }
 
-/// The divisors of `n` up to `limit`, ascending.
+/// The divisors of `n` up to `limit`, in ascending order.
 pub(crate) fn divisors_up_to(n: u64, limit: u64) -> impl Iterator<Item = u64> {
     (1..=limit.min(n)).filter(move |&r| n.is_multiple_of(r))
 }
 
-/// The smallest prime that is at least `n`; `None` above the largest prime of a word, `2^64 - 59`.
+/// The smallest prime that is at least `n`; `None` above `2^64 - 59`, the largest prime that fits a
+/// word.
 ///
 /// ```
 /// use truebloom_math::count_min::next_prime;

@@ -1,7 +1,7 @@
 //! Integer powers in floating point.
 
-/// Computed by squaring, with the same result on every machine, unlike the platform's power
-/// function. The relative error is below the exponent times 2^-52.
+/// The power, computed by squaring; unlike the platform's power function, it has the same result on
+/// every machine. The relative error is below the exponent times 2^-52.
 #[doc(hidden)]
 #[inline]
 #[must_use]

@@ -1,7 +1,7 @@
 //! Random numbers for simulations.
 
-/// Frozen random numbers (Steele, Lea and Flood 2014), which are the same on every machine and in
-/// every version.
+/// A random number generator that never changes (Steele, Lea and Flood 2014): its numbers are the
+/// same on every machine and in every version.
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {

@@ -17,8 +17,8 @@ use core::str::FromStr;
 /// `0.001` are the same number, which is not rounded to an `f64`. Plans compare with this exact
 /// number, so a rate that is equal to it passes.
 ///
-/// It is made from text (`"0.1%".parse()`) or from an `f64`, which stands for the shortest decimal
-/// that rounds to it. It holds 19 significant digits and exponents from -4000.
+/// A `Rate` is made from text (`"0.1%".parse()`), or from an `f64`, which stands for the shortest
+/// decimal that rounds to it. A `Rate` holds 19 significant digits and exponents down to -4000.
 ///
 /// ```
 /// use truebloom_math::Rate;
@@ -30,7 +30,7 @@ use core::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
-    /// `numerator 10^exponent / divisor`
+    /// The numerator of the rate, which is `numerator 10^exponent / divisor`.
     numerator: u64,
     exponent: i32,
     divisor: u64,
@@ -63,7 +63,7 @@ impl Rate {
         Ok(Rate { numerator, exponent, divisor })
     }
 
-    /// `(numerator, exponent, divisor)` of `numerator 10^exponent / divisor`.
+    /// The parts `(numerator, exponent, divisor)` of a rate `numerator 10^exponent / divisor`.
     #[must_use]
     pub fn parts(&self) -> (u64, i32, u64) {
         (self.numerator, self.exponent, self.divisor)
@@ -77,8 +77,8 @@ impl Rate {
         decimal / self.divisor as f64
     }
 
-    /// The rate truncated to a fraction of a power of two, finely enough that a rate which is not
-    /// an `f64` stays above the `f64` below it.
+    /// The rate truncated to a fraction of a power of two. The fraction is precise enough that a
+    /// rate which is not an `f64` stays above the largest `f64` below it.
     fn floored(&self) -> Dyadic {
         let shift = 1074 + self.denominator_bits();
         Dyadic { words: self.floor_shifted(shift), exponent: -(shift as i64) }
@@ -89,20 +89,20 @@ impl Rate {
         self.floored().ceil()
     }
 
-    /// An upper bound on the natural logarithm.
+    /// An upper bound on the natural logarithm of the rate.
     pub(crate) fn ln_above(&self) -> f64 {
         // The cut is below 2^-1074 of the rate or so, far less than the slack of the logarithm.
         self.floored().ln().1
     }
 
-    /// The natural logarithm, rounded.
+    /// The natural logarithm of the rate, rounded.
     #[must_use]
     pub fn ln(&self) -> f64 {
         libm::log(self.numerator as f64 / self.divisor as f64) + f64::from(self.exponent) * core::f64::consts::LN_10
     }
 
-    /// `floor(rate 2^shift)` as little-endian words: a floor of floors is the floor of the
-    /// quotient, so this is exact.
+    /// The number `floor(rate 2^shift)` as little-endian words. A floor of floors is the floor of
+    /// the quotient, so this is exact.
     pub(crate) fn floor_shifted(&self, shift: u64) -> Vec<u64> {
         let mut words = vec![0; shift as usize / 64 + 2];
         words[shift as usize / 64] = self.numerator;
@@ -115,14 +115,14 @@ impl Rate {
         words
     }
 
-    /// The denominator is below 2 to this power.
+    /// A number of bits b such that the denominator is below 2^b.
     pub(crate) fn denominator_bits(&self) -> u64 {
         // log2(10) < 3.33
         u64::from(self.exponent.unsigned_abs()) * 333 / 100 + 1 + u64::from(64 - self.divisor.leading_zeros())
     }
 
-    /// This numerator times the other's denominator, with the same number of words if the two are
-    /// exchanged.
+    /// The numerator of this rate times the other's denominator. If the two rates are exchanged,
+    /// the result has the same number of words.
     fn over(&self, other: &Rate) -> Vec<u64> {
         let mut product = vec![0; (self.denominator_bits() + other.denominator_bits()) as usize / 64 + 3];
         product[0] = self.numerator;
@@ -170,7 +170,7 @@ fn multiplicity(mut number: u64, prime: u64) -> u32 {
 }
 
 impl PartialEq for Rate {
-    /// Compares the numbers, whatever their parts.
+    /// Compares the numbers, whatever parts they are stored as.
     fn eq(&self, other: &Rate) -> bool {
         self.over(other) == other.over(self)
     }
@@ -192,7 +192,8 @@ impl PartialOrd for Rate {
 }
 
 impl Hash for Rate {
-    /// Hashes the first bits of the number, which equal rates share whatever their parts.
+    /// Hashes the first bits of the number, which are equal for equal rates, whatever parts they
+    /// are stored as.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.floor_shifted(128).hash(state);
     }
@@ -201,7 +202,7 @@ impl Hash for Rate {
 impl TryFrom<f32> for Rate {
     type Error = Error;
 
-    /// The shortest decimal that rounds to `rate` in 32 bits.
+    /// Converts to the shortest decimal that rounds to `rate` in 32 bits.
     fn try_from(rate: f32) -> Result<Rate> {
         format!("{rate:e}").parse()
     }
@@ -210,7 +211,7 @@ impl TryFrom<f32> for Rate {
 impl TryFrom<&str> for Rate {
     type Error = Error;
 
-    /// Like [`from_str`](FromStr::from_str): `0.001`, `1e-3`, `0.1%` or `1/1000`.
+    /// Parses a rate as [`from_str`](FromStr::from_str) does: `0.001`, `1e-3`, `0.1%` or `1/1000`.
     fn try_from(text: &str) -> Result<Rate> {
         text.parse()
     }
@@ -219,7 +220,8 @@ impl TryFrom<&str> for Rate {
 impl TryFrom<f64> for Rate {
     type Error = Error;
 
-    /// The shortest decimal that rounds to `rate`: `0.001` means one in a thousand exactly.
+    /// Converts to the shortest decimal that rounds to `rate`: `0.001` means one in a thousand
+    /// exactly.
     fn try_from(rate: f64) -> Result<Rate> {
         format!("{rate:e}").parse()
     }

@@ -1,18 +1,20 @@
-//! How much work one call of the public interface may do.
+//! A limit on the work of one call of the public interface.
 //!
-//! A search computes many rates, each of which may be affordable by itself. So a call that computes
-//! more than one opens an account ([`begin`]), and everything that takes time pays from it
-//! ([`spend`]). Nested calls share the account of the outermost. A payment that exceeds the account
-//! is refused and costs nothing, so that a cheaper method (a bracket, a bound) can still be used.
+//! A search computes many rates, each of which may be affordable on its own. So a call that
+//! computes more than one opens an account ([`begin`]), and every computation that takes time pays
+//! from it ([`spend`]). Nested calls share the account of the outermost. A payment that exceeds the
+//! account is refused before any work is done, so that a cheaper method (a bracket, a bound) can
+//! still be used.
 //!
 //! The account counts steps, not time, so the same arguments have the same answer on every machine.
 
 use crate::{Error, Result};
 
-/// The number of steps per call, in word operations or equivalent work. They take about a second.
+/// The number of steps per call, in word operations or equivalent work. That many steps take about
+/// a second.
 const MOST: u32 = 1_000_000_000;
 
-/// Storage of the account: one for each thread.
+/// The storage of the account: one account for each thread.
 #[cfg(any(test, feature = "std"))]
 mod account {
     use core::cell::Cell;
@@ -41,9 +43,9 @@ mod account {
     }
 }
 
-/// Storage of the account without `std`, and so without threads: a single one. If several threads
-/// compute at the same time, their calls count as nested: some may be refused or get a wider
-/// bracket, but no answer is wrong.
+/// The storage of the account without `std`, and so without threads: a single account. If several
+/// threads compute at the same time, their calls count as nested: some may be refused or get a
+/// wider bracket, but no answer is wrong.
 #[cfg(not(any(test, feature = "std")))]
 mod account {
     use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -74,7 +76,7 @@ mod account {
     }
 }
 
-/// An open account, until it is dropped.
+/// An open account; dropping it closes the account.
 pub(crate) struct Work(());
 
 /// Opens an account, or shares the open one.
@@ -87,7 +89,8 @@ pub(crate) fn begin() -> Work {
 }
 
 /// Counts the work of several calls as one call, so that together they take at most about a second.
-/// What cannot be paid is an error, [`Error::TooLong`]; calls that have a cheaper method use that.
+/// A computation that cannot be paid for is an error, [`Error::TooLong`]; calls that have a cheaper
+/// method use that instead.
 ///
 /// ```
 /// use truebloom_math::{Variant, as_one_call};
@@ -105,8 +108,8 @@ impl Drop for Work {
     }
 }
 
-/// Pays this many steps for `what`. An error if fewer are left; without an open account every
-/// payment succeeds.
+/// Pays `steps` steps; `what` names the work in the error. Returns an error if fewer steps are
+/// left. Without an open account every payment succeeds.
 pub(crate) fn spend(what: &'static str, steps: f64) -> Result<()> {
     if account::calls() == 0 {
         return Ok(());
@@ -120,7 +123,7 @@ pub(crate) fn spend(what: &'static str, steps: f64) -> Result<()> {
     Err(Error::TooLong { what, steps: total, allowed: f64::from(MOST) })
 }
 
-/// Whether more than a third of the account is spent: then a search should end with what it has
+/// Whether more than a third of the account is spent. A search should then end with what it has
 /// found, because computing the numbers of its result may take the rest.
 pub(crate) fn is_third_spent() -> bool {
     account::calls() > 0 && account::spent() > MOST / 3

@@ -11,14 +11,14 @@ use alloc::string::ToString;
 impl Blocked {
     /// The rate of one filter: the mean of the rates of its blocks. `blocks_with[x]` is the number
     /// of blocks with x set bits, for x from 0 to [`block_bits`](Self::block_bits). `None` for
-    /// split blocks, whose number of set bits does not determine their rate.
+    /// split blocks, because their number of set bits does not determine their rate.
     ///
     /// The result is exact: a query's block is uniform whatever the filter holds, so the mean is
-    /// the rate, and every step of the sum is rounded outwards (a relative width below 1e-12).
+    /// the rate, and every step of the sum is rounded outwards (the relative width is below 1e-12).
     /// Takes some hundred microseconds.
     ///
     /// # Errors
-    /// There is a wrong number of counts, or the counts do not add up to the number of blocks.
+    /// `blocks_with` has a wrong length, or its counts do not add up to the number of blocks.
     pub fn fpr_at_block_fills(&self, blocks_with: &[u64]) -> Result<Option<Fpr>> {
         let block_bits = self.block_bits();
         if blocks_with.len() as u64 != block_bits + 1 {

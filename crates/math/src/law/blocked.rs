@@ -14,25 +14,26 @@ use alloc::{format, vec};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InBlock {
-    /// k independent positions, repeats allowed.
+    /// The probes are k independent positions; repeats are allowed.
     Independent,
-    /// k distinct positions: clearly better at sizes as small as a block.
+    /// The probes are k distinct positions. At sizes as small as a block, this is clearly better
+    /// than repeats.
     Distinct,
-    /// One position in each word of the block; k is the number of words in it.
+    /// Each word of the block has one position; k is the number of words in the block.
     Split {
         /// The number of bits in a word: 32 in the split blocks of Parquet and Impala.
         word_bits: u64,
     },
 }
 
-/// The law of `bits / block_bits` blocks: an item's block is uniform, and all its k positions are
-/// in that block.
+/// The law of blocked filters with `bits / block_bits` blocks: each item chooses a block uniformly,
+/// and all its k positions are in that block.
 ///
-/// A query's block holds a binomially distributed number `L` of the items, so the rate is
-/// `E[f(L)]`, where `f` is the rate within a block. The usual shortcut, which uses the mean number
-/// of set bits (Putze, Sanders and Singler), is too low. Because `f(L)` is a sum of powers `a_j^L`,
-/// and `E[a^L] = (1 - (1 - a)/B)^n` for B blocks, the mixture is one alternating sum in whole
-/// numbers and is computed exactly, without truncation.
+/// The block of a query holds a binomially distributed number `L` of the items, so the rate is
+/// `E[f(L)]`, where `f` is the rate within a block. The usual shortcut, which puts the mean number
+/// of set bits into the formula (Putze, Sanders and Singler), gives a rate that is too low. Because
+/// `f(L)` is a sum of powers `a_j^L`, and `E[a^L] = (1 - (1 - a)/B)^n` for B blocks, the mixture is
+/// one alternating sum in whole numbers. This mixture is computed exactly, without truncation.
 ///
 /// The number of set bits alone does not determine the rate, and it is not a sum of independent
 /// bits.
@@ -54,8 +55,8 @@ impl Blocked {
     ///
     /// # Errors
     /// Bits or probes are out of range; `bits` is not a multiple of `block_bits`; or the probes do
-    /// not fit in the block: at most `block_bits` distinct ones, and exactly one per word of split
-    /// blocks.
+    /// not fit in the block, which allows at most `block_bits` distinct probes, and in split blocks
+    /// exactly one per word.
     pub fn new(bits: u64, block_bits: u64, in_block: InBlock, probes: u32) -> Result<Blocked> {
         check_bits(bits)?;
         if block_bits == 0 {
@@ -84,7 +85,7 @@ impl Blocked {
         self.in_block
     }
 
-    /// The expected rate as a number for exact decisions.
+    /// The expected rate as a number that can be compared exactly.
     pub(crate) fn expected(&self, items: u64) -> Inclusion {
         self.inclusion(items, When::After)
     }
@@ -101,8 +102,8 @@ impl Blocked {
         Mixture { positions: Positions::Draws(2 * self.probes), filters: vec![self.inclusion(items, When::After)] }
     }
 
-    /// The mean product of the rates in two different blocks, of which there are at least 2.
-    /// `items` is at least 1.
+    /// The mean product of the rates in two different blocks; there are at least 2 blocks. `items`
+    /// is at least 1.
     pub(crate) fn two_blocks(&self, items: u64) -> TwoBlocks {
         TwoBlocks(self.inclusion(items, When::After))
     }
@@ -166,12 +167,13 @@ impl Law for Blocked {
         self.expected(items).at_most(rate, Some(HashFloor { items, hash_bits }))
     }
 
-    /// `None`, because the same fill has different rates, depending on the loads of the blocks.
+    /// Always `None`, because the same fill has different rates, depending on the loads of the
+    /// blocks.
     fn fpr_at_fill(&self, _: &[u64]) -> Result<Option<Fpr>> {
         Ok(None)
     }
 
-    /// `None`, because the bits of a block depend on its load.
+    /// Always `None`, because the bits of a block depend on its load.
     fn fill(&self, _: u64) -> Result<Option<Fill>> {
         Ok(None)
     }

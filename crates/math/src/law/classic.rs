@@ -7,8 +7,8 @@ use super::{Law, Variant};
 use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 
-/// The law of k distinct positions, as proposed by Bloom in 1970: Burns (60), Grandi (16). Its rate
-/// is slightly below the standard filter's near the best k.
+/// The law of k distinct positions, as proposed by Bloom in 1970: Burns (60), Grandi (16). Near the
+/// best k, its rate is slightly below the standard filter's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classic {
     bits: u64,
@@ -44,7 +44,7 @@ impl Law for Classic {
         Variant::Classic.meets(self.bits, items, self.probes, rate, Some(hash_bits))
     }
 
-    /// `C(ones, k) / C(bits, k)`, exact.
+    /// The rate `C(ones, k) / C(bits, k)`, computed exactly.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         let ones = single_count(ones, self.bits)?;
         let ratio = |i: u64| (ones.saturating_sub(i), self.bits - i);

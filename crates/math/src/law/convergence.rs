@@ -1,10 +1,12 @@
 //! How fast the rates of two-hash schemes approach the rate of independent positions, and how close
-//! one filter's rate is to its mean: Kirsch and Mitzenmacher, *Building a Better Bloom Filter*,
-//! sections 4 to 7, with corrections to wrong theorems (`docs/ERRATA.md`, K1 to K18).
+//! one filter's rate is to its mean. The source is Kirsch and Mitzenmacher, *Building a Better
+//! Bloom Filter*, sections 4 to 7; `docs/ERRATA.md`, K1 to K18, corrects the theorems that are
+//! wrong.
 //!
-//! Loads are c bits per item, `y = e^(-k/c)` is the share of empty bits in the limit, and
-//! `q = 1 - y`; the rate then tends to `q^k` for every scheme. The coefficients of 1/n are limits,
-//! not brackets: use a [`crate::Law`] for the rate of a given filter.
+//! The load is c bits per item, `y = e^(-k/c)` is the share of empty bits in the limit, and
+//! `q = 1 - y`; the rate then converges to `q^k` for every scheme. The coefficients of 1/n are
+//! asymptotic (for large n); they are not proven lower and upper bounds. For the rate of a given
+//! filter, use a [`crate::Law`].
 
 use crate::exact::modular::gcd;
 use crate::law::Double;
@@ -20,7 +22,7 @@ pub const LARGE_POWER_OF_TWO: u64 = 1 << 61;
 /// A number of positions, and how many pairs of hashes hit exactly that many.
 pub(crate) type Hit = (u32, f64);
 
-/// `(1 - e^(-k/c))^k`, the limit of all schemes (Theorems 5.1 and 5.2).
+/// The limit of the rate for all schemes (Theorems 5.1 and 5.2), `(1 - e^(-k/c))^k`.
 #[must_use]
 pub fn limit_rate(bits_per_item: f64, probes: u32) -> f64 {
     libm::pow(Load::new(bits_per_item, probes).full, f64::from(probes))
@@ -40,22 +42,22 @@ impl Load {
         Load { c, k, empty: libm::exp(-k / c), full: -libm::expm1(-k / c) }
     }
 
-    /// `q^(k - taken)`.
+    /// The power `q^(k - taken)`.
     fn power(&self, taken: f64) -> f64 {
         libm::pow(self.full, self.k - taken)
     }
 
-    /// The second-order term of `(1 - x/n)^n`, summed over the query's positions: Theorem 6.1 omits
-    /// it, up to a factor.
+    /// The second-order term of `(1 - x/n)^n`, summed over the query's positions. Theorem 6.1 omits
+    /// this term, which is given here up to a factor.
     fn curvature(&self) -> f64 {
         // k (k-1) is 0 where the power is not defined at q = 0.
         self.k * (self.k - 1.0) * self.empty * self.empty * self.power(2.0) - self.k * self.empty * self.power(1.0)
     }
 }
 
-/// The coefficient of 1/n, from what distinguishes schemes: queries with fewer positions
-/// `(positions, how many of m)`, positions that items lose `sum over b of k - positions`, and pairs
-/// that hit several positions of a query.
+/// The coefficient of 1/n, from the three things in which schemes differ: queries with fewer
+/// positions `(positions, how many of m)`, positions that items lose `sum over b of k - positions`,
+/// and pairs that hit several positions of a query.
 ///
 /// `const = (1/c) sum (q^r - q^k) + (1/c^2) [ -lost k y q^(k-1) + sum (q^(k-s) - q^k - s y
 /// q^(k-1)) - (k^2/2) curvature ]`. This is the expansion of inclusion and exclusion to order 1/n;
@@ -79,8 +81,9 @@ pub fn standard_constant(bits_per_item: f64, probes: u32) -> f64 {
 }
 
 /// The coefficient of 1/n for the partition scheme, if slices have a prime number of bits
-/// (otherwise see [`slices_constant`]): `(k^2/c^2) (1 - P(B=0) - P(B=1)/2 - P(B=2))`, where B, the
-/// number of empty bits among k, is binomial with probability y.
+/// (otherwise see [`slices_constant`]). The coefficient is
+/// `(k^2/c^2) (1 - P(B=0) - P(B=1)/2 - P(B=2))`, where B, the number of empty bits among k, is
+/// binomial with probability y.
 #[must_use]
 pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
@@ -90,12 +93,13 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
     load.k * load.k / (load.c * load.c) * (1.0 - none - one / 2.0 - two)
 }
 
-/// The same for slices of any number of bits. Only divisors r below the number of probes matter:
-/// items whose second hash has such an order meet several positions of a query at once, namely
-/// those of one residue class modulo r. `(k^2/c^2) [ sum over r of phi(r) (sum over classes A
-/// (q^(k-|A|) - q^k) - k y q^(k-1)) - curvature / 2 ]`.
+/// Like [`partition_constant`], for slices of any number of bits. Only divisors r below the number
+/// of probes matter: items whose second hash has such an order hit several positions of a query at
+/// once, namely those of one residue class modulo r. `(k^2/c^2) [ sum over r of phi(r) (sum over
+/// classes A (q^(k-|A|) - q^k) - k y q^(k-1)) - curvature / 2 ]`.
 ///
-/// A prime has only the divisor 1, and gives [`partition_constant`]. Takes `k^2` steps.
+/// A prime has only the divisor 1, for which the result is [`partition_constant`]. Takes `k^2`
+/// steps.
 ///
 /// ```
 /// use truebloom_math::convergence::{partition_constant, slices_constant};
@@ -121,16 +125,16 @@ fn totient(n: u32) -> u32 {
     (1..=n).filter(|&i| gcd(i.into(), n.into()) == 1).count() as u32
 }
 
-/// `2^(-c ln 2)`, about `0.6185^c`: the limit with the best number of probes, `c ln 2`, if it could
-/// be fractional (Kirsch and Mitzenmacher, section 2). It is a lower bound on [`limit_rate`] over
-/// all probes.
+/// The limit of the rate with the best number of probes, `c ln 2`, if it could be fractional:
+/// `2^(-c ln 2)`, about `0.6185^c` (Kirsch and Mitzenmacher, section 2). This value is a lower
+/// bound on [`limit_rate`] over all probes.
 #[must_use]
 pub fn best_limit_rate(bits_per_item: f64) -> f64 {
     libm::exp2(-bits_per_item * core::f64::consts::LN_2)
 }
 
-/// What Theorem 6.1 gives instead, as printed: it is wrong by the curvature (erratum K1). It is
-/// kept to show the error.
+/// The coefficient according to Theorem 6.1 as printed, which is wrong by the curvature (erratum
+/// K1). It is here to show the error.
 #[must_use]
 pub fn theorem_6_1_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
@@ -138,15 +142,15 @@ pub fn theorem_6_1_printed(bits_per_item: f64, probes: u32) -> f64 {
 }
 
 /// The upper bound of Theorems 6.2 and 6.3 on n times the difference: `k^5 / (2 c^2)`, the bound of
-/// Lemma 6.1 with `k^3 / 2` and `k^5 / 2` pairs of events. No case was found that exceeds it; at
+/// Lemma 6.1 with `k^3 / 2` and `k^5 / 2` pairs of events. No case is known that exceeds it; at
 /// usual loads it is far too high.
 #[must_use]
 pub fn theorem_6_2_upper(bits_per_item: f64, probes: u32) -> f64 {
     libm::pow(f64::from(probes), 5.0) / (2.0 * bits_per_item * bits_per_item)
 }
 
-/// The lower bound of Theorem 6.2 as printed, which is false: see erratum K3. It is kept to show
-/// the error.
+/// The lower bound of Theorem 6.2 as printed. It is false: see erratum K3. It is here to show the
+/// error.
 #[must_use]
 pub fn theorem_6_2_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
@@ -154,8 +158,8 @@ pub fn theorem_6_2_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     load.k * load.k / (load.c * load.c) * (1.0 - pairs)
 }
 
-/// The lower bound of Theorem 6.3 as printed, which is false: see erratum K4. It is kept to show
-/// the error.
+/// The lower bound of Theorem 6.3 as printed. It is false: see erratum K4. It is here to show the
+/// error.
 #[must_use]
 pub fn theorem_6_3_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
@@ -169,14 +173,14 @@ pub fn lemma_6_1_upper(items: u64, pairs_of_events: f64) -> f64 {
     items as f64 * pairs_of_events
 }
 
-/// How nearly offsets satisfy the conditions of Lemma 4.1 at one size: all three numbers, which are
-/// multiplied by n, must tend to 0 as filters grow.
+/// How nearly offsets satisfy the conditions of Lemma 4.1 at one size. All three numbers include a
+/// factor n, and must tend to 0 as filters grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Conditions {
     /// Condition 3: n times the difference between the probability that an item hits a given
-    /// position and `k/m`. It is at most 0, because positions of one item that coincide lose hits
-    /// (erratum K7).
+    /// position and `k/m`. The result is at most 0: an item of which two positions coincide hits
+    /// fewer than k positions (erratum K7).
     pub single: f64,
     /// Condition 4: n times an upper bound on the probability that an item hits two given different
     /// positions.
@@ -186,10 +190,10 @@ pub struct Conditions {
     pub repeat: f64,
 }
 
-/// The conditions of Lemma 4.1 for a law of double hashing with any offsets. In the limit they hold
-/// for all offsets, even random ones; the numbers say how nearly they hold at this size. They do
-/// not rank schemes: squares keep all overlaps by shifts and cubes keep none, although their
-/// numbers are equal (erratum K16).
+/// The conditions of Lemma 4.1 for a law of double hashing with any offsets. In the limit the
+/// conditions hold for all offsets, even random ones; the numbers say how nearly they hold at this
+/// size. The numbers do not rank schemes: squares keep all overlaps by shifts and cubes keep none,
+/// although the numbers are equal (erratum K16).
 #[must_use]
 pub fn conditions(law: &Double, items: u64) -> Conditions {
     let (hits, shared, lost, pairs) = law.collision_counts();
@@ -199,11 +203,13 @@ pub fn conditions(law: &Double, items: u64) -> Conditions {
 }
 
 /// An upper bound on the probability that the rate R of one filter, which is random over seeds,
-/// differs from its mean by more than `distance`: `2 exp(-2 d^2 m^2 / (n k^4))`.
+/// differs from its mean by more than `distance`. The bound is `2 exp(-2 d^2 m^2 / (n k^4))`, where
+/// d is `distance`.
 ///
-/// One item changes R by at most `k^2/m`, because each of its k positions is one of a fresh query's
-/// with probability at most k/m. It holds for double hashing with any offsets, and for the
-/// partition scheme. It is Theorem 7.1 of Kirsch and Mitzenmacher without its bias.
+/// One item changes R by at most `k^2/m`, because each of its k positions is also a position of a
+/// fresh query with probability at most k/m. The bound holds for double hashing with any offsets,
+/// and for the partition scheme. The bound is Theorem 7.1 of Kirsch and Mitzenmacher without its
+/// bias.
 #[must_use]
 pub fn rate_deviation(bits: u64, items: u64, probes: u32, distance: f64) -> f64 {
     let step = f64::from(probes) * f64::from(probes) / bits as f64;
@@ -212,8 +218,9 @@ pub fn rate_deviation(bits: u64, items: u64, probes: u32, distance: f64) -> f64 
 
 /// Theorem 7.1, corrected: a bound on the probability that R differs from the limit p by more than
 /// `distance`. `bias` is `|Pr(F) - p|`, and `delta` is the excess of the probability of a hit over
-/// `lambda / (n k)`; a negative excess counts as 0. It uses `xi = n k delta (2 lambda + n k delta)`
-/// (erratum K6). The result is 1 if the distance does not exceed the bias.
+/// `lambda / (n k)`; a negative excess counts as 0. The theorem uses
+/// `xi = n k delta (2 lambda + n k delta)` (erratum K6). The result is 1 if the distance does not
+/// exceed the bias.
 #[must_use]
 pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, distance: f64) -> f64 {
     let (n, excess) = (items as f64, items as f64 * f64::from(probes) * delta.max(0.0));
@@ -226,16 +233,16 @@ pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, 
 
 /// Theorem 7.2, third part: a bound on the probability, over filters and queries, that the share of
 /// hits among Q fresh keys differs from the limit p by more than `distance`. Half of the distance
-/// is for the queries of one filter (Hoeffding), half for the filter ([`theorem_7_1`]).
+/// is used for the queries of one filter (Hoeffding), and half for the filter ([`theorem_7_1`]).
 #[must_use]
 pub fn theorem_7_2(queries: u64, items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, distance: f64) -> f64 {
     let of_queries = 2.0 * libm::exp(-(queries as f64) * distance * distance / 2.0);
     (of_queries + theorem_7_1(items, probes, lambda, delta, bias, distance / 2.0)).min(1.0)
 }
 
-/// Theorem 7.2, fourth part: the normal density with mean `Q p` and variance `Q p (1-p)` at `hits`,
-/// which is the curve of figure 2. It is an approximation for Q well below n: over filters, the
-/// variance is larger by `Q (Q-1) Var R`.
+/// Theorem 7.2, fourth part: the normal density with mean `Q p` and variance `Q p (1-p)` at `hits`.
+/// This density is the curve of figure 2. The density is an approximation for Q well below n: over
+/// filters, the variance is larger by `Q (Q-1) Var R`.
 #[must_use]
 pub fn hits_normal(queries: u64, rate: f64, hits: f64) -> f64 {
     let (mean, variance) = (queries as f64 * rate, queries as f64 * rate * (1.0 - rate));

@@ -16,11 +16,11 @@ use alloc::vec::Vec;
 pub struct Fill {
     /// The number of bits, m.
     pub bits: u64,
-    /// The expected number of set bits, `m (1 - g_1)`; relative error below 1e-15. See Burns (44),
-    /// Grandi (7) and (13).
+    /// The expected number of set bits, `m (1 - g_1)`; the relative error is below 1e-15. See Burns
+    /// (44), Grandi (7) and (13).
     pub mean: f64,
-    /// Its variance, `m g_1 + m (m-1) g_2 - m^2 g_1^2`; relative error below 1e-15. See Grandi (8)
-    /// and (14); Burns (43) is misprinted.
+    /// The variance of the number of set bits, `m g_1 + m (m-1) g_2 - m^2 g_1^2`; the relative
+    /// error is below 1e-15. See Grandi (8) and (14); Burns (43) is misprinted.
     pub variance: f64,
 }
 
@@ -73,20 +73,21 @@ impl Fill {
         self.bennett(self.mean - ones as f64)
     }
 
-    /// Bennett's bound at this distance from the mean, less the rounding error of the mean.
+    /// Bennett's bound at this distance from the mean, reduced by the rounding error of the mean.
     fn bennett(&self, distance: f64) -> f64 {
         bennett(self.variance, distance - 4.0 * f64::EPSILON * self.mean)
     }
 }
 
-/// `1 - g_1`.
+/// The mean divided by m, `1 - g_1`.
 pub(crate) struct Mean(pub(crate) Inclusion);
 
-/// `g_1 / m + (1 - 1/m) g_2 - g_1^2`: the variance divided by m^2.
+/// The variance divided by m^2: `g_1 / m + (1 - 1/m) g_2 - g_1^2`.
 struct Variance(Inclusion);
 
 impl Variance {
-    /// With one throw, or if an item sets all bits, nothing is random.
+    /// Whether the variance is zero: with one throw, or if an item sets all bits, nothing is
+    /// random.
     fn is_zero(&self) -> bool {
         let law = &self.0;
         match law.placement {
@@ -158,8 +159,8 @@ impl Enclose for Variance {
     }
 }
 
-/// For a filter that is far beyond full, the variance is too small to be worth computing its
-/// digits.
+/// Checks that the moments are affordable. For a filter that is far beyond full, the variance is
+/// too small to be worth computing its digits.
 fn check_moment_cost(law: &Inclusion, bits: f64) -> Result<()> {
     if bits < 1e5 {
         let limbs = bits / 64.0;

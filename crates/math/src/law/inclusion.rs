@@ -1,4 +1,4 @@
-//! The alternating sum that underlies every law of uniform positions, evaluated in whole numbers
+//! The alternating sum on which every law of uniform positions is based, evaluated in whole numbers
 //! with counted errors.
 //!
 //! By inclusion and exclusion over the query's positions that remain empty, a false-positive rate
@@ -11,8 +11,8 @@
 //! where `g_j` is the probability that `j` given bits are all empty, and `c_j` is the expected
 //! number of `j`-subsets of the query's positions: Burns (56) and Grandi (9) regrouped for the
 //! standard filter, Burns (60) and Grandi (16) for the classic one. All `c_j / 2^k` and `g_j` are
-//! fractions; each is computed in steps that round down by less than one unit, so the sum is known
-//! to within a whole number of units. In `f64` the same sum loses every digit at ordinary
+//! fractions. Each fraction is computed in steps that round down by less than one unit, so the sum
+//! is known to within a whole number of units. In `f64` the same sum loses every digit at ordinary
 //! parameters, and so do the recursions of the papers.
 
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -22,23 +22,23 @@ use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The query's positions.
+/// How a query chooses its positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Query {
-    /// `k` independent draws, repeats allowed.
+    /// The query makes `k` independent draws; repeats are allowed.
     Independent,
-    /// `k` distinct positions.
+    /// The query has `k` distinct positions.
     Distinct,
 }
 
 /// How an item sets bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Items {
-    /// `k` independent draws: `g_j = (1 - j/m)^(nk)`.
+    /// An item makes `k` independent draws: `g_j = (1 - j/m)^(nk)`.
     Independent,
-    /// `k` distinct bits: `g_j = (C(m-j, k) / C(m, k))^n`.
+    /// An item sets `k` distinct bits: `g_j = (C(m-j, k) / C(m, k))^n`.
     Distinct,
-    /// All in one of `blocks` blocks of `bits` bits each, which the item chooses:
+    /// An item sets all its bits in one of `blocks` blocks of `bits` bits each, which it chooses:
     /// `g_j = (1 - (1 - a_j) / blocks)^n`, where `a_j` is the probability that an item in this
     /// block leaves `j` given bits of it empty. The average of `a_j^L` over the binomial load `L`
     /// of the query's block is exactly this power, so the mixture over loads needs no sum and no
@@ -49,9 +49,9 @@ pub(crate) enum Items {
 /// The filters of a stream over which the rate is averaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
-    /// Only the one that holds all n items: `z^n`.
+    /// Only the filter that holds all n items: `z^n`.
     After,
-    /// All filters on the way, which hold 0 to n - 1 items, with equal weights:
+    /// All filters before each of the n items, which hold 0 to n - 1 items, with equal weights:
     /// `(z^0 + .. + z^(n-1)) / n`.
     Before,
 }
@@ -59,17 +59,17 @@ pub(crate) enum When {
 /// How an item sets bits within its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InBlock {
-    /// `a_j = (1 - j/m)^k`.
+    /// Independent positions: `a_j = (1 - j/m)^k`.
     Independent,
-    /// `a_j = C(m-j, k) / C(m, k)`.
+    /// Distinct positions: `a_j = C(m-j, k) / C(m, k)`.
     Distinct,
-    /// One bit in each of `k` words with this many bits; the `j` given bits are in different words:
-    /// `a_j = (1 - 1/word_bits)^j`.
+    /// One bit in each of `k` words with this many bits, where the `j` given bits are in different
+    /// words: `a_j = (1 - 1/word_bits)^j`.
     Split { word_bits: u64 },
 }
 
-/// A rate as such a sum; the caller checks the parameters (`items` at least 1, distinct probes at
-/// most `bits`).
+/// A rate as a sum of this form. The caller checks the parameters (`items` at least 1, distinct
+/// probes at most `bits`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inclusion {
     pub(crate) query: Query,
@@ -80,7 +80,7 @@ pub(crate) struct Inclusion {
 }
 
 impl Inclusion {
-    /// The exponent of the power in `g_j`: the number of steps of the chain that empties bits.
+    /// The exponent of the power in `g_j`: the number of steps in which bits may be set.
     fn exponent(&self) -> u128 {
         match self.placement {
             Items::Independent => u128::from(self.items) * u128::from(self.probes),
@@ -89,8 +89,8 @@ impl Inclusion {
     }
 
     /// By how many units a computed `g_j` may be too low (see [`Product::power`]): the base is
-    /// truncated once, or once per factor. In blocks, `a_j` is at most `2k - 1` units too low (a
-    /// power of a base that is truncated once; fewer for the others), and is truncated once more in
+    /// truncated once, or once per factor. In blocks, `a_j` is at most `2k - 1` units too low (it
+    /// is a power of a base that is truncated once, or better), and it is truncated once more in
     /// the division: `2k` in total. A mean of powers has the error of the last of them plus one
     /// unit ([`Product::mean_of_powers`]).
     pub(crate) fn empty_error(&self) -> u128 {
@@ -104,9 +104,9 @@ impl Inclusion {
 
     /// By how many units the whole sum, divided by `2^k`, may be wrong in either direction.
     ///
-    /// All coefficients together: see [`coefficients`]. Each term: the falling factor has an error
-    /// of at most `j`, the power of [`Self::empty_error`], and each of the two products of one,
-    /// because no factor exceeds 1.
+    /// The error of all coefficients together is given at [`coefficients`]. In each term, the
+    /// falling factor has an error of at most `j`, the power has that of [`Self::empty_error`], and
+    /// each of the two products has an error of one, because no factor exceeds 1.
     fn sum_error(&self) -> u128 {
         let k = u128::from(self.probes);
         (k + 2) * (k + 2) + k * (k + self.empty_error() + 2)
@@ -118,7 +118,8 @@ impl Inclusion {
         (k + 2) * (k + 2) + k + self.empty_error() + 2
     }
 
-    /// Calls `visit(j, g_j)` for j = 1, 2, .. `last`, and stops before the first one that is 0.
+    /// Calls `visit(j, g_j)` for j = 1, 2, .. up to `last`, but stops before the first `g_j` that
+    /// is 0.
     pub(crate) fn for_each_empty(&self, last: u32, product: &mut Product, limbs: usize, mut visit: impl FnMut(u64, &[u64], &mut Product)) {
         let (mut power, mut mean, mut bases) = (vec![0; limbs], vec![0; limbs], Bases::new(self, limbs));
         for j in 1..=u64::from(last).min(self.bits) {
@@ -136,8 +137,8 @@ impl Inclusion {
         }
     }
 
-    /// The whole sum divided by `2^k`, in units of `2^-(64 limbs)`; calls `visit` with each of its
-    /// terms, all positive, for j = 0, 1, .., up to the last one that is not 0.
+    /// The whole sum divided by `2^k`, in units of `2^-(64 limbs)`. The function calls `visit` with
+    /// each of its terms, which are all positive, for j = 0, 1, .. up to the last that is not 0.
     pub(crate) fn sum(&self, limbs: usize, mut visit: impl FnMut(&[u64])) -> Vec<u64> {
         let coefficients = self.coefficients(limbs);
         let mut product = Product::new(limbs);
@@ -168,16 +169,16 @@ impl Inclusion {
         sum
     }
 
-    /// `c_j / 2^k`, but for the independent query without the falling factor
+    /// The coefficients `c_j / 2^k`; for the independent query, they lack the falling factor
     /// `m (m-1) .. (m-j+1) / m^j`.
     ///
     /// `c_j` is the expected number of `j`-subsets of the distinct positions among `k` draws. Each
-    /// further draw adds the subsets that it completes, so with `c_j = (falling factor) s_j`:
-    /// `s_j(t+1) = (1 - j/m) s_j(t) + s_(j-1)(t)`, where all terms are positive. Halving at every
-    /// step keeps them below 1 and prevents their rounding errors from doubling: a step passes on
-    /// half of the errors of two neighbours, so the errors of all `s_j` together grow by at most
-    /// one unit for each of its `t + 2` numbers, to less than `(k + 2)^2` units after `k` steps. A
-    /// distinct query is the case without `j/m`: `C(k, j)`.
+    /// further draw adds the subsets that it completes. So with `c_j = (falling factor) s_j`, we
+    /// have `s_j(t+1) = (1 - j/m) s_j(t) + s_(j-1)(t)`, where all terms are positive. Halving at
+    /// every step keeps them below 1 and prevents their rounding errors from doubling. A step
+    /// passes on half of the errors of two neighbours. So the errors of all `s_j` together grow by
+    /// at most one unit for each of its `t + 2` numbers, to less than `(k + 2)^2` units after `k`
+    /// steps. A distinct query is the case without `j/m`: then the coefficient is `C(k, j)`.
     pub(super) fn coefficients(&self, limbs: usize) -> Vec<u64> {
         let k = self.probes as usize;
         let mut all = vec![0; (k + 1) * limbs];
@@ -202,11 +203,11 @@ impl Inclusion {
     }
 }
 
-/// The bases of the powers `g_j`, for j = 1, 2, .. in order: the probability that one item leaves
-/// `j` given bits empty.
+/// The bases of the powers `g_j`, for j = 1, 2, .. in order. A base is the probability that one
+/// item leaves `j` given bits empty.
 pub(super) struct Bases {
     base: Vec<u64>,
-    /// `a_j` of a block, from which the next one may be computed.
+    /// The value `a_j` of a block, from which the next one may be computed.
     inner: Vec<u64>,
     bits: Divisor,
 }
@@ -239,7 +240,8 @@ impl Bases {
         j < law.bits
     }
 
-    /// Sets `inner` to `a_j`; for j = 1, 2, .. in order. It is at most `2k - 1` units too low.
+    /// Sets `inner` to `a_j`; it must be called for j = 1, 2, .. in order. The result is at most
+    /// `2k - 1` units too low.
     pub(super) fn in_block(&mut self, law: &Inclusion, in_block: InBlock, j: u64, product: &mut Product) -> &[u64] {
         let positive = match in_block {
             InBlock::Independent => {
@@ -329,8 +331,9 @@ impl Enclose for Inclusion {
     }
 }
 
-/// `log2` of approximately the largest contribution of one load of a block to a rate: the Poisson
-/// probability of the load times the rate at that load, over loads that double.
+/// The binary logarithm of, approximately, the largest contribution of one load of a block to a
+/// rate: the Poisson probability of the load times the rate at that load. The loads that are tried
+/// double each time.
 fn heaviest_load(items: f64, mean: f64, rate: impl Fn(f64) -> f64) -> f64 {
     let poisson = |load: f64| (load * libm::log(mean) - mean - libm::lgamma(load + 1.0)) / core::f64::consts::LN_2;
     let doubled = (0..64).map(|power| libm::scalbn(1.0, power)).chain([libm::floor(mean).max(1.0)]);

@@ -1,4 +1,4 @@
-//! Tests that brackets are right and not too wide: with so few digits that the counted errors
+//! Tests that brackets are right and not too wide. With so few digits that the counted errors
 //! matter, the truth is inside, uses up much of the allowed error, and would be outside of a
 //! bracket a tenth as wide.
 
@@ -49,8 +49,9 @@ fn empty(law: &Inclusion, j: u64) -> BigRational {
     }
 }
 
-/// `c_j`, computed by adding draws: a subset of `j` positions is among the draws after one more if
-/// it was before, or if the new draw completes it.
+/// The coefficient `c_j`, computed by adding one draw at a time. After a draw, all of a set of `j`
+/// positions have been drawn if they had been drawn before, or if this draw was the last missing
+/// one.
 fn coefficients(law: &Inclusion) -> Vec<BigRational> {
     let k = law.probes as usize;
     let mut c = vec![BigRational::zero(); k + 1];
@@ -83,8 +84,8 @@ fn truth(law: &Inclusion) -> BigRational {
     coefficients(law).into_iter().enumerate().map(signed).sum()
 }
 
-/// Standard, classic and the mixed sum of Burns' lower bound, at odd sizes that leave remainders
-/// everywhere.
+/// Standard, classic and the mixed sum of Burns' lower bound, at odd sizes that leave remainders in
+/// every division.
 fn cases() -> Vec<Inclusion> {
     let mut cases = Vec::new();
     for (query, placement) in
@@ -120,7 +121,7 @@ fn blocked_cases() -> Vec<Inclusion> {
     cases
 }
 
-/// The position of the truth in a bracket: 0 in the middle, 1 at an end.
+/// The position of the true value in a bracket: 0 in the middle, 1 at an end.
 fn used_share(lower: &Dyadic, upper: &Dyadic, truth: &BigRational) -> f64 {
     let (lower, upper) = (rational(lower), rational(upper));
     let middle = (&lower + &upper) / BigInt::from(2);

@@ -1,4 +1,5 @@
-//! The law of a filter that grows: several standard filters, any of which may pass a key.
+//! The law of a filter that grows, which consists of several standard filters; a key passes if any
+//! of them passes it.
 
 use super::{Law, Standard};
 use crate::error::{check_bits, out_of_range};
@@ -15,8 +16,8 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// A layer of this many bits and probes. The limit must be between the probes, so that an item
-    /// fits, and the bits.
+    /// A layer of this many bits and probes. The limit must be at least the number of probes, so
+    /// that an item fits, and at most the number of bits.
     ///
     /// # Errors
     /// Bits, probes or limit are out of range.
@@ -55,23 +56,23 @@ impl Layer {
         Ok(rate.unwrap_or(Fpr::ONE))
     }
 
-    /// A certain upper bound on the rate of the layer.
+    /// A guaranteed upper bound on the rate of the layer.
     ///
     /// # Errors
-    /// Never, for a valid layer.
+    /// Returns no error if the layer is valid.
     pub fn bound(&self) -> Result<Fpr> {
         self.fpr_at_fill(self.limit)
     }
 
-    /// The rate of a layer that one thread filled and closed, whatever keys it holds: it is closed
-    /// when it has no room for `probes` more bits, so its fill is certainly between that and the
-    /// limit. For layers that several threads fill, only the upper end is certain: insertions in
-    /// progress reserve room that they may not need in the end, and so close a layer early. The
-    /// same is true after a merge, because one of two layers with the same number may have been
-    /// open.
+    /// The rate of a layer that one thread filled and closed, whatever keys it holds. A layer is
+    /// closed when `probes` more set bits could exceed its limit, so the number of its set bits is
+    /// above `limit - probes` and at most `limit`. If several threads fill the layers, only the
+    /// upper end is guaranteed: an insertion in progress reserves room that it may not need, and a
+    /// layer may therefore be closed early. The same is true after a merge, because one of two
+    /// layers with the same number may have been open.
     ///
     /// # Errors
-    /// Never, for a valid layer.
+    /// Returns no error if the layer is valid.
     pub fn closed(&self) -> Result<Fpr> {
         let (least, most) = (self.fpr_at_fill(self.limit + 1 - u64::from(self.probes))?, self.bound()?);
         Ok(Fpr::bound(least.lower, most.upper))
@@ -81,15 +82,15 @@ impl Layer {
 /// The law of a filter of [layers](Layer), whose positions are independent of each other.
 ///
 /// A fresh key passes if any layer passes it: `1 - prod (1 - (ones_i / m_i)^k_i)`. (After a merge,
-/// layers with the same number share positions. Together they pass a key at a rate between that of
-/// the worst of them and the sum of their rates, and no rate is exact.) How many items a layer
-/// takes until it is full is random; so the rate at a number of items is only bounded, but the rate
-/// at a fill is exact.
+/// layers with the same number share positions. Together they pass a key at a rate between the
+/// largest of their rates and the sum of them, and no rate is exact.) The number of items that fill
+/// a layer is random. So the rate is only bounded if the number of items is given, and exact if the
+/// numbers of set bits are given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layered {
     layers: Vec<Layer>,
-    /// Positions in neighbouring layers with the same number depend on each other. It is empty if
-    /// no two layers have the same number.
+    /// The numbers of the layers. Positions in neighbouring layers with the same number depend on
+    /// each other. The list is empty if no two layers have the same number.
     numbers: Vec<u64>,
 }
 
@@ -104,7 +105,7 @@ impl Layered {
         Ok(Layered { layers, numbers: Vec::new() })
     }
 
-    /// The law of existing layers with their numbers, which must not decrease; without layers, it
+    /// The law of existing layers with their numbers, which must not decrease. Without layers, it
     /// is the law of a filter that contains nothing.
     #[doc(hidden)]
     #[must_use]
@@ -118,24 +119,24 @@ impl Layered {
         &self.layers
     }
 
-    /// A certain upper bound on the rate: the rate with all layers at their limits.
+    /// A guaranteed upper bound on the rate: the rate with all layers at their limits.
     ///
     /// # Errors
-    /// Never, for valid layers.
+    /// Returns no error if the layers are valid.
     pub fn bound(&self) -> Result<Fpr> {
         self.any(Layer::bound)
     }
 
-    /// The rate when all layers are closed; as for [`Layer::closed`], its lower end is certain only
-    /// without threads and merges.
+    /// The rate when all layers are closed. As for [`Layer::closed`], its lower end is guaranteed
+    /// only if a single thread filled the layers and nothing was merged.
     ///
     /// # Errors
-    /// Never, for valid layers.
+    /// Returns no error if the layers are valid.
     pub fn closed(&self) -> Result<Fpr> {
         self.any(Layer::closed)
     }
 
-    /// The rate of all layers, computed from that of each.
+    /// The rate of all layers, computed from the rate of each.
     fn any(&self, rate: impl Fn(&Layer) -> Result<Fpr>) -> Result<Fpr> {
         Ok(self.join(&self.layers.iter().map(rate).collect::<Result<Vec<Fpr>>>()?))
     }
@@ -153,9 +154,9 @@ impl Layered {
     }
 }
 
-/// The probability that any of several independent events happens: `all + one - all one` for one
-/// after the other. The terms are positive, so the ends lose one ulp per step and are moved outward
-/// by as much.
+/// The probability that at least one of several independent events happens. An event with
+/// probability p changes the probability so far, q, to `q + p (1 - q)`. All terms are positive, so
+/// each rounding moves an end by at most one ulp, and every end is moved outward by as much.
 fn any(rates: impl Iterator<Item = Fpr>) -> Fpr {
     let (mut lower, mut upper, mut all_exact) = (0.0f64, 0.0f64, true);
     for rate in rates {
@@ -171,7 +172,8 @@ fn any(rates: impl Iterator<Item = Fpr>) -> Fpr {
     both
 }
 
-/// Bounds for events with an unknown dependence: at least the most likely one, at most their sum.
+/// Bounds on the probability that any of several events happens, if their dependence is not known:
+/// at least the largest probability, at most the sum.
 fn of_twins(rates: &[Fpr]) -> Fpr {
     if let [one] = rates {
         return *one;
@@ -187,18 +189,18 @@ impl Law for Layered {
         self.layers.iter().map(|layer| layer.bits).sum()
     }
 
-    /// The sum over the layers: the most probes that a query needs, which happens for a key in no
-    /// layer.
+    /// The sum over the layers. The sum is the largest number of probes that a query needs, which
+    /// happens for a key in no layer.
     fn probes(&self) -> u32 {
         self.layers.iter().fold(0, |probes, layer| probes.saturating_add(layer.probes))
     }
 
-    /// Between 0 and the [bound](Self::bound).
+    /// A bracket from 0 to the [bound](Self::bound).
     fn fpr(&self, items: u64) -> Result<Fpr> {
         if items == 0 { Ok(Fpr::ZERO) } else { Ok(Fpr::bound(0.0, self.bound()?.upper)) }
     }
 
-    /// Expects one count per layer.
+    /// `ones` must have one count per layer.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         if ones.len() != self.layers.len() {
             return out_of_range(

@@ -1,21 +1,21 @@
 //! The probability that all positions of a query are set in every one of several independent
 //! filters.
 //!
-//! Given that the query has `d` different positions, the filters are independent, and in each of
-//! them these positions are all set with probability
+//! Let the query have `d` different positions. The filters are independent, and in each of them
+//! these positions are all set with probability
 //!
 //! ```text
 //! L_d = sum over l = 0..d of (-1)^l C(d, l) g_l     (the d-th difference of g at 0)
 //! ```
 //!
 //! where `g_l` is the probability that `l` given bits are empty ([`Inclusion::for_each_empty`]). So
-//! the probability is `sum_d P(D = d) prod_i L_d(i)`, where all terms are positive. This is the
-//! rate of an intersection of filters of disjoint sets (Burns, theorem 13, counts its bits). With
-//! one filter and `2k` draws it is the second moment of the standard filter's own rate, and with
-//! two sets of `k` positions that of the classic filter's. With `d` fixed positions it gives the
-//! ends of Burns' theorem 15.
+//! the probability is `sum_d P(D = d) prod_i L_d(i)`, where all terms are positive. The sum is the
+//! rate of an intersection of filters of disjoint sets (Burns, theorem 13, gives the law of its
+//! bits). With one filter and `2k` draws, it is the second moment of the standard filter's own
+//! rate. With two sets of `k` positions, it is that of the classic filter's rate. With `d` fixed
+//! positions, it gives the ends of Burns' theorem 15.
 //!
-//! Errors are counted in whole units, as in [`super::inclusion`]: differences are exact and only
+//! Errors are counted in whole units, as in [`super::inclusion`]. Differences are exact and only
 //! double the errors of their terms, `2^d` times in total, so the working precision exceeds that of
 //! the answer by as many bits.
 
@@ -38,12 +38,12 @@ pub(crate) enum Positions {
     TwoSets(u32),
 }
 
-/// Such a probability; the caller checks the parameters: at least one filter, each with at least
-/// one item and all with the same number of bits.
+/// A probability of this kind. The caller checks the parameters: at least one filter, each with at
+/// least one item, and all with the same number of bits.
 #[derive(Clone, Debug)]
 pub(crate) struct Mixture {
     pub(crate) positions: Positions,
-    /// How each filter sets its bits; its own query is ignored.
+    /// How each filter sets its bits; the query in it is ignored.
     pub(crate) filters: Vec<Inclusion>,
 }
 
@@ -52,7 +52,7 @@ impl Mixture {
         self.filters[0].bits
     }
 
-    /// The largest number of different positions.
+    /// The largest possible number of different positions.
     fn most(&self) -> u32 {
         let most = match self.positions {
             Positions::Draws(t) => u64::from(t),
@@ -62,23 +62,23 @@ impl Mixture {
         most.min(self.bits()) as u32
     }
 
-    /// How many words of the working precision the doubling of errors uses up.
+    /// The number of words of the working precision that are lost to the doubling of errors.
     fn spent_limbs(&self) -> usize {
         self.most() as usize / 64 + 1
     }
 
-    /// By how many units the whole sum may be wrong in either direction, after those words are
-    /// dropped.
+    /// By how many units the whole sum may be wrong in either direction, after the spent words
+    /// ([`Self::spent_limbs`]) are dropped.
     ///
     /// Every `L_d` is wrong by at most `2^d` times the error of a `g_l`, plus one if it is clamped
-    /// to a fraction. The weights, which together are less than `(most + 2)^2` units too low, and
-    /// the products, one unit each, add less than one unit after the words are dropped, which
-    /// truncates once more.
+    /// to a fraction. The weights are together less than `(most + 2)^2` units too low, and the
+    /// products add one unit each. After the words are dropped, these errors are below one unit,
+    /// and the dropping truncates once more.
     fn error(&self) -> u128 {
         self.filters.iter().map(Inclusion::empty_error).sum::<u128>() + 4
     }
 
-    /// `L_0 .. L_most` of one filter, each as a fraction of `limbs` words.
+    /// The probabilities `L_0 .. L_most` of one filter, each as a fraction of `limbs` words.
     fn all_set(&self, filter: &Inclusion, limbs: usize) -> Vec<Vec<u64>> {
         let most = self.most();
         // One word more for the whole part of g_0 = 1; negative numbers wrap around, which
@@ -104,8 +104,9 @@ impl Mixture {
         all
     }
 
-    /// `P(D = d)` for d = 0 .. most. Both chains conserve probability, so the errors of their steps
-    /// add up: at most two units per number and step, plus one for starting at `1 - 2^-B`.
+    /// The probabilities `P(D = d)` for d = 0 .. most. Both chains conserve probability, so the
+    /// errors of their steps add up: at most two units per number and step, plus one for starting
+    /// at `1 - 2^-B`.
     fn weights(&self, limbs: usize) -> Vec<Vec<u64>> {
         let (bits, most) = (self.bits(), self.most() as usize);
         let mut weights = vec![vec![0; limbs]; most + 1];

@@ -1,4 +1,4 @@
-//! Laws: the probability models that schemes obey.
+//! Laws: the probability models of the schemes.
 //!
 //! A *scheme* turns a hash into positions; its *law* gives the resulting false-positive rate. Every
 //! scheme must have a [`Law`] before it is offered, and the contract test of the filter crate
@@ -54,11 +54,11 @@ use core::str::FromStr;
 use inclusion::{Inclusion, Items, Query};
 use slices::Slices;
 
-/// The law of a filter with given bits and probes.
+/// The probability model of a filter with given bits and probes.
 ///
 /// The trait is sealed: plans, guarantees and verdicts rely on the brackets of a law without
-/// checking them, so only this crate, which proves them, implements it. Also, laws can get new
-/// methods without breaking programs.
+/// checking them, so only this crate, which proves them, implements it. Because the trait is
+/// sealed, it can get new methods without breaking programs.
 ///
 /// ```compile_fail,E0277
 /// use truebloom_math::{Fill, Fpr, Law, Result};
@@ -81,23 +81,23 @@ pub trait Law: sealed::Sealed + Send + Sync {
     fn probes(&self) -> u32;
 
     /// The expected false-positive rate once the filter holds `items` distinct items, over all
-    /// seeds. Its [`Method`](crate::Method) says how well it is known.
+    /// seeds. The rate's [`Method`](crate::Method) says how well it is known.
     ///
     /// # Errors
-    /// Computing the rate takes too much work, which happens only with hundreds of probes.
+    /// Computing the rate would take too much work, which happens only with hundreds of probes.
     fn fpr(&self, items: u64) -> Result<Fpr>;
 
-    /// The expected rate if it is proven, exactly or as a bracket, and otherwise nothing:
-    /// guarantees use this.
+    /// The expected rate if it is proven, exactly or as a bracket; otherwise `None`. Guarantees use
+    /// this.
     ///
     /// # Errors
-    /// As for [`fpr`](Self::fpr).
+    /// The errors of [`fpr`](Self::fpr).
     fn proven(&self, items: u64) -> Result<Option<Fpr>> {
         self.fpr(items).map(Some)
     }
 
     /// The rate of one filter with these numbers of set bits: one count per slice, or a single
-    /// count for an unsliced filter. `None` if the fill does not determine the rate.
+    /// count for a filter without slices. `None` if the fill does not determine the rate.
     ///
     /// # Errors
     /// The number of counts is wrong, or a count exceeds the bits.
@@ -106,16 +106,16 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// The law of the number of set bits after `items` distinct items; `None` if it is not known.
     ///
     /// # Errors
-    /// Computing the mean or the variance takes too much work, which happens only with hundreds of
-    /// probes.
+    /// Computing the mean or the variance would take too much work, which happens only with
+    /// hundreds of probes.
     fn fill(&self, items: u64) -> Result<Option<Fill>>;
 
     /// Whether the expected rate at `items` distinct items, plus the floor of equal hashes, is at
-    /// most `rate`. The three [`Variant`]s decide this exactly, even for equality; by default, the
-    /// bracket's upper end decides.
+    /// most `rate`. The three [`Variant`]s decide this exactly, even if the two are equal; by
+    /// default, the bracket's upper end decides.
     ///
     /// # Errors
-    /// As for [`fpr`](Self::fpr).
+    /// The errors of [`fpr`](Self::fpr).
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let Some(mut fpr) = self.proven(items)? else { return Ok(false) };
         fpr.add_above(hash_floor(items, hash_bits));
@@ -153,12 +153,12 @@ pub(crate) const EQUAL_HASHES: &str = "equal hashes";
 pub struct Floor {
     /// What causes it.
     pub cause: &'static str,
-    /// What it adds to the rate: an upper bound for equal hashes and equal pairs of hashes, and the
-    /// first-order term for other causes.
+    /// What it adds to the rate. The addition is an upper bound for equal hashes and equal pairs of
+    /// hashes, and the first-order term for other causes.
     pub rate: f64,
 }
 
-/// `items / 2^hash_bits`: an upper bound on the rate of keys with equal hashes.
+/// The floor `items / 2^hash_bits`: an upper bound on the rate of keys with equal hashes.
 #[must_use]
 pub fn hash_floor(items: u64, hash_bits: u32) -> f64 {
     // Above 2^53 the conversion may have rounded down.
@@ -181,7 +181,7 @@ impl Variant {
     /// All variants.
     pub const ALL: [Variant; 3] = [Variant::Standard, Variant::Classic, Variant::Partitioned];
 
-    /// The variant's name in the field.
+    /// The usual name of the variant.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -194,8 +194,8 @@ impl Variant {
     /// The law for `bits` and `probes`.
     ///
     /// # Errors
-    /// Parameters are out of range: bits must be from 1 to 2^62, probes from 1 to 100,000, and, if
-    /// positions are distinct or sliced, probes at most bits.
+    /// Parameters are out of range: bits must be from 1 to 2^62 and probes from 1 to 100,000. If
+    /// positions are distinct or sliced, the number of probes must be at most the number of bits.
     pub fn law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
         Ok(match self {
             Variant::Standard => Box::new(Standard::new(bits, probes)?),
@@ -204,7 +204,7 @@ impl Variant {
         })
     }
 
-    /// The largest number of probes that `bits` allow.
+    /// The largest number of probes that are possible with `bits` bits.
     #[must_use]
     pub fn max_probes(self, bits: u64) -> u32 {
         match self {
@@ -213,12 +213,12 @@ impl Variant {
         }
     }
 
-    /// The smallest number of bits that this number of probes allows.
+    /// The smallest number of bits with which this number of probes is possible.
     pub(crate) fn least_bits(self, probes: u32) -> u64 {
         if self == Variant::Standard { 1 } else { u64::from(probes) }
     }
 
-    /// The expected rate as a number for exact decisions. There must be at least one item.
+    /// The expected rate as a number that can be compared exactly. There must be at least one item.
     pub(crate) fn expected(self, bits: u64, items: u64, probes: u32) -> Result<Box<dyn Enclose>> {
         self.check(bits, probes)?;
         if items == 0 {
@@ -234,9 +234,9 @@ impl Variant {
     /// The expected false-positive rate with `items` distinct items in `bits` bits with `probes`
     /// probes.
     ///
-    /// It is exact: proven for all parameters, with ends that are at most two `f64` apart. Takes a
-    /// few microseconds at ordinary parameters, and less than a millisecond up to 64 probes and
-    /// 2^40 bits.
+    /// The result is exact: proven for all parameters, with ends that are at most two `f64` apart.
+    /// Takes a few microseconds at ordinary parameters, and less than a millisecond up to 64 probes
+    /// and 2^40 bits.
     ///
     /// ```
     /// use truebloom_math::Variant;
@@ -247,7 +247,7 @@ impl Variant {
     /// ```
     ///
     /// # Errors
-    /// Parameters are out of range; [`Error::TooCostly`] far beyond ordinary parameters.
+    /// Parameters are out of range; or [`Error::TooCostly`], far beyond ordinary parameters.
     pub fn fpr(self, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
         let _work = work::begin();
         self.check(bits, probes)?;
@@ -263,7 +263,7 @@ impl Variant {
     }
 
     /// Whether the expected rate, plus the floor of equal hashes if a width is given, is at most
-    /// `rate`. The decision is exact, and equality passes.
+    /// `rate`. The decision is exact; equality counts as yes.
     pub(crate) fn meets(self, bits: u64, items: u64, probes: u32, rate: &Rate, hash_bits: Option<u32>) -> Result<bool> {
         if items == 0 {
             return Ok(true);

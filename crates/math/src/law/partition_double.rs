@@ -17,12 +17,13 @@ use alloc::vec::Vec;
 /// The law of the partition scheme (Kirsch and Mitzenmacher, sections 3 and 5.1), for slices of any
 /// size m', prime or not.
 ///
-/// An item meets a query in the slices i with `A + i b = 0 mod m'`, where A and b are the uniform
-/// differences of their hashes: in none, or in a residue class modulo the order r of b, where each
-/// class occurs for `phi(r)` pairs. So a set T of slices remains empty with probability
-/// `(1 - W(T)/m'^2)^n`, where `W(T) = sum over r | m' of phi(r) (classes mod r that meet T)`,
-/// whatever the query. For a prime m' of at least k, only the size of T matters, which gives their
-/// formula of section 3 (erratum K9).
+/// An item hits a query in the slices i with `A + i b = 0 mod m'`, where A and b are the uniform
+/// differences of their hashes. These are either no slices, or a residue class modulo the order r
+/// of b, where each class occurs for `phi(r)` pairs. So a set T of slices remains empty with
+/// probability `(1 - W(T)/m'^2)^n`, where
+/// `W(T) = sum over r | m' of phi(r) (classes mod r that meet T)`, whatever the query. For a prime
+/// m' of at least k, only the size of T matters; this gives the paper's formula of section 3
+/// (erratum K9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionDouble {
     slice_bits: u64,
@@ -39,7 +40,7 @@ impl PartitionDouble {
     /// ```
     ///
     /// # Errors
-    /// The probes, or the bits of all slices together, are out of range.
+    /// The number of probes, or of the bits of all slices together, is out of range.
     pub fn new(slice_bits: u64, probes: u32) -> Result<PartitionDouble> {
         check_probes(probes)?;
         match slice_bits.checked_mul(u64::from(probes)) {
@@ -59,12 +60,13 @@ impl PartitionDouble {
         Pairs { first: self.slice_bits, second: self.slice_bits }
     }
 
-    /// The orders below k that steps can have, and how many steps have each.
+    /// The orders below k that steps can have, and how many steps have each of them.
     fn short_orders(&self) -> Vec<(u64, u64)> {
         divisors_up_to(self.slice_bits, u64::from(self.probes) - 1).map(|order| (order, totient(order))).collect()
     }
 
-    /// Residue classes modulo the short orders; steps with longer orders meet at most one slice.
+    /// The hits in residue classes modulo the short orders; steps with longer orders hit at most
+    /// one slice.
     fn hits(&self) -> Hits {
         let k = u64::from(self.probes);
         let orders = self.short_orders();
@@ -85,7 +87,8 @@ impl PartitionDouble {
         Progression { modulus: self.slice_bits, least_step: 0, offsets: vec![0; self.probes as usize], slices: true }
     }
 
-    /// `q^k + constant / n`, for slices with a prime number of bits that is at least k.
+    /// The rate to first order, `q^k + constant / n`, for slices with a prime number of bits that
+    /// is at least k.
     fn first_order(&self, items: u64) -> Option<f64> {
         let load = self.bits() as f64 / items as f64;
         (self.short_orders().len() <= 1).then(|| limit_rate(load, self.probes) + partition_constant(load, self.probes) / items as f64)
@@ -101,12 +104,12 @@ impl PartitionDouble {
     }
 }
 
-/// Slices that meet the same residue classes are equivalent, so a set of slices is described by how
-/// many it has of each kind.
+/// Sets of slices. Slices in the same residue classes are equivalent, so a set is described by how
+/// many slices of each kind it has.
 struct Sets {
     orders: Vec<(u64, u64)>,
-    /// The number of slices of each kind: kind j has the slices `i = j mod lcm`. Each is `small` or
-    /// `small + 1`.
+    /// The number of slices of each kind: kind j has the slices i with `i = j mod lcm`. Each of
+    /// these numbers is `small` or `small + 1`.
     kinds: Vec<u32>,
     small: u32,
 }
@@ -130,8 +133,8 @@ impl Sets {
         Some(Sets { orders, kinds, small })
     }
 
-    /// The number of sets of kinds, indexed by `(pairs that hit it beyond the single ones, kinds of
-    /// the smaller size, kinds of the larger)`.
+    /// The number of sets of kinds, indexed by `(pairs that hit the set beyond the single ones,
+    /// kinds of the smaller size, kinds of the larger)`.
     fn counts(&self) -> BTreeMap<(u64, u32, u32), i128> {
         let most: u64 = self.orders.iter().map(|(order, steps)| order * steps).sum();
         let larger = self.kinds.iter().enumerate().filter(|kind| *kind.1 > self.small).map(|(j, _)| 1u32 << j).sum::<u32>();
@@ -148,7 +151,7 @@ impl Sets {
     /// For every set of kinds, the number of pairs that hit it beyond the single ones. Kinds are
     /// added one by one: the next kind adds the steps of those orders for which no kind of the set
     /// is in its class. These orders are looked up for two halves of the set, and their steps for
-    /// all choices of orders, which takes few instructions per set.
+    /// all choices of orders; this takes few instructions per set.
     fn beyond(&self) -> Vec<u32> {
         let steps = sums(&self.orders.iter().map(|order| order.1 as u32).collect::<Vec<_>>(), |sum, steps| sum + steps);
         let mut beyond = Vec::with_capacity(1 << self.kinds.len());
@@ -169,7 +172,7 @@ impl Sets {
         beyond
     }
 
-    /// `(W, coefficient)`: one or more slices are taken of each kind in the set.
+    /// The terms `(W, coefficient)`: one or more slices are taken of each kind in the set.
     fn terms(&self, singles: u128) -> BTreeMap<u128, i128> {
         let mut terms = BTreeMap::new();
         let powers = |size: u32| taken(size, self.kinds.len() as u32);
@@ -185,8 +188,8 @@ impl Sets {
     }
 }
 
-/// `((1 - x)^size - 1)^count` for every count up to `most`, by powers of x: the signed number of
-/// ways to take slices of this many kinds, at least one of each.
+/// The polynomials `((1 - x)^size - 1)^count` for every count up to `most`, by powers of x: the
+/// signed number of ways to take slices of this many kinds, at least one of each.
 fn taken(size: u32, most: u32) -> Vec<Vec<i128>> {
     let mut one = vec![0i128];
     let mut choose = 1i128;
@@ -205,7 +208,8 @@ fn taken(size: u32, most: u32) -> Vec<Vec<i128>> {
     all
 }
 
-/// A sum (or another fold) for every subset of some values, computed by adding one value at a time.
+/// The sum (or another fold) for every subset of some values, computed by adding one value at a
+/// time.
 fn sums(values: &[u32], join: impl Fn(u32, u32) -> u32) -> Vec<u32> {
     let mut all = vec![0];
     for &value in values {
@@ -270,8 +274,8 @@ impl Law for PartitionDouble {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// For equal pairs it is a bound; for steps with a short order, which meet many slices at once,
-    /// the first-order term. Both decrease with larger slices.
+    /// For equal pairs it is a bound; for steps with a short order, which hit many slices at once,
+    /// it is the first-order term. Both terms are smaller for larger slices.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         let _work = work::begin();
         let own = items as f64 / self.pairs().count() as f64;

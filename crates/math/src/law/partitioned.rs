@@ -9,12 +9,12 @@ use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 use alloc::format;
 
-/// The law of one uniform position in each of k slices of `bits / probes` bits; the first
-/// `bits mod probes` slices are one bit longer.
+/// The law of filters with one uniform position in each of k slices of `bits / probes` bits; the
+/// first `bits mod probes` slices are one bit longer.
 ///
-/// The slices are independent, so the expected rate is the product of `1 - (1 - 1/size)^n`. For
-/// equal slices this is Bloom's own formula (Burns' upper bound U), which is exact here, and too
-/// high for the classic filter.
+/// The slices are independent, so the expected rate is the product of `1 - (1 - 1/size)^n` over
+/// them. For equal slices this is Bloom's own formula (Burns' upper bound U), which is exact here,
+/// and too high for the classic filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partitioned {
     bits: u64,
@@ -50,7 +50,7 @@ impl Law for Partitioned {
         Variant::Partitioned.meets(self.bits, items, self.probes, rate, Some(hash_bits))
     }
 
-    /// The exact product of the slices' fills; expects one count for each slice, in order.
+    /// The exact product of the slices' fills; there must be one count for each slice, in order.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         if ones.len() != self.probes as usize {
             return out_of_range("ones", format!("a list of {}", ones.len()), format!("one count for each of the {} slices", self.probes));

@@ -9,18 +9,18 @@ use crate::{Error, Fpr, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The product of `numerator / denominator` over all ratios, each raised to its power; no ratio is
+/// The product of `numerator / denominator` over some ratios, each raised to its power; no ratio is
 /// above 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Ratios(Vec<(u64, u64, u32)>);
 
 impl Ratios {
-    /// Takes each ratio once.
+    /// A product in which each ratio has the power 1.
     pub(crate) fn new(ratios: impl IntoIterator<Item = (u64, u64)>) -> Ratios {
         Ratios(ratios.into_iter().map(|(a, b)| (a, b, 1)).collect())
     }
 
-    /// One ratio to a power.
+    /// A single ratio to a power.
     pub(crate) fn power(numerator: u64, denominator: u64, exponent: u32) -> Ratios {
         Ratios(vec![(numerator, denominator, exponent)])
     }

@@ -11,22 +11,23 @@ use alloc::format;
 use core::fmt;
 use core::str::FromStr;
 
-/// The number of bits in a block of [`SchemeId::Blocked`]: a cache line.
+/// The number of bits in a block of [`SchemeId::Blocked`], which is a cache line.
 pub const BLOCK_BITS: u64 = 512;
 
-/// The largest number of probes per key in a block of [`SchemeId::Blocked`]. Plans choose from the
-/// first [`MAX_BLOCKED_PROBES`](crate::MAX_BLOCKED_PROBES).
+/// The largest number of probes per key in a block of [`SchemeId::Blocked`].
 pub const BLOCK_PROBES: u32 = 64;
 
-/// The requirement on a scheme in a build without those of two hashes.
+/// The end of the error message for a scheme of two hashes in a build without such schemes; it
+/// follows "must be".
 #[cfg(not(feature = "two-hash"))]
 pub(crate) const LEFT_OUT: &str = "one of independent positions, or the crate must be built with the feature `two-hash`";
 
-/// The list of schemes, each with its number in files and its name; there is only one list, so that
-/// none can be forgotten.
+/// The list of schemes, each with its number in files and its name. There is only one list, so that
+/// no scheme can be forgotten.
 macro_rules! schemes {
     ($($(#[$doc:meta])* $scheme:ident = $number:literal, $name:literal;)*) => {
-        /// A scheme: how a hash becomes positions. The discriminant is its number in files.
+        /// A scheme: how a hash becomes positions. The discriminant is the scheme's number in
+        /// files.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         #[repr(u16)]
@@ -38,7 +39,7 @@ macro_rules! schemes {
             /// All schemes.
             pub const ALL: [SchemeId; [$($number),*].len()] = [$(SchemeId::$scheme),*];
 
-            /// Its name in reports, on the command line and in `eval`.
+            /// The scheme's name in reports, on the command line and in `eval`.
             pub fn name(self) -> &'static str {
                 match self {
                     $(SchemeId::$scheme => $name,)*
@@ -90,13 +91,13 @@ pub enum Layout {
     Spread,
     /// All in one block, so that a lookup reads one cache line.
     Lines,
-    /// [`Layout::Lines`] if it needs at most a tenth more bits than [`Layout::Spread`]. It is for
-    /// targets only; a plan has one of the others.
+    /// [`Layout::Lines`] if it needs at most a tenth more bits than [`Layout::Spread`]. This value
+    /// is for targets only; a plan has one of the other two layouts.
     Auto,
 }
 
 impl Layout {
-    /// Its name: `spread`, `lines` or `auto`.
+    /// The layout's name: `spread`, `lines` or `auto`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -108,7 +109,7 @@ impl Layout {
 }
 
 impl SchemeId {
-    /// Its number in files.
+    /// The scheme's number in files.
     #[must_use]
     pub fn number(self) -> u16 {
         self as u16
@@ -127,23 +128,23 @@ impl SchemeId {
         if self.block_bits().is_some() { Layout::Lines } else { Layout::Spread }
     }
 
-    /// The number of bits in the block that holds all positions of a key; `None` if they can be
-    /// anywhere.
+    /// The number of bits in the block that holds all positions of a key; `None` if positions can
+    /// be anywhere.
     #[must_use]
     pub fn block_bits(self) -> Option<u64> {
         if self == SchemeId::Blocked { Some(BLOCK_BITS) } else { None }
     }
 
-    /// The number of bits must be a multiple of this: the bits of a block, or the probes if all
-    /// slices must be equal; 1 for most schemes.
+    /// The number of bits must be a multiple of this number: the bits of a block, or the number of
+    /// probes if all slices must be equal. The result is 1 for most schemes.
     #[must_use]
     pub fn bits_unit(self, probes: u32) -> u64 {
         let slices = if self == SchemeId::PartitionDouble { probes.max(1).into() } else { 1 };
         self.block_bits().unwrap_or(slices)
     }
 
-    /// The law of independent positions that the scheme obeys; `None` for schemes of two hashes and
-    /// for blocks.
+    /// The law of independent positions that the scheme follows; `None` for schemes of two hashes
+    /// and for blocks.
     #[must_use]
     pub fn variant(self) -> Option<Variant> {
         match self {
@@ -155,8 +156,8 @@ impl SchemeId {
     }
 
     /// Whether a plan can guarantee the rate of one filter
-    /// ([`Promise::OneFilter`](crate::Promise::OneFilter)), and not only the average of all. It
-    /// cannot for schemes of two hashes, whose positions are correlated.
+    /// ([`Promise::OneFilter`](crate::Promise::OneFilter)), and not only the average over filters.
+    /// No plan can do so for schemes of two hashes, whose positions are correlated.
     #[must_use]
     pub fn has_guarantee(self) -> bool {
         self.variant().is_some() || self == SchemeId::Blocked
@@ -208,7 +209,7 @@ impl SchemeId {
         Ok(Box::new(PartitionDouble::new(bits / slices, probes)?))
     }
 
-    /// An error, because this build does not include their laws.
+    /// Returns an error, because this build does not include the laws of such schemes.
     #[cfg(not(feature = "two-hash"))]
     fn two_hash_law(self, _bits: u64, _probes: u32) -> Result<Box<dyn Law>> {
         out_of_range("scheme", self, LEFT_OUT)
@@ -260,7 +261,7 @@ impl FromStr for SchemeId {
 mod tests {
     use super::*;
 
-    /// Each number and each name belongs to one scheme, and leads back to it.
+    /// Each number and each name belongs to exactly one scheme, and converts back to it.
     #[test]
     fn numbers_and_names_lead_back() {
         for scheme in SchemeId::ALL {

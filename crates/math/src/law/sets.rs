@@ -17,9 +17,9 @@ use core::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SetOp {
-    /// OR: exactly the filter of the union of the sets.
+    /// OR: the result is exactly the filter of the union of the sets.
     Union,
-    /// AND: a filter that contains the intersection of the sets, and has additional bits by
+    /// AND: the result contains the intersection of the sets, and has additional bits by
     /// coincidence.
     Intersection,
 }
@@ -44,13 +44,13 @@ impl FromStr for SetOp {
     }
 }
 
-/// The expected rate of the union or intersection of filters that hold disjoint sets of this many
-/// `items`, for keys in none of the sets.
+/// The expected rate of the union or intersection of filters that hold disjoint sets with these
+/// numbers of `items`, for keys in none of the sets.
 ///
-/// The union is the filter with all items together. The intersection of standard filters is a
+/// The union is the filter that holds all items together. The intersection of standard filters is a
 /// mixture over the number of different positions of the query, so its rate is slightly more than
-/// the product of the rates; for distinct and for sliced positions that number is fixed, and the
-/// rate is the product. The rate is exact, with ends that are at most two `f64` apart.
+/// the product of the rates. With distinct or sliced positions, that number is fixed, and the rate
+/// is the product. The rate is exact, with ends that are at most two `f64` apart.
 ///
 /// ```
 /// use truebloom_math::{Variant, sets};
@@ -109,12 +109,12 @@ pub struct SetSizes<T> {
 }
 
 /// Point estimates from the numbers of set bits of two filters with the same bits, probes and seed,
-/// and of their OR: the method of moments for each of the three, and arithmetic for the rest.
+/// and of their OR. The method of moments gives the first three sizes, and arithmetic the others.
 ///
-/// `None` for what a full filter leaves open; two empty sets have a similarity of 1. Negative
-/// estimates are replaced by 0; they occur because `|A| + |B|` scatters around `|A or B|`. There is
-/// no correction for bias: for claims, use intervals ([`intervals`]). For the partitioned filter,
-/// the slices must be equal.
+/// A size is `None` if a full filter leaves it open; two empty sets have a similarity of 1.
+/// Negative estimates are replaced by 0; they occur because `|A| + |B|` scatters around `|A or B|`.
+/// The estimates are not corrected for bias; use intervals ([`intervals`]) for claims. For the
+/// partitioned filter, the slices must be equal.
 ///
 /// # Errors
 /// The counts are impossible.
@@ -150,7 +150,7 @@ fn check_counts(bits: u64, ones_a: u64, ones_b: u64, ones_union: u64) -> Result<
     Ok(())
 }
 
-/// The number of items whose mean fill is `ones`; `None` for a full filter.
+/// The number of items that would set `ones` bits on average; `None` for a full filter.
 fn estimate(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<f64>> {
     let k = u64::from(probes);
     if variant == Variant::Partitioned && !bits.is_multiple_of(k) {
@@ -191,15 +191,15 @@ pub struct Bounds {
     pub upper: f64,
 }
 
-/// Intervals for all sizes derived from two sets, computed from intervals for |A|, |B| and |A or
-/// B|.
+/// Intervals for all sizes that follow from two sets, computed from intervals for |A|, |B| and |A
+/// or B|.
 ///
-/// Give each of the three intervals a third of the error (confidence `1 - (1-c)/3`): then all three
-/// hold, and with them all seven of the result, with probability at least c. The result is
+/// Give each of the three intervals a third of the error (confidence `1 - (1-c)/3`). Then all three
+/// hold with probability at least c, and with them all seven intervals of the result. The result is
 /// conservative, because the union bound ignores the dependence of the three counts. First, the
-/// three are narrowed by a relation that holds for any two sets:
+/// three intervals are narrowed by a relation that holds for any two sets,
 /// `max(|A|, |B|) <= |A or B| <= |A| + |B|`, which costs no confidence. `None` if nothing is left:
-/// then at least one of the three does not contain the truth.
+/// then at least one of the three intervals does not contain the true size.
 ///
 /// ```
 /// use truebloom_math::sets::{Interval, intervals};

@@ -1,5 +1,5 @@
-//! Simulations with ideal hashes: fresh keys are queried in filled filters, when no law gives the
-//! rate.
+//! Simulations with ideal hashes, for rates that no law gives: filters are filled, and fresh keys
+//! are queried.
 
 use crate::exact::power::power;
 pub use crate::exact::random::SplitMix64;
@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 
 /// How a key chooses its positions.
 pub trait Positions {
-    /// Calls `all` with the positions of a key, whose base words come from `word`, until it returns
-    /// false. Returns whether it never did.
+    /// Calls `all` with the positions of a key until it returns false; the base words of the key
+    /// come from `word`. Returns true if `all` never returned false.
     fn every(&self, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool;
 }
 
@@ -19,17 +19,17 @@ pub trait Positions {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Simulation {
-    /// The number of filters, each of which was filled with its own words.
+    /// The number of filters; each was filled with its own words.
     pub filters: u64,
     /// The number of keys that were queried, over all filters.
     pub queries: u64,
     /// The number of queried keys that passed.
     pub hits: u64,
-    /// Hits divided by queries.
+    /// The number of hits divided by the number of queries.
     pub rate: f64,
     /// The lower end of the 99% interval for the expected rate.
     pub lower: f64,
-    /// The upper end of that interval.
+    /// The upper end of the 99% interval for the expected rate.
     pub upper: f64,
 }
 
@@ -42,14 +42,15 @@ impl Simulation {
         Simulation::of(&hits, each)
     }
 
-    /// The interval for the expected rate. Queries of one filter share its bits, so only filters
-    /// are independent. The interval is three standard errors of their mean (Student's 99% point
-    /// for 16 filters is 2.95), and at least the binomial interval of all queries, which remains if
-    /// filters do not scatter.
+    /// Computes the interval for the expected rate. Queries of one filter share its bits, so only
+    /// filters are independent. The interval is three standard errors of their mean (Student's 99%
+    /// point for 16 filters is 2.95). The interval is at least as wide as the binomial interval of
+    /// all queries, which matters if filters do not scatter.
     ///
     /// If all filters agree, or all except a few, their scatter says nothing about rare cases. Then
-    /// the filters that agree have one share of hits, and the probability of others is at most what
-    /// their small number allows (Clopper and Pearson, at 99%), whatever their shares.
+    /// the filters that agree have one share of hits, and the probability of other filters is at
+    /// most what their small number allows (Clopper and Pearson, at 99%), whatever their shares
+    /// are.
     pub(crate) fn of(hits: &[u64], each: u64) -> Simulation {
         let (filters, total) = (hits.len() as u64, hits.iter().sum::<u64>());
         let queries = filters * each;

@@ -1,5 +1,4 @@
-//! The partitioned filter's rate: a product over slices, in the same whole numbers with counted
-//! errors.
+//! The rate of the partitioned filter: a product over slices, in whole numbers with counted errors.
 
 use super::inclusion::{MAX_DIGITS, MAX_WORK};
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -9,9 +8,9 @@ use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// `k` slices, where an item draws one position in each: the product over slices of
-/// `1 - (1 - 1/size)^n`. It is exact for any sizes, because the slices are independent and each has
-/// `n` throws.
+/// A filter of `k` slices, in which an item draws one position in each; its rate is the product
+/// over slices of `1 - (1 - 1/size)^n`. The product is exact for slices of any sizes, because the
+/// slices are independent and each has `n` throws.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slices {
     pub(crate) bits: u64,
@@ -20,7 +19,7 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
-    /// `(size, how many)`; the first `bits mod probes` slices are one bit longer.
+    /// The sizes as `(size, how many)`; the first `bits mod probes` slices are one bit longer.
     pub(crate) fn sizes(&self) -> [(u64, u32); 2] {
         let probes = u64::from(self.probes);
         let longer = (self.bits % probes) as u32;
@@ -29,9 +28,9 @@ impl Slices {
 }
 
 impl Enclose for Slices {
-    /// For each size: the power `(1 - 1/size)^n` is at most `2n` units too low, so its complement
+    /// For each size, the power `(1 - 1/size)^n` is at most `2n` units too low, so its complement
     /// is in an interval of `2n` units. Raising both ends to the number of slices loses `count`
-    /// more units at the lower end, and these are added at the upper end.
+    /// more units at the lower end; they are added at the upper end.
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let mut product = Product::new(limbs);
         let mut ends: Option<[Vec<u64>; 2]> = None;

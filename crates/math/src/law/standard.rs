@@ -9,11 +9,11 @@ use crate::{Fill, Fpr, Rate, Result};
 use alloc::format;
 
 /// The law of k independent uniform positions, for items and queries alike: a filter with k
-/// independent hash functions obeys it.
+/// independent hash functions follows it.
 ///
 /// The expected rate is `E[(X/m)^k]`, where `X` is the number of set bits after `nk` throws: Burns
 /// (56), Grandi (9). The textbook's `(1 - (1 - 1/m)^(nk))^k` (Lehr) is the power of the mean, and
-/// so is too low for every k above 1 and more than one throw.
+/// so is too low, except with one probe or one throw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     bits: u64,
@@ -24,7 +24,7 @@ impl Standard {
     /// The law of filters of this size.
     ///
     /// # Errors
-    /// Bits or probes are out of range; probes may exceed bits.
+    /// Bits or probes are out of range. There may be more probes than bits.
     pub fn new(bits: u64, probes: u32) -> Result<Standard> {
         Variant::Standard.check(bits, probes)?;
         Ok(Standard { bits, probes })
@@ -49,8 +49,8 @@ impl Law for Standard {
         Variant::Standard.meets(self.bits, items, self.probes, rate, Some(hash_bits))
     }
 
-    /// `(ones / bits)^probes`, which is exact: a new key's positions are independent of the set
-    /// bits (Lehr; Dozier, Salamatian and Rubenstein).
+    /// The rate `(ones / bits)^probes`. This rate is exact, because a new key's positions are
+    /// independent of the set bits (Lehr; Dozier, Salamatian and Rubenstein).
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         let ones = single_count(ones, self.bits)?;
         Ratios::power(ones, self.bits, self.probes).rate().map(Some)
@@ -62,7 +62,7 @@ impl Law for Standard {
     }
 }
 
-/// The single count of an unsliced filter.
+/// The single count of a filter without slices.
 pub(super) fn single_count(ones: &[u64], bits: u64) -> Result<u64> {
     match ones {
         [ones] if *ones <= bits => Ok(*ones),

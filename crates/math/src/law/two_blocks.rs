@@ -7,9 +7,9 @@
 //! E[f_1 f_2] = sum over j, l of (-1)^(j + l) c_j c_l ((B - 2 + a_j + a_l) / B)^n
 //! ```
 //!
-//! which is slightly below `f^2`, because the blocks share the items. Errors are counted in whole
-//! units as in [`super::inclusion`], but for the square of that sum, so all errors count once for
-//! each factor.
+//! This is slightly below `f^2`, because the blocks share the items. Errors are counted in whole
+//! units as in [`super::inclusion`]. But this sum has the square of its terms, so all errors count
+//! once for each factor.
 
 use super::inclusion::{Bases, InBlock, Inclusion, Items, MAX_DIGITS, MAX_WORK, Query};
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -34,18 +34,18 @@ impl TwoBlocks {
     /// By how many units the whole sum, divided by `4^k`, may be wrong in either direction.
     ///
     /// The coefficients `q_j = c_j / 2^k` are together too low by `(k + 2)^2` before the falling
-    /// factors, which make each too low by at most `j + 1` more: together by less than
-    /// `2 (k + 2)^2`. Their sum is at most 1, so the sum of the products `q_j q_l` is too low by at
-    /// most twice that, plus one unit for each product. A base is too low by the errors of two `a`,
-    /// `2 (2k - 1)` units, divided by B, plus one: at most 2k. Its power is too low by
-    /// `(2k + 1) n`, of which the products are a weighted mean; and each product adds one unit
-    /// again.
+    /// factors. These make each coefficient too low by at most `j + 1` more, so together they are
+    /// too low by less than `2 (k + 2)^2`. Their sum is at most 1, so the sum of the products
+    /// `q_j q_l` is too low by at most twice that, plus one unit for each product. A base is too
+    /// low by the errors of two `a`, `2 (2k - 1)` units, divided by B, plus one: at most 2k units.
+    /// Its power is too low by `(2k + 1) n`. The products are a weighted mean of such powers, and
+    /// each product adds one unit again.
     fn error(&self) -> u128 {
         let k = u128::from(self.0.probes);
         6 * (k + 2) * (k + 2) + self.0.empty_error()
     }
 
-    /// `q_0, q_1, ..`, up to the number of bits.
+    /// The coefficients `q_0, q_1, ..`, up to the number of bits.
     fn coefficients(&self, limbs: usize, product: &mut Product) -> Vec<Vec<u64>> {
         let (law, whole) = (&self.0, Divisor::new(self.0.bits));
         let mut coefficients: Vec<Vec<u64>> = law.coefficients(limbs).chunks(limbs).map(<[u64]>::to_vec).collect();
@@ -132,7 +132,8 @@ mod tests {
         BigRational::new(top.into(), bottom.into())
     }
 
-    /// The rate in a block after this many items, from the law of its set bits, draw by draw.
+    /// The rate in a block after this many items, computed from the law of its set bits, draw by
+    /// draw.
     fn in_block(bits: u64, probes: u32, items: u64) -> BigRational {
         let mut law = vec![BigRational::zero(); bits as usize + 1];
         law[0] = BigRational::one();

@@ -1,5 +1,5 @@
-//! Rates of progressions when no proven bracket is narrow enough: a simulation if it is cheap, and
-//! otherwise the first-order term; the method says which.
+//! Rates of progressions for which no proven bracket is narrow enough: a simulation if it is cheap,
+//! and otherwise the first-order term. The method says which it is.
 
 use super::{EQUAL_HASHES, Floor};
 use crate::exact::double::DoubleDouble;
@@ -10,27 +10,29 @@ use crate::{Fpr, Method};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// `h1 + i h2 + f(i)` modulo this many bits, on one array or in a slice for each probe.
+/// Positions `h1 + i h2 + f(i)` modulo this many bits, in one array or in one slice for each probe.
 pub(super) struct Progression {
-    /// The number of bits of the array, or of a slice.
+    /// The number of bits of the array, or of one slice.
     pub(super) modulus: u64,
     /// The smallest h2.
     pub(super) least_step: u64,
-    /// `f(i)` modulo the bits, for each probe.
+    /// The offsets `f(i)` modulo the bits, one for each probe.
     pub(super) offsets: Vec<u64>,
     pub(super) slices: bool,
 }
 
-/// The number of steps of a simulation: some tenths of a second.
+/// The number of steps of a simulation, which takes some tenths of a second.
 const STEPS: u64 = 40_000_000;
 
-/// Larger filters are not simulated: four megabytes.
+/// The largest filter that is simulated, in bits: four megabytes.
 const MOST_BITS: u64 = 1 << 25;
 
-/// The number of filters in a simulation; the smallest is the fewest that show how filters scatter.
+/// The number of filters in a simulation. With fewer than the smallest number, they would not show
+/// how filters scatter.
 const FILTERS: core::ops::RangeInclusive<u64> = 32..=4_000;
 
-/// With fewer hits than this, a simulation is too coarse: it gives the rate to 30% at best.
+/// The smallest number of hits: with fewer, a simulation gives the rate to 30% at best, which is
+/// too coarse.
 const FEWEST_HITS: u64 = 100;
 
 impl Progression {
@@ -38,8 +40,8 @@ impl Progression {
         if self.slices { self.modulus.saturating_mul(self.offsets.len() as u64) } else { self.modulus }
     }
 
-    /// A simulated rate; `None` if it takes too long, or shows almost nothing. The result is always
-    /// the same for the same law.
+    /// A simulated rate; `None` if the simulation takes too long, or shows almost nothing. The
+    /// result is always the same for the same law.
     fn simulated(&self, items: u64) -> Option<Fpr> {
         let probes = self.offsets.len() as u64;
         let filling = items.saturating_mul(probes).saturating_add(self.bits() / 64);
@@ -58,11 +60,11 @@ impl Progression {
         (found.hits >= FEWEST_HITS).then(|| found.fpr())
     }
 
-    /// The exact rate of an array that is so small that all its states can be counted: a filter
+    /// The exact rate of an array that is so small that all its states can be counted. A filter
     /// covers the positions T of a key with probability
-    /// `sum over U in T of (-1)^|U| P(a key avoids U)^items`, computed in pairs of `f64`. `None`
-    /// for more than [`MOST_COUNTED`] bits, for many items, and for rates so small that the sum's
-    /// cancellation would be visible.
+    /// `sum over U in T of (-1)^|U| P(a key avoids U)^items`, which is computed in pairs of `f64`.
+    /// `None` for more than [`MOST_COUNTED`] bits, for many items, and for rates so small that the
+    /// cancellation in the sum would be visible.
     fn counted(&self, items: u64) -> Option<Fpr> {
         if self.bits() > MOST_COUNTED || items > MOST_COUNTED_ITEMS {
             return None;
@@ -105,10 +107,11 @@ impl Progression {
         Some(Fpr { method: Method::Exact, ..fpr })
     }
 
-    /// A bracket that is proven for any progression. The share of pairs that hit a position is at
-    /// most that of all probes together, and at least that minus the pairs for which two probes
-    /// coincide. The probability that all positions are hit is at most that of one position, and
-    /// less than it by at most the sum of the probabilities that the others are empty.
+    /// A bracket that is proven for every progression. The share of pairs that hit a position is at
+    /// most the sum over all probes, and at least that sum minus the pairs for which two probes
+    /// coincide. The probability that all positions are hit is at most that of one position. The
+    /// joint probability is lower by at most the sum of the probabilities that the other positions
+    /// are empty.
     fn union_bounds(&self, items: u64) -> Fpr {
         let (n, m, k) = (items as f64, self.modulus as f64, self.offsets.len() as u64);
         let probes = k as f64;
@@ -123,9 +126,9 @@ impl Progression {
     }
 
     /// The proven bracket if its ends are within a factor of two; otherwise a simulation, limited
-    /// to what is proven; otherwise the bracket with an approximate value. If the bracket says
-    /// almost nothing, the approximation is given by its own name: the first order, or the limit
-    /// and the floors of the law.
+    /// to the bracket; otherwise the bracket with an approximate value. If the bracket says almost
+    /// nothing, the approximation is given under its own name: the first order, or the limit and
+    /// the floors of the law.
     pub(super) fn best(&self, items: u64, proven: Option<Fpr>, first_order: Option<f64>, floors: &[Floor]) -> Fpr {
         if let Some(exact) = self.counted(items) {
             return exact;
@@ -154,16 +157,18 @@ impl Progression {
     }
 }
 
-/// The largest number of bits whose states are counted: four thousand states.
+/// The largest number of bits for which states are counted: there are then four thousand states.
 const MOST_COUNTED: u64 = 12;
 
-/// With up to this many items, a power's error stays below 2^-80.
+/// The largest number of items for which states are counted; the error of a power then stays below
+/// 2^-80.
 const MOST_COUNTED_ITEMS: u64 = 1_000_000;
 
-/// With 2^12 terms that have such errors, rates from this on keep all digits of an `f64`.
+/// The lowest rate for which states are counted: the sum has 2^12 terms with such errors, and rates
+/// from this one on keep all digits of an `f64`.
 const LEAST_COUNTED: f64 = 1e-3;
 
-/// Sets `table[T]` to the sum of `table[U]` over the subsets U of T.
+/// Replaces each `table[T]` by the sum of `table[U]` over the subsets U of T.
 fn over_subsets<T: Copy>(table: &mut [T], plus: impl Fn(T, T) -> T) {
     let bits = table.len().trailing_zeros();
     for bit in (0..bits).map(|bit| 1usize << bit) {
@@ -173,7 +178,7 @@ fn over_subsets<T: Copy>(table: &mut [T], plus: impl Fn(T, T) -> T) {
     }
 }
 
-/// Computed by squaring.
+/// The power, computed by squaring.
 fn power(base: DoubleDouble, exponent: u64) -> DoubleDouble {
     (0..64 - exponent.leading_zeros()).rev().fold(DoubleDouble::ONE, |power, bit| {
         let square = power.times(power);
@@ -184,12 +189,12 @@ fn power(base: DoubleDouble, exponent: u64) -> DoubleDouble {
 /// A margin for some roundings of numbers up to 1, and of an exponent.
 const ROUNDING: f64 = 1e-9;
 
-/// If a bracket's upper end is this many times the value, it says nothing about it.
+/// If a bracket's upper end is this many times the value, the bracket says nothing about the value.
 const FAR: f64 = 1_000.0;
 
 impl Positions for Progression {
-    /// A word times the modulus, shifted: it deviates from uniform by `modulus / 2^64`, which is
-    /// below 2^-39 for everything that is simulated.
+    /// Draws a position as a word times the modulus, shifted. The position deviates from uniform by
+    /// `modulus / 2^64`, which is below 2^-39 in all simulations.
     fn every(&self, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool {
         self.walk(|m| ((u128::from(word()) * u128::from(m)) >> 64) as u64, all)
     }
@@ -217,8 +222,9 @@ mod tests {
     use crate::law::double::{Double, Offsets, Step};
     use crate::law::{Law, PartitionDouble};
 
-    /// Compares simulated intervals with exact rates: of 24 independent intervals of 99%, one may
-    /// miss (two miss with probability 2.4%; the seed is frozen).
+    /// Compares simulated intervals with exact rates. Compares simulated intervals with exact
+    /// rates. One of 24 independent intervals of 99% may miss (two miss with probability 2.4%; the
+    /// seed is frozen).
     #[test]
     fn simulations_agree_with_the_exact_rates() {
         let mut missed = Vec::new();
@@ -270,8 +276,8 @@ mod tests {
     }
 
     /// Compares counted states with the law of few probes, to the last digits, and with cases for
-    /// which the law has no answer: a simulation of 4,000 filters, all alike, gave [0.999834, 1]
-    /// for the first.
+    /// which the law has no answer: a simulation of 4,000 filters, which all gave the same answers,
+    /// gave [0.999834, 1] for the first.
     #[test]
     fn small_arrays_are_counted() {
         let many = Double::new(5, 143, Step::Any, Offsets::Linear).and_then(|law| law.fpr(5)).expect("in range");
@@ -289,7 +295,8 @@ mod tests {
         assert!((counted.value / exact.value - 1.0).abs() < 4e-16, "{counted:?} {exact:?}");
     }
 
-    /// Filters that all agree, or nearly all, still bound the probability of what was not seen.
+    /// Filters that all agree, or nearly all, still give a bound on the probability of cases that
+    /// did not occur.
     #[test]
     fn filters_that_agree_leave_room_for_others() {
         let of = |hits: &[u64]| Simulation::of(hits, 10);
@@ -302,8 +309,8 @@ mod tests {
         assert!(few.lower < 0.998_2 && few.lower > 0.997 && few.upper == 1.0, "{few:?}");
     }
 
-    /// Compares the bounds that hold for any progression with counted states: they are sometimes
-    /// above 0 and below 1, and always contain the truth.
+    /// Compares the bounds that hold for every progression with counted states: the bounds are
+    /// sometimes above 0 and below 1, and always contain the exact rate.
     #[test]
     fn union_bounds_enclose_counted_rates() {
         let (mut lower, mut upper) = (0, 0);

@@ -1,7 +1,7 @@
-//! The standard law for too many throws to walk through: one contour integral per probability, on a
-//! circle through its saddle point.
+//! The standard law for so many throws that they cannot be walked through one by one: each
+//! probability is a contour integral on a circle through its saddle point.
 //!
-//! Burns (5) is `P(X = x) = C(m, x) N! / m^N [w^N] (e^w - 1)^x`. On the circle of radius r,
+//! Burns (5) is `P(X = x) = C(m, x) N! / m^N [w^N] (e^w - 1)^x`. On the circle of radius r, this is
 //!
 //! ```text
 //! P(X = x) = C(m, x) N! / m^N  (e^r - 1)^x r^(-N) I,    I = 1/(2 pi) integral of ((e^w - 1) / (e^r - 1))^x e^(-iNt) dt,  w = r e^(it)
@@ -9,20 +9,20 @@
 //!
 //! where I is the probability that x Poisson variables of rate r, each conditioned to be positive,
 //! add up to N. At the saddle point, `r / (1 - e^(-r)) = N / x`, which is the mean of these
-//! variables, so nothing cancels. The factor before I has exponents as large as `N ln m` that
-//! nearly cancel; it is computed from logarithms with thirty digits. I is a trapezoid sum over T
-//! points of the circle, which is exactly the probability of N, N +- T, N +- 2T, ..; at ten
-//! standard deviations, the others are below 1e-18 of it.
+//! variables, so the sum has no cancellation. The factor before I has exponents as large as
+//! `N ln m` that nearly cancel; it is computed from logarithms of thirty digits. I is a trapezoid
+//! sum over T points of the circle. This sum is exactly the probability of N, N +- T, N +- 2T, ..;
+//! with T at ten standard deviations, all except the first are below 1e-18 of it.
 //!
-//! The method is validated: the trapezoid's error is bounded by the tail of that sum of Poisson
-//! variables, but the rounding of the integrand is only tested.
+//! The method is validated: the error of the trapezoid rule is bounded by the tail of that sum of
+//! Poisson variables, but the rounding of the integrand is only tested.
 
 use crate::exact::double::{DoubleDouble, ln_factorial};
 use crate::exact::power::power;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The largest number of throws or bits: beyond it, even thirty digits are not enough.
+/// The largest number of throws or bits; beyond it, even thirty digits are not enough.
 pub(crate) const MAX_THROWS: u128 = 1 << 53;
 
 /// Bernoulli numbers `B_2, B_4, .. B_30` as fractions.
@@ -47,20 +47,20 @@ const BERNOULLI: [(f64, f64); 15] = [
 /// The number of terms in the expansion of the integrand at its saddle point.
 const ORDERS: usize = 26;
 
-/// Values that all x of one law share.
+/// The values that all x of one law share.
 #[derive(Clone, Debug)]
 pub(crate) struct Contour {
     bits: u64,
     throws: u64,
-    /// `ln(m! N! / m^N)`
+    /// The logarithm `ln(m! N! / m^N)`.
     common: DoubleDouble,
-    /// `B_2j / (2j (2j)!)`: `ln((e^z - 1) / z) = z/2 + sum of these z^(2j)`.
+    /// The coefficients `B_2j / (2j (2j)!)`; `ln((e^z - 1) / z)` is z/2 plus the sum of these times
+    /// z^(2j).
     terms: [DoubleDouble; 15],
 }
 
 impl Contour {
-    /// The natural logarithm of the probability of exactly `x` set bits; minus infinity if that is
-    /// impossible.
+    /// Returns `None` for more throws or bits than [`MAX_THROWS`].
     pub(crate) fn new(bits: u64, throws: u128) -> Option<Contour> {
         if throws > MAX_THROWS || u128::from(bits) > MAX_THROWS {
             return None;
@@ -79,14 +79,14 @@ impl Contour {
         Some(Contour { bits, throws, common, terms })
     }
 
-    /// The natural logarithm of the probability of exactly `x` set bits; minus infinity where that
-    /// is impossible.
+    /// The natural logarithm of the probability of exactly `x` set bits; minus infinity if that is
+    /// impossible.
     pub(crate) fn ln_probability(&self, x: u64) -> f64 {
         self.parts(x).map_or(f64::NEG_INFINITY, |(ln, integral)| ln.high + (ln.low + libm::log(integral)))
     }
 
-    /// The probability of exactly `x` set bits, 0 below the range of `f64`. Measured relative
-    /// error: at most 1e-12.
+    /// The probability of exactly `x` set bits; 0 if it is below the range of `f64`. The measured
+    /// relative error is at most 1e-12.
     pub(crate) fn probability(&self, x: u64) -> f64 {
         match self.parts(x) {
             Some((ln, integral)) if ln.high > -745.0 => libm::exp(ln.high) * (1.0 + ln.low) * integral,
@@ -217,7 +217,7 @@ fn zeta(s: i32) -> f64 {
     }
 }
 
-/// `I`, by the trapezoid rule.
+/// The integral `I`, by the trapezoid rule.
 fn integral(n: f64, x: f64, repeats: f64, r: f64) -> f64 {
     let q = -libm::expm1(-r);
     // The variance of a positive Poisson variable: mean (1 + r - mean), with mean - 1 = repeats /
@@ -252,7 +252,7 @@ fn integral(n: f64, x: f64, repeats: f64, r: f64) -> f64 {
     2.0 * sum / points
 }
 
-/// `sum over j of l_j (it)^j`: real and imaginary part.
+/// The real and imaginary parts of `sum over j of l_j (it)^j`.
 fn near_saddle(l: &[f64; ORDERS], t: f64) -> (f64, f64) {
     let s = -t * t;
     let even = (1..ORDERS / 2).rev().fold(0.0, |sum, j| (sum + l[2 * j]) * s);
@@ -260,7 +260,7 @@ fn near_saddle(l: &[f64; ORDERS], t: f64) -> (f64, f64) {
     (even, odd * t)
 }
 
-/// `e^(iu) - 1 - iu`, without cancellation for small u.
+/// The number `e^(iu) - 1 - iu`, without cancellation for small u.
 fn beyond_linear(u: f64) -> (f64, f64) {
     let half = libm::sin(u / 2.0);
     let imaginary = if u.abs() < 0.7 {
@@ -273,8 +273,8 @@ fn beyond_linear(u: f64) -> (f64, f64) {
     (-2.0 * half * half, imaginary)
 }
 
-/// `ln((e^z - 1) / (e^r - 1))` without its first two terms in t, computed from its [`powers`] of z,
-/// for r below 1.
+/// The function `ln((e^z - 1) / (e^r - 1))` without its first two terms in t, computed from its
+/// [`powers`] of z, for r below 1.
 fn small_circle(powers: &[(f64, f64)], t: f64) -> (f64, f64) {
     powers.iter().fold((0.0, 0.0), |sum, &(coefficient, power)| {
         let (real, imaginary) = beyond_linear(power * t);
@@ -282,8 +282,8 @@ fn small_circle(powers: &[(f64, f64)], t: f64) -> (f64, f64) {
     })
 }
 
-/// `ln((e^z - 1) / z)` as `(coefficient r^i, i)` of its powers `z^i`, for r below 1, until they are
-/// negligible.
+/// The terms of `ln((e^z - 1) / z)` as `(coefficient r^i, i)` for its powers `z^i`, for r below 1,
+/// until they are negligible.
 fn powers(r: f64) -> Vec<(f64, f64)> {
     let mut list = vec![(r / 2.0, 1.0)];
     let ratio = -(r / (2.0 * core::f64::consts::PI)) * (r / (2.0 * core::f64::consts::PI));
@@ -299,7 +299,7 @@ fn powers(r: f64) -> Vec<(f64, f64)> {
     list
 }
 
-/// The same for larger r: `r (e^(it) - 1 - it) + ln((1 - e^(-z)) / (1 - e^(-r)))`.
+/// Like `small_circle`, for larger r: `r (e^(it) - 1 - it) + ln((1 - e^(-z)) / (1 - e^(-r)))`.
 fn large_circle(r: f64, q: f64, t: f64) -> (f64, f64) {
     let (real, imaginary) = beyond_linear(t);
     let shrunk = libm::exp(-r * libm::cos(t));

@@ -1,8 +1,8 @@
 //! The distributions of the number of set bits.
 //!
-//! Throw items at `m` bits, as single positions or as committees of distinct ones, and count the
-//! bits that were hit: this number X determines a filter's fill, its rate and every estimate from
-//! its bits. [`Occupancy`] is such a law; it is available for
+//! Throw items at `m` bits, as single positions or as committees (sets of distinct positions), and
+//! count the bits that were hit. This number X determines a filter's fill, its rate and every
+//! estimate from its bits. [`Occupancy`] is the law of X; it is available for
 //!
 //! | law | the papers' name | constructor |
 //! |---|---|---|
@@ -12,16 +12,16 @@
 //! | an intersection | committee intersection, Burns (24)-(42) | [`Occupancy::intersection`] |
 //!
 //! *Why each of these X is a sum of independent Bernoulli variables.* Let `F(z) = E[z^X]` and write
-//! `F(1 + z) = sum_j C(m,j) a_j z^j`; `a_j` is the probability that `j` given bits are all hit.
-//! Intersecting with an independent set multiplies the `a_j`, which is the composition of Schur
-//! (1914) and Szegő (1922): it preserves real-rootedness if both factors have only real roots, and
-//! those of one factor all have the same sign. A single committee has `F(z) = z^k`, so all roots of
-//! `F(1 + z)` are -1. A polynomial with non-negative coefficients that has only real roots has none
-//! above 0, so the composition can be repeated. Complements turn `F(z)` into `z^m F(1/z)`, unions
-//! are intersections of complements, and a department is a union. So all roots are real and at most
-//! 0, which means that X is a sum of independent Bernoulli variables. It follows that its
-//! probabilities are log-concave, and that the tail bounds of Bennett and of Berry and Esseen hold
-//! with the exact mean and variance.
+//! `F(1 + z) = sum_j C(m,j) a_j z^j`. Here `a_j` is the probability that `j` given bits are all
+//! hit. Intersecting with an independent set multiplies the `a_j`. This is the composition of Schur
+//! (1914) and Szegő (1922): if both factors have only real roots, and those of one factor all have
+//! the same sign, the result has only real roots. A single committee has `F(z) = z^k`, so all roots
+//! of `F(1 + z)` are -1. A polynomial with non-negative coefficients that has only real roots has
+//! none above 0, so the composition can be repeated. Complements turn `F(z)` into `z^m F(1/z)`,
+//! unions are intersections of complements, and a department (a group of committees whose hits
+//! count together) is a union. So all roots are real and at most 0, which means that X is a sum of
+//! independent Bernoulli variables. It follows that its probabilities are log-concave, and that the
+//! tail bounds of Bennett and of Berry and Esseen hold with the exact mean and variance.
 
 pub(crate) mod contour;
 mod moments;
@@ -39,7 +39,7 @@ pub use tails::{Probability, Quantile};
 use crate::error::{check_bits, check_probes, out_of_range};
 use crate::{Result, Variant};
 
-/// Committees of one size: `count` independent draws of `size` distinct bits.
+/// A number of committees of one size: `count` independent draws of `size` distinct bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Committees {
     pub(crate) size: u64,
@@ -48,10 +48,10 @@ pub(crate) struct Committees {
 
 /// The distribution of the number X of set bits; see the [module](self).
 ///
-/// Probabilities are computed by positive recurrences or by a contour integral, never by
+/// Probabilities are computed by recurrences of positive terms or by a contour integral, never by
 /// alternating sums in `f64`; moments are computed in whole numbers. If neither is possible with
-/// reasonable work, tails and quantiles are proven brackets, marked as such, and probabilities are
-/// [`crate::Error::LawTooCostly`].
+/// reasonable work, tails and quantiles are proven brackets, marked as such, and single
+/// probabilities are the error [`crate::Error::LawTooCostly`].
 ///
 /// ```
 /// use truebloom_math::occupancy::Occupancy;
@@ -64,8 +64,8 @@ pub(crate) struct Committees {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occupancy {
     bits: u64,
-    /// X counts the bits that are hit in every department; within each, the sizes differ and no
-    /// count is 0.
+    /// The departments: X counts the bits that are hit in every one of them. Within a department,
+    /// the sizes differ and no count is 0.
     departments: Vec<Vec<Committees>>,
 }
 
@@ -91,10 +91,10 @@ impl Occupancy {
         Ok(Occupancy { bits, departments: vec![merged(&committees)] })
     }
 
-    /// The number of bits that at least one of several committees hits, given as `(size, count)`:
-    /// Burns (18)-(23).
+    /// The number of bits that at least one of several committees hits. The committees are given as
+    /// `(size, count)`: Burns (18)-(23).
     ///
-    /// With a count of 0 or an empty list, no bit is hit.
+    /// For counts of 0 or an empty list, no bit is hit.
     ///
     /// # Errors
     /// Bits are out of range, or a size is 0 or above bits.
@@ -103,12 +103,12 @@ impl Occupancy {
         Ok(Occupancy { bits, departments: vec![department(bits, committees)?] })
     }
 
-    /// The number of bits that are hit in every department; each department is a list of committees
+    /// The number of bits that are hit in every department, which is a list of committees
     /// `(size, count)` as in [`Occupancy::union`]: Burns (24)-(42), of which (38) is printed with a
     /// wrong sign.
     ///
     /// # Errors
-    /// As for [`Occupancy::union`]; or there is no department.
+    /// The errors of [`Occupancy::union`]; or there is no department.
     pub fn intersection<D: AsRef<[(u64, u64)]>>(bits: u64, departments: &[D]) -> Result<Occupancy> {
         check_bits(bits)?;
         if departments.is_empty() {
@@ -143,7 +143,7 @@ impl Occupancy {
         ends.reduce(|(least, most), (low, high)| (least.saturating_sub(bits - low), most.min(high))).unwrap_or((bits, bits))
     }
 
-    /// The number of throws, if X counts the bits hit by single throws.
+    /// The number of throws, if X counts the bits that are hit by single throws.
     fn throws(&self) -> Option<u128> {
         match self.departments.as_slice() {
             [committees] => match committees.as_slice() {
@@ -155,7 +155,7 @@ impl Occupancy {
     }
 }
 
-/// Checks the sizes and merges equal ones.
+/// Makes a department after checking the sizes and merging equal ones.
 fn department(bits: u64, committees: &[(u64, u64)]) -> Result<Vec<Committees>> {
     let mut list = Vec::with_capacity(committees.len());
     for &(size, count) in committees {

@@ -13,27 +13,27 @@ use alloc::{format, vec};
 /// The highest order of a moment.
 const MAX_ORDER: u32 = 1_000;
 
-/// If a variance needs this many digits, it is below the range of `f64`.
+/// A variance that needs this many digits is below the range of `f64`.
 const FAR_DIGITS: u64 = 8_000;
 
 impl Occupancy {
-    /// The expected number of set bits; relative error below 1e-15. See Burns (44) with its
+    /// The expected number of set bits; the relative error is below 1e-15. See Burns (44) with its
     /// correction, Grandi (7) and (13). Takes microseconds at any size.
     ///
     /// # Errors
-    /// The moments take too much work.
+    /// The moments would take too much work.
     pub fn mean(&self) -> Result<f64> {
         let _work = work::begin();
         Ok(self.bits as f64 * self.all_hit(1)?)
     }
 
-    /// The variance of the number of set bits; relative error below 1e-15. It is
+    /// The variance of the number of set bits; the relative error is below 1e-15. The variance is
     /// `m h_1 + m (m-1) h_2 - m^2 h_1^2`, where `h_j` is the probability that `j` given bits are
     /// set. See Grandi (8) and (14); Burns (43) and (50) are misprinted. Takes microseconds at any
     /// size; the result is 0 if it is below the range of `f64`.
     ///
     /// # Errors
-    /// The moments take too much work.
+    /// The moments would take too much work.
     pub fn variance(&self) -> Result<f64> {
         let _work = work::begin();
         let (least, most) = self.support();
@@ -57,9 +57,10 @@ impl Occupancy {
         }
     }
 
-    /// `E[X^r]` for an order r from 1 to 1,000, as a sum over j of Stirling numbers of the second
-    /// kind times factorial moments, which are all positive; relative error below `1e-15 (r + 2)`.
-    /// See Burns (10) and (17). The work grows with the fourth power of r.
+    /// The moment `E[X^r]` for an order r from 1 to 1,000. The moment is a sum over j of Stirling
+    /// numbers of the second kind times factorial moments, which are all positive; the relative
+    /// error is below `1e-15 (r + 2)`. See Burns (10) and (17). The work grows with the fourth
+    /// power of r.
     ///
     /// # Errors
     /// The moment is too large for an `f64`.
@@ -85,9 +86,9 @@ impl Occupancy {
         finite(sum, order)
     }
 
-    /// `E[X .. (X-r+1)]` for an order r from 1 to 1,000: `m (m-1) .. (m-r+1)` times the
-    /// probability that r given bits are all set; relative error below `1e-15 (r + 2)`. See Burns
-    /// (9), (16), (37) and (41).
+    /// The moment `E[X .. (X-r+1)]` for an order r from 1 to 1,000. The moment is
+    /// `m (m-1) .. (m-r+1)` times the probability that r given bits are all set; the relative error
+    /// is below `1e-15 (r + 2)`. See Burns (9), (16), (37) and (41).
     ///
     /// # Errors
     /// The moment is too large for an `f64`.
@@ -102,8 +103,8 @@ impl Occupancy {
         finite((0..u64::from(order)).fold(hit, |product, i| product * self.bits.saturating_sub(i) as f64), order)
     }
 
-    /// `E[C(X, r)]` for an order r from 1 to 1,000: the factorial moment divided by `r!`. Relative
-    /// error below `2e-15 (r + 2)`. See Burns (33) and (36).
+    /// The moment `E[C(X, r)]` for an order r from 1 to 1,000: the factorial moment divided by
+    /// `r!`. The relative error is below `2e-15 (r + 2)`. See Burns (33) and (36).
     ///
     /// # Errors
     /// The moment is too large for an `f64`, or takes too much work.
@@ -148,8 +149,8 @@ fn finite(moment: f64, order: u32) -> Result<f64> {
     out_of_range("order", order, "small enough that the moment is below 1.8e308")
 }
 
-/// `h_r = sum over j of (-1)^j C(r, j) g_j` for one department: the probability that r given bits
-/// are all hit.
+/// The probability that r given bits are all hit in one department:
+/// `h_r = sum over j of (-1)^j C(r, j) g_j`.
 struct AllHit<'a> {
     bits: u64,
     committees: &'a [Committees],
@@ -157,15 +158,15 @@ struct AllHit<'a> {
 }
 
 impl AllHit<'_> {
-    /// `h_r = sum over j of (-1)^j C(r, j) g_j` for one department: the probability that r given
-    /// bits are all hit.
+    /// Whether one committee has all bits.
     fn is_certain(&self) -> bool {
         self.committees.iter().any(|c| c.size == self.bits)
     }
 }
 
-/// Whether a committee has all bits. Each is at most [`empty_error`] units too low, including those
-/// after the first that is 0.
+/// The probabilities `g_1 .. g_last` that j given bits stay empty:
+/// `prod_i (C(m-j, k_i) / C(m, k_i))^(c_i)`. Each is at most [`empty_error`] units too low,
+/// including those after the first that is 0.
 fn empties(bits: u64, committees: &[Committees], last: u32, limbs: usize) -> Vec<Vec<u64>> {
     let mut product = Product::new(limbs);
     let mut all: Vec<Vec<u64>> = Vec::new();
@@ -194,13 +195,14 @@ fn empties(bits: u64, committees: &[Committees], last: u32, limbs: usize) -> Vec
     all
 }
 
-/// The base loses at most one unit per ratio, so at most `last`; the power with count c then loses
-/// `(last + 1) c`; a product of two numbers below 1 loses the sum of both, plus one.
+/// The error of the `g_j` in units. The base loses at most one unit per ratio, so at most `last`;
+/// the power with count c then loses `(last + 1) c`; a product of two numbers below 1 loses the sum
+/// of both, plus one.
 fn empty_error(committees: &[Committees], last: u32) -> u128 {
     committees.iter().map(|c| (u128::from(last) + 1).saturating_mul(c.count).saturating_add(1)).fold(0, u128::saturating_add)
 }
 
-/// The number of word operations of one attempt.
+/// Checks the number of word operations of one attempt.
 fn check_cost(committees: &[Committees], order: u32, bits: f64) -> Result<()> {
     let limbs = bits / 64.0;
     let steps: f64 = committees.iter().map(|c| 2.0 * f64::from(128 - c.count.leading_zeros())).sum();
@@ -212,9 +214,9 @@ fn check_cost(committees: &[Committees], order: u32, bits: f64) -> Result<()> {
 }
 
 impl Enclose for AllHit<'_> {
-    /// The sum divided by `2^r`: `C(r, j) / 2^r` is computed by halving rows of Pascal's triangle,
-    /// whose errors together stay below `(r + 2)^2` units (see the coefficients of
-    /// [`crate::law::inclusion`]); each term adds the error of `g_j` and one for the product, and
+    /// Computes the sum divided by `2^r`. `C(r, j) / 2^r` comes from halving rows of Pascal's
+    /// triangle, whose errors together stay below `(r + 2)^2` units (see the coefficients of
+    /// [`crate::law::inclusion`]). Each term adds the error of `g_j` and one for the product, and
     /// no coefficient exceeds 1.
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let order = self.order as usize;
@@ -262,15 +264,16 @@ impl Enclose for AllHit<'_> {
     }
 }
 
-/// `h_1 / m + (1 - 1/m) h_2 - h_1^2`: the variance divided by m^2.
+/// The variance divided by m^2: `h_1 / m + (1 - 1/m) h_2 - h_1^2`.
 struct Spread<'a> {
     law: &'a Occupancy,
 }
 
 impl Enclose for Spread<'_> {
     /// Let `e` be the error of `g_1` and `g_2` in a department. Then `h_1 = 1 - g_1` is wrong by at
-    /// most `e + 1`, and `h_2 = 1 - 2 g_1 + g_2` by `2 e + 1`; products over c departments by the
-    /// sum of these, plus one each; the square by twice that.
+    /// most `e + 1`, and `h_2 = 1 - 2 g_1 + g_2` by at most `2 e + 1`. A product over c departments
+    /// is wrong by at most the sum of its factors' errors, plus one for each factor; a square is
+    /// wrong by at most twice the error of its base.
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let law = self.law;
         let mut product = Product::new(limbs);
@@ -327,8 +330,8 @@ impl Enclose for Spread<'_> {
         f64::INFINITY
     }
 
-    /// Far beyond full, the variance is below the range of `f64`: divided by m^2 it rounds to 0
-    /// when it is below 2^-1074, plus the precision asked for.
+    /// Checks that the variance is not too small. Far beyond full, it is below the range of `f64`:
+    /// divided by m^2, it rounds to 0 if it is below 2^-1074, plus the precision asked for.
     fn check_cost(&self, bits: f64) -> Result<()> {
         if bits < FAR_DIGITS as f64 {
             return self.law.departments.iter().try_for_each(|committees| check_cost(committees, 2, bits));

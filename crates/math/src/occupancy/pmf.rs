@@ -1,4 +1,5 @@
-//! Probabilities: single ones, all of them, the part that matters, and sums over it.
+//! Probabilities of numbers of set bits: single ones, all of them, those that are not negligible,
+//! and sums over them.
 
 use super::Occupancy;
 use super::contour::Contour;
@@ -9,34 +10,34 @@ use crate::{Method, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// With up to this many throws, the standard law is walked; with more, the contour integral is
-/// faster.
+/// With up to this many throws, the standard law is walked through; with more, contour integrals
+/// are faster.
 pub(super) const WALKED_THROWS: u128 = 256;
 
-/// The number of terms of a walk in pairs of `f64`: a second or two.
+/// The number of terms of a walk in pairs of `f64`; it takes a second or two.
 const WALK_TERMS: f64 = 1.5e8;
 
-/// The number of probabilities by contour integrals, which take some 3 microseconds each: some
-/// three seconds.
+/// The number of probabilities by contour integrals. Each takes some 3 microseconds, so together
+/// they take some three seconds.
 const CONTOURS: u64 = 1_000_000;
 
 /// The longest vector of all probabilities that is computed.
 const MAX_VECTOR: u64 = 1 << 27;
 
-/// A probability below this may be 0 in the vector of all probabilities.
+/// In the vector of all probabilities, a probability below this may be 0.
 const SMALLEST: f64 = 1e-280;
 
 /// The probabilities of consecutive numbers of set bits, `first`, `first + 1`, ..
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Pmf {
-    /// The number of set bits for the first probability.
+    /// The number of set bits to which the first probability belongs.
     pub first: u64,
-    /// The probabilities; each with a relative error of at most 1e-12.
+    /// The probabilities; each has a relative error of at most 1e-12.
     pub probabilities: Vec<f64>,
-    /// An upper bound on the probability of all other numbers.
+    /// An upper bound on the total probability of all other numbers.
     pub left_out: f64,
-    /// [`Method::Exact`]: computed by a positive recurrence with counted errors.
+    /// [`Method::Exact`]: computed by a recurrence of positive terms with counted errors.
     /// [`Method::Validated`]: computed by contour integrals.
     pub method: Method,
 }
@@ -44,13 +45,13 @@ pub struct Pmf {
 impl Occupancy {
     /// The probability of each number of set bits, from index 0 to `bits`.
     ///
-    /// The relative error is at most 1e-12 for every probability above 1e-280; smaller ones may
-    /// be 0. Computed by a positive recurrence (whose work is committees times the width of the law
-    /// times the size), or, for more than some hundred single throws, by contour integrals (3
-    /// microseconds per probability).
+    /// The relative error is at most 1e-12 for every probability above 1e-280; smaller
+    /// probabilities may be 0. The law is computed by a recurrence of positive terms, whose work is
+    /// committees times the width of the law times the size. For more than some hundred single
+    /// throws, it is computed by contour integrals (3 microseconds per probability).
     ///
     /// # Errors
-    /// [`crate::Error::LawTooCostly`] above 2^27 bits, and if the recurrence would take more than
+    /// [`crate::Error::LawTooCostly`] above 2^27 bits, or if the recurrence would take more than
     /// some seconds.
     pub fn pmf(&self) -> Result<Vec<f64>> {
         let _work = work::begin();
@@ -63,8 +64,8 @@ impl Occupancy {
         Ok(whole)
     }
 
-    /// The probabilities above 1e-20, and a bound on the rest. Otherwise as for [`Occupancy::pmf`],
-    /// for any number of bits.
+    /// All probabilities above 1e-20, and a bound on the rest. Apart from that, it is like
+    /// [`Occupancy::pmf`], for any number of bits.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -74,18 +75,19 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// As for [`pmf`](Occupancy::pmf).
+    /// The errors of [`pmf`](Occupancy::pmf).
     pub fn pmf_window(&self) -> Result<Pmf> {
         let _work = work::begin();
         self.part(1e-20)
     }
 
-    /// The probability of exactly `ones` set bits; relative error at most 1e-12 above 1e-280. 0
-    /// where impossible. Takes microseconds for the standard law at any size up to 2^53 bits and
-    /// throws; otherwise it costs as much as [`Occupancy::pmf_window`].
+    /// The probability of exactly `ones` set bits; the relative error is at most 1e-12 for results
+    /// above 1e-280. The result is 0 if that number is impossible. Takes microseconds for the
+    /// standard law at any size up to 2^53 bits and throws; for other laws it costs as much as
+    /// [`Occupancy::pmf_window`].
     ///
     /// # Errors
-    /// As for [`pmf`](Self::pmf).
+    /// The errors of [`pmf`](Self::pmf).
     pub fn probability(&self, ones: u64) -> Result<f64> {
         let _work = work::begin();
         let (least, most) = self.support();
@@ -106,11 +108,11 @@ impl Occupancy {
         }
     }
 
-    /// `E[z^X]` for a finite z of either sign: Burns (5), (20) and (28).
+    /// The generating function `E[z^X]` for a finite z of either sign: Burns (5), (20) and (28).
     ///
-    /// Computed by summing [`Occupancy::pmf`], at its cost. The relative error is at most 2e-12 for
-    /// z of 0 or more; below 0 the terms alternate, and the error is at most 2e-12 of the value
-    /// at |z|.
+    /// The function is computed by summing [`Occupancy::pmf`], at its cost. The relative error is
+    /// at most 2e-12 for z of 0 or more; below 0 the terms alternate, and the error is at most
+    /// 2e-12 of the value at |z|.
     ///
     /// # Errors
     /// The value exceeds the range of `f64`, or depends on probabilities below 1e-280.
@@ -196,7 +198,7 @@ impl Occupancy {
     }
 }
 
-/// Reduces a walked law to the part that is exact to 1e-12.
+/// Reduces a law that was walked through to the part that is exact to 1e-12.
 fn kept(stretch: Stretch, smallest: f64) -> Pmf {
     let Stretch { first, mut probabilities, left_out, .. } = stretch;
     let keep = probabilities.iter().rposition(|p| *p >= smallest).map_or(0, |last| last + 1);

@@ -1,18 +1,18 @@
-//! Drawing samples from the law.
+//! Drawing samples from the law of the number of set bits.
 
 use super::Occupancy;
 use super::thinning::too_costly;
 use crate::Result;
 use alloc::vec;
 
-/// The number of draws that one sample may take: a second or so.
+/// The number of draws that one sample may take; it takes a second or so.
 const MAX_DRAWS: f64 = 1e7;
 
 impl Occupancy {
-    /// A number of set bits, drawn exactly from the law by simulating the throws: `words` must
+    /// A number of set bits, drawn exactly from the law by simulating the throws. `words` must
     /// return uniform and independent 64-bit words.
     ///
-    /// Work: one draw per throw; for a committee, as many draws as it has members, or as it leaves
+    /// Work: one draw per throw; for a committee, as many draws as it has bits, or as it leaves
     /// out. Memory: one byte per bit.
     ///
     /// ```
@@ -30,7 +30,7 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// [`crate::Error::LawTooCostly`] above some 10^7 draws (a member of a committee counts as
+    /// [`crate::Error::LawTooCostly`] above some 10^7 draws (each bit of a committee counts as
     /// four) or 10^8 bits.
     pub fn sample(&self, words: &mut impl FnMut() -> u64) -> Result<u64> {
         let all = self.departments.iter().flatten();
@@ -83,8 +83,8 @@ fn mark(marked: &mut [bool], size: u64, words: &mut impl FnMut() -> u64) {
     }
 }
 
-/// A uniform number below `range` (Lemire 2019). It is exact except for a limit on the loop, which
-/// random words do not reach.
+/// A uniform number below `range` (Lemire 2019). The number is exactly uniform, except for a limit
+/// on the loop, which random words practically never reach.
 fn below(range: u64, words: &mut impl FnMut() -> u64) -> u64 {
     let threshold = range.wrapping_neg() % range;
     let mut product = 0;

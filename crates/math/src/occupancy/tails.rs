@@ -9,7 +9,7 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Error, Fill, Method, Result, bisect};
 
-/// A probability, `lower <= truth <= upper`, and the method of the bracket.
+/// A bracket of a probability, `lower <= truth <= upper`, with its method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Probability {
@@ -17,14 +17,15 @@ pub struct Probability {
     pub lower: f64,
     /// The upper end: at least the probability.
     pub upper: f64,
-    /// [`Method::Exact`]: summed from a positive recurrence with counted errors, relative width
-    /// below 1e-9. [`Method::Validated`]: summed from contour integrals, relative width 4e-12.
-    /// [`Method::Bound`]: from the inequalities of Bennett and of Berry and Esseen, which are
-    /// proven but wide.
+    /// [`Method::Exact`]: summed by a recurrence of positive terms with counted errors; the
+    /// relative width is below 1e-9. [`Method::Validated`]: summed from contour integrals; the
+    /// relative width is 4e-12. [`Method::Bound`]: from the inequalities of Bennett and of Berry
+    /// and Esseen, which are proven but wide.
     pub method: Method,
 }
 
-/// A quantile: `lower <= truth <= upper`; the ends are equal if it is certain.
+/// A bracket of a quantile, `lower <= truth <= upper`; the ends are equal if the quantile is
+/// certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quantile {
@@ -50,40 +51,40 @@ impl Probability {
     }
 }
 
-/// A tail of the distribution, with its end.
+/// A tail of the distribution, given by its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tail {
-    /// At most this many set bits.
+    /// The tail of at most this many set bits.
     AtMost(u64),
-    /// At least this many set bits.
+    /// The tail of at least this many set bits.
     AtLeast(u64),
 }
 
 /// How much work a sum may take before a bound replaces it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// The number of terms of a walk in `f64`, some nanoseconds each.
+    /// The number of terms of a walk in `f64`, which take some nanoseconds each.
     pub(crate) walk: f64,
-    /// The number of contour integrals, some microseconds each.
+    /// The number of contour integrals, which take some microseconds each.
     pub(crate) contours: u64,
 }
 
 impl Effort {
-    /// About half a second.
+    /// An effort of about half a second.
     pub(crate) const FULL: Effort = Effort { walk: 2e8, contours: 150_000 };
-    /// About ten microseconds.
+    /// An effort of about ten microseconds.
     const QUICK: Effort = Effort { walk: 4e3, contours: 0 };
 }
 
 impl Occupancy {
     /// The probability of at most `ones` set bits.
     ///
-    /// It is summed at sizes where that takes at most half a second, which keeps the relative
-    /// precision of the smaller tail; beyond that it is a proven bound. Takes microseconds to half
-    /// a second.
+    /// The probability is summed if that takes at most half a second; this keeps the relative
+    /// precision of the smaller tail. Otherwise the result is a proven bound. Takes microseconds to
+    /// half a second.
     ///
     /// # Errors
-    /// The moments take too much work.
+    /// The moments would take too much work.
     pub fn cdf(&self, ones: u64) -> Result<Probability> {
         let _work = work::begin();
         if (ones as f64) < self.mean()? {
@@ -98,7 +99,7 @@ impl Occupancy {
     /// The probability of at least `ones` set bits; see [`Occupancy::cdf`].
     ///
     /// # Errors
-    /// As for [`cdf`](Occupancy::cdf).
+    /// The errors of [`cdf`](Occupancy::cdf).
     pub fn at_least(&self, ones: u64) -> Result<Probability> {
         let _work = work::begin();
         match ones.checked_sub(1) {
@@ -108,12 +109,12 @@ impl Occupancy {
         }
     }
 
-    /// The smallest number of set bits x with `P(X <= x) >= p`, for p from 0 (the smallest possible
-    /// number) to 1 (the largest); it takes at most some 50 microseconds at any size.
+    /// The smallest number of set bits x with `P(X <= x) >= p`, for p strictly between 0 and 1; it
+    /// takes at most some 50 microseconds at any size.
     ///
-    /// It is exact for small laws; otherwise the ends follow from the proven inequalities of
-    /// Bennett and of Berry and Esseen with the exact mean and variance. They are about one
-    /// standard deviation apart, and at large sizes within a few bits, unless p is extreme.
+    /// The number is exact for small laws; otherwise the ends follow from the proven inequalities
+    /// of Bennett and of Berry and Esseen with the exact mean and variance. The two ends are about
+    /// one standard deviation apart, and at large sizes within a few bits, unless p is extreme.
     /// [`Occupancy::exact_quantile`] sums the law instead.
     ///
     /// ```
@@ -124,7 +125,7 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// The probability is not strictly between 0 and 1; for an [`Occupancy`], also if the moments
+    /// The probability is not strictly between 0 and 1; for an [`Occupancy`], the moments may also
     /// take too much work.
     pub fn quantile(&self, p: f64) -> Result<Quantile> {
         let _work = work::begin();
@@ -141,8 +142,8 @@ impl Occupancy {
         Ok(Quantile { lower: first(&|cdf| cdf.upper >= p), upper: first(&|cdf| cdf.lower >= p), method: Method::Bound })
     }
 
-    /// The same by summing the law; the two ends differ only if P(X <= x) is within rounding of p.
-    /// Takes up to some seconds.
+    /// Like [`quantile`](Self::quantile), but computed by summing the law; the two ends differ only
+    /// if P(X <= x) equals p to within rounding. Takes up to some seconds.
     ///
     /// # Errors
     /// [`Error::LawTooCostly`] if it would take longer.
@@ -160,7 +161,7 @@ impl Occupancy {
         Ok(self.search(p, &stretch, part.method))
     }
 
-    /// Adds up from below, or from above for levels beyond a half.
+    /// Adds up probabilities from below, or from above for levels beyond a half.
     fn search(&self, p: f64, stretch: &Stretch, method: Method) -> Quantile {
         let (least, most) = self.support();
         let error = 2.0 * stretch.relative + 1e-15 * libm::sqrt(stretch.probabilities.len() as f64);
@@ -195,8 +196,8 @@ impl Occupancy {
         Quantile { lower, upper, method }
     }
 
-    /// A tail by proven methods: summed by positive recurrences if that takes at most this many
-    /// terms, and bounded otherwise.
+    /// A tail by proven methods: summed by recurrences of positive terms if that takes at most this
+    /// many terms, and bounded otherwise.
     pub(crate) fn proven_tail(&self, tail: Tail, terms: f64) -> Result<Probability> {
         let bound = Bounds::new(self)?.tail(tail);
         // Down to 1e-20 a walk takes some fifteen deviations: do not begin what cannot be finished.
@@ -237,14 +238,14 @@ impl Occupancy {
     }
 
     /// A rough lower bound on the number of terms of a walk, so that a walk which cannot finish is
-    /// not started. It is the number of steps, times a window of some deviations (at the end; half
-    /// of it on the way), times a row.
+    /// not started. This is the number of steps, times a window of some standard deviations (at the
+    /// end; half of it on the way), times the length of a row.
     fn least_terms(&self) -> Result<f64> {
         let steps: f64 = self.departments.iter().flatten().map(|c| c.count as f64 * thinning::row_length(c.size)).sum();
         Ok(steps * (1.0 + 3.0 * libm::sqrt(self.variance()?)))
     }
 
-    /// The law computed by a walk, if that is affordable.
+    /// The law computed by a walk, if the walk is affordable.
     fn walked(&self, precision: Precision, floor: f64, terms: f64) -> Result<Option<Stretch>> {
         if self.least_terms()? > terms {
             return Ok(None);
@@ -256,7 +257,7 @@ impl Occupancy {
         }
     }
 
-    /// Sums outwards from the end of the tail; when the terms become negligible, the rest is at
+    /// Sums outwards from the end of the tail. When the terms become negligible, the rest is at
     /// most a geometric series, by log-concavity. `None` if more terms are needed than allowed.
     fn sum_contours(&self, contour: &Contour, tail: Tail, allowed: u64) -> Result<Option<Probability>> {
         // A tail that reaches across the mean is better known by the other one.
@@ -296,12 +297,12 @@ impl Occupancy {
     }
 }
 
-/// A bracket for a sum with a known relative error, of which at most `rest` is missing.
+/// A bracket for a sum that has a known relative error and lacks at most `rest`.
 fn widened(sum: f64, relative: f64, rest: f64, method: Method) -> Probability {
     Probability { lower: sum * (1.0 - relative), upper: ((sum * (1.0 + relative)) + rest).next_up().min(1.0), method }
 }
 
-/// A tail of a walked law.
+/// A tail of a law that was walked through.
 pub(crate) fn of_stretch(stretch: &Stretch, tail: Tail) -> Probability {
     let count = stretch.probabilities.len();
     let inside = |x: u64| x.saturating_sub(stretch.first).min(count as u64) as usize;
@@ -334,8 +335,8 @@ impl Bounds {
         Ok(Bounds::of(Fill { bits: law.bits, mean: law.mean()?, variance: law.variance()? }, least, most))
     }
 
-    /// The bounds for any sum of at most as many independent Bernoulli variables as there are bits,
-    /// whose value is between `least` and `most`.
+    /// The bounds for any sum of independent Bernoulli variables, at most as many as there are
+    /// bits, whose value is between `least` and `most`.
     pub(crate) fn of(fill: Fill, least: u64, most: u64) -> Bounds {
         let deviation = libm::sqrt(fill.variance);
         // Shevtsova, "An improvement of convergence rate estimates in the Lyapunov theorem",

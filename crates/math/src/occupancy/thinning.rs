@@ -1,8 +1,8 @@
-//! One recurrence for unions and intersections, all of whose terms are positive.
+//! One recurrence of positive terms for unions and intersections.
 //!
 //! Of `x` marked bits among `m`, the number that is in a uniformly random set of `w` bits is
-//! hypergeometric: `C(x,y) C(m-x,w-y) / C(m,w)`. Intersections thin the bits that are still in
-//! every department; unions thin the empty bits, by the complements of their committees (Burns,
+//! hypergeometric: `C(x,y) C(m-x,w-y) / C(m,w)`. Intersections thin the bits that were hit in every
+//! department so far; unions thin the empty bits, by the complements of their committees (Burns,
 //! Lemma 8 with its correction). A law is a chain of such steps (Burns (12), (18) and (24) are sums
 //! over its paths). All terms are positive, so relative errors only add up, and are counted.
 
@@ -16,12 +16,12 @@ use alloc::vec::Vec;
 /// underflow.
 const SCALE: i32 = 600;
 
-/// The number type of a chain's weights.
+/// The type of the numbers in a chain.
 trait Real: Copy {
     const ZERO: Self;
     fn of(x: DoubleDouble) -> Self;
     fn to_double(self) -> DoubleDouble;
-    /// `self + a b`
+    /// The number `self + a b`.
     fn add_product(self, a: Self, b: Self) -> Self;
     /// An upper bound on the relative error of an operation.
     const UNIT: f64;
@@ -44,7 +44,7 @@ impl Real for f64 {
 
 impl Real for DoubleDouble {
     const ZERO: DoubleDouble = DoubleDouble::ZERO;
-    /// 2^-102
+    /// 2^-102, rounded up.
     const UNIT: f64 = 1.98e-31;
     fn of(x: DoubleDouble) -> DoubleDouble {
         x
@@ -58,38 +58,38 @@ impl Real for DoubleDouble {
     }
 }
 
-/// Consecutive probabilities.
+/// The probabilities of consecutive numbers of set bits.
 #[derive(Clone, Debug)]
 pub(crate) struct Stretch {
     pub(crate) first: u64,
     pub(crate) probabilities: Vec<f64>,
-    /// An upper bound on what was dropped on the way: it is missing from the sum, and from each
-    /// number.
+    /// An upper bound on the probability that was dropped on the way. This probability is missing
+    /// from the sum, and possibly from each number.
     pub(crate) left_out: f64,
-    /// An upper bound on the other relative error of each number.
+    /// An upper bound on the remaining relative error of each number.
     pub(crate) relative: f64,
 }
 
 /// The precision of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Precision {
-    /// `f64`; the counted error grows with the number of steps.
+    /// Single `f64`: the counted error grows with the number of steps.
     Single,
     /// Pairs of `f64`: the counted error is that of the final rounding.
     DoubleDouble,
 }
 
-/// Limits of a chain.
+/// The limits of a chain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     pub(crate) precision: Precision,
-    /// A probability below this at the ends of the window is dropped.
+    /// A probability below this at an end of the window is dropped.
     pub(crate) floor: f64,
     /// The number of terms that may be added before the answer is [`Error::LawTooCostly`].
     pub(crate) terms: f64,
 }
 
-/// The law of the number of marked bits after a step.
+/// The distribution of the number of marked bits after a step.
 #[derive(Clone, Debug)]
 struct Chain<T> {
     bits: u64,
@@ -225,7 +225,7 @@ impl<T: Real> Chain<T> {
         Ok(())
     }
 
-    /// Drops the ends that are below the floor.
+    /// Drops probabilities below the floor at both ends.
     fn trim(&mut self) {
         let small = |weight: &T| weight.to_double().high < self.floor;
         let keep = self.weights.iter().rposition(|weight| !small(weight)).map_or(1, |last| last + 1);
@@ -249,7 +249,7 @@ impl<T: Real> Chain<T> {
         Ok(())
     }
 
-    /// Thins by a set of random size: the set bits of a department.
+    /// Thins by a set of random size, the set bits of a department.
     fn thin_by_mixture(&mut self, sizes: &Chain<T>) -> Result<()> {
         let top = self.first + self.weights.len() as u64 - 1;
         // Before this much memory is taken.
@@ -347,8 +347,8 @@ pub(crate) fn law(law: &Occupancy, budget: &Budget) -> Result<Stretch> {
     }
 }
 
-/// Walks through committees of one size, and passes the law of the set bits after each to `visit`,
-/// until that has seen enough.
+/// Walks through committees of one size, and calls `visit` with the law of the set bits after each,
+/// until `visit` needs no more.
 pub(crate) fn walk(
     bits: u64,
     before: u64,

@@ -1,38 +1,83 @@
-//! The upper tail of the set bits of a small filter, ball by ball.
+//! The upper tail of the number of set bits of a small filter, computed ball by ball.
 //!
-//! With x bits set of m, the next ball of a standard filter lies on a set bit with probability x/m.
-//! A classic item draws distinct bits: after i of them, its next one is among the m - i that it has
-//! not drawn, of which x - i are set. So, with i = 0 for the standard filter,
+//! Let x of the m bits be set. Then the next ball of a standard filter hits a set bit with
+//! probability x/m. A classic item draws distinct bits. After i draws, the next bit is one of the
+//! m - i bits that the item has not drawn, and x - i of these are set. So, with i = 0 for the
+//! standard filter,
 //!
 //! ```text
 //! p'_x = p_x (x - i) / (m - i) + p_(x-1) (m - x + 1) / (m - i).
 //! ```
 //!
-//! Set bits stay set, so what has reached the tail is added up and followed no further.
+//! Set bits stay set, so the probability of states that have reached the tail is added up, and
+//! these states are not followed further.
 //!
-//! *Rounding.* All terms are positive, and a ball errs by at most four roundings of `u = 2^-53`
-//! (two products side by side, their sum, the divisor and its product); adding up the tail is one
-//! more a ball. What is dropped at the ends of the window is counted in the tail.
+//! *Rounding.* All terms are positive. Each ball adds at most four roundings of `u = 2^-53` (two
+//! independent products, their sum, the divisor and its product), and adding up the tail adds one
+//! more. Probabilities that are dropped at the ends of the window are counted in the tail.
 
 use crate::Variant;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A probability at an end of the window that is a smaller share of the one allowed is dropped.
+/// At an end of the window, a probability is dropped if it is a smaller share than this of the
+/// allowed probability.
 const DROPPED: f64 = 1e-13;
 
-/// An upper bound on the probability of at least `past` set bits: at most 1e-8 too high,
-/// relatively, where it is about `allowed`, and 1 where it is certainly above.
+/// An upper bound on the probability of at least `past` set bits. Near `allowed` it is at most 1e-8
+/// too high, relatively; if the probability is certainly above `allowed`, the result is 1.
 pub(crate) fn at_least(variant: Variant, bits: u64, items: u64, probes: u32, past: u64, allowed: f64) -> f64 {
     let balls = items.saturating_mul(u64::from(probes));
     if past > balls {
         return 0.0;
     }
+    match walk(variant, bits, (items, probes), past, (DROPPED * allowed, allowed)) {
+        Some(walk) => walk.at_least(walk.tail),
+        None => 1.0,
+    }
+}
+
+/// The smallest number of set bits that at most the share `allowed` of all filters reach, by the
+/// same bound.
+pub(crate) fn too_rare(variant: Variant, bits: u64, items: u64, probes: u32, allowed: f64) -> u64 {
+    let end = items.saturating_mul(u64::from(probes)).min(bits) + 1;
+    // Nothing reaches this end, so that the walk is not given up.
+    let Some(walk) = walk(variant, bits, (items, probes), end, (DROPPED * allowed, f64::INFINITY)) else { return end };
+    let mut tail = walk.tail;
+    for ones in (0..end).rev() {
+        tail += walk.law[ones as usize + 1];
+        if walk.at_least(tail) > allowed {
+            return ones + 1;
+        }
+    }
+    0
+}
+
+/// The law below an end.
+struct Walk {
+    /// `law[x + 1]` is the probability of x set bits, so that every x has one before it.
+    law: Vec<f64>,
+    /// What has reached the end.
+    tail: f64,
+    /// What was dropped at the ends of the window.
+    dropped: f64,
+    rounding: f64,
+}
+
+impl Walk {
+    /// A tail, rounded up.
+    fn at_least(&self, tail: f64) -> f64 {
+        ((tail + self.dropped) * self.rounding + f64::MIN_POSITIVE).min(1.0)
+    }
+}
+
+/// Follows the balls up to `past` set bits. Probabilities below `floor` are dropped at the ends of
+/// the window; `None` once the tail is above `allowed`.
+fn walk(variant: Variant, bits: u64, (items, probes): (u64, u32), past: u64, (floor, allowed): (f64, f64)) -> Option<Walk> {
+    let balls = items.saturating_mul(u64::from(probes));
     let rounding = 1.0 + 6.0 * (balls as f64 + 1.0) * f64::EPSILON;
-    let floor = DROPPED * allowed;
     let (m, end) = (bits as f64, past as usize);
     let ones: Vec<f64> = (0..=past).map(|x| x as f64).collect();
-    // `now[x + 1]` is the probability of x set bits, so that every x has one before it.
     let (mut now, mut next) = (vec![0.0; end + 2], vec![0.0; end + 2]);
     now[1] = 1.0;
     let (mut first, mut last) = (0, 0);
@@ -45,7 +90,7 @@ pub(crate) fn at_least(variant: Variant, bits: u64, items: u64, probes: u32, pas
             last -= 1;
             tail += now[end] * (m - ones[end - 1]) * inverse;
             if tail > allowed * rounding {
-                return 1.0;
+                return None;
             }
         }
         let before = now[first..=last].iter().zip(&now[first + 1..=last + 1]);
@@ -69,7 +114,10 @@ pub(crate) fn at_least(variant: Variant, bits: u64, items: u64, probes: u32, pas
             now[last + 2] = 0.0;
         }
     }
-    ((tail + dropped) * rounding + f64::MIN_POSITIVE).min(1.0)
+    // What lies outside the window is of balls ago.
+    now[..=first].fill(0.0);
+    now[last + 2..].fill(0.0);
+    Some(Walk { law: now, tail, dropped, rounding })
 }
 
 #[cfg(test)]
@@ -77,8 +125,9 @@ mod tests {
     use super::*;
     use crate::occupancy::Occupancy;
 
-    /// Against the law by thinning and contour integrals: never below it, and above by a hair.
-    /// Tails above what is allowed are said to be.
+    /// Compares the tail with the exact distribution, computed by thinning and contour integrals.
+    /// The tail is never below the exact value, and exceeds it only very slightly. For tails above
+    /// `allowed`, the result says so.
     #[test]
     fn tails_are_those_of_the_law() {
         let mut cases = 0;
@@ -96,6 +145,10 @@ mod tests {
                     let exact = law.at_least(past).expect("cheap");
                     let what = format!("{variant} m={bits} n={items} k={probes} {past}: {exact:?}");
                     for allowed in [1e-3, 0.7] {
+                        // The quantile is decided by the same tails.
+                        let rare = too_rare(variant, bits, items, probes, allowed);
+                        let is_rare = |ones: u64| at_least(variant, bits, items, probes, ones, allowed) <= allowed;
+                        assert!(rare > 0 && is_rare(rare) && !is_rare(rare - 1), "{what} {rare}");
                         let found = at_least(variant, bits, items, probes, past, allowed);
                         if exact.lower > allowed * (1.0 + 1e-9) {
                             assert!(found > allowed, "{what} {found}");

@@ -3,8 +3,8 @@
 //!
 //! A filter of B blocks that holds n items has the rate `R = (1/B) sum_b Y_b` with
 //! `Y_b = (X_b / 512)^k`, where `X_b` is the number of set bits in block b. The loads `L_b` are
-//! multinomial, and given the loads the blocks are independent, so with
-//! `phi_l(t) = E[exp(t Y) | l items]`
+//! multinomial, and given the loads the blocks are independent. With
+//! `phi_l(t) = E[exp(t Y) | l items]`, this gives
 //!
 //! ```text
 //! E exp(t sum_b Y_b) = n! / B^n [z^n] G(z)^B,   G(z) = sum_l z^l / l! phi_l(t).
@@ -17,12 +17,13 @@
 //! P(R > p) <= e^(-t B p) n! / (B^n z^n) G(z)^B P(S = n),
 //! ```
 //!
-//! where S is a sum of B independent loads with probabilities proportional to `z^l / l! phi_l(t)`.
+//! Here S is a sum of B independent loads with probabilities proportional to `z^l / l! phi_l(t)`.
 //! Nothing is assumed about the dependence of the blocks: the coefficient expresses that the loads
 //! have a fixed sum. So the bound is much sharper than Bennett's inequality for the negatively
 //! associated loads (Joag-Dev and Proschan 1983; Dubhashi and Ranjan 1998), which may use only the
-//! sum of the blocks' own variances. At 1% that is seven times the variance of the sum, because a
-//! block's rate is nearly linear in its load, and the linear part adds up to a constant.
+//! sum of the blocks' own variances. At 1%, that sum is seven times the variance of the filter's
+//! rate, because a block's rate is nearly linear in its load, and the linear part adds up to a
+//! constant.
 //!
 //! With `lambda = n/B`, `z = lambda zeta`, `M = E[phi_L(t) - 1]` for a Poisson load of mean z, and
 //! Stirling's `n! <= sqrt(2 pi n) (n/e)^n e^(1/12n)`:
@@ -34,16 +35,17 @@
 //! `P(S = n) <= (1/2 pi) integral |psi(s)|^B ds`, where `psi` is the characteristic function of one
 //! load ([`local`]). Any t and zeta are valid, so the search for good ones needs no proof.
 //!
-//! *Full blocks.* A large t would give all its weight to blocks so full that none is ever seen. So
-//! every `Y_b` is cut at a level c that none of the blocks passes with more than a share of the
-//! probability allowed (a hundredth; where full blocks decide, up to nine tenths: their rate is
-//! that of the fullest): `P(R > p) <= B P(Y > c) + P((1/B) sum_b min(Y_b, c) > p)`. A block's load
-//! is binomial with n and 1/B ([`binomial`]). A single block has the load n for certain, and the
-//! tail of its set bits is summed.
+//! *Full blocks.* A large t would give all its weight to blocks that are so full that they never
+//! occur. So every `Y_b` is cut at a level c:
+//! `P(R > p) <= B P(Y > c) + P((1/B) sum_b min(Y_b, c) > p)`. The first term gets a share of the
+//! allowed probability: a hundredth, or up to nine tenths if the fullest block decides. A block's
+//! load is binomial with n and 1/B ([`binomial`]). If there is only one block, its load is
+//! certainly n, and the tail of its set bits is summed.
 //!
 //! *Rounding.* The `phi_l` are sums of positive terms of a recurrence whose factors (`x/512`) are
-//! exact: relative error below `3 u` per ball and `u = 2^-53`, below 5e-12 for the 15,000 balls
-//! that are allowed. [`ROUNDING`] counts for that, the weights of the loads and the sums.
+//! exact. With `u = 2^-53`, their relative error is below `3 u` per ball, and below 5e-12 for the
+//! 15,000 balls that are allowed. [`ROUNDING`] covers this error, and those of the weights of the
+//! loads and of the sums.
 
 use crate::exact::power::power;
 use alloc::vec;
@@ -52,10 +54,10 @@ use alloc::vec::Vec;
 /// The number of bits in a block.
 const BITS: usize = crate::law::registry::BLOCK_BITS as usize;
 
-/// An upper bound on the relative error of every sum here.
+/// An upper bound on the relative error of every sum in this file.
 const ROUNDING: f64 = 1e-11;
 
-/// Probabilities below this are left out of the rows, and accounted for.
+/// Probabilities below this are left out of the rows, and accounted for separately.
 const DROPPED: f64 = 1e-70;
 
 /// Probabilities below this are ignored in the search for a tilt.
@@ -64,40 +66,41 @@ const LOOKED_AT: f64 = 1e-20;
 /// The largest number of balls in a block for which rows are computed.
 const MOST_BALLS: usize = 15_000;
 
-/// The largest exponent of a tilt: even times `e` to this, what is dropped is negligible.
+/// The largest exponent of a tilt: even multiplied by `e` to this power, the dropped probabilities
+/// are negligible.
 const MOST_GROWTH: f64 = 60.0;
 
-/// Above this, what the curvature gives away is below a few percent of a probability.
+/// If `1 - c s_0^2` is above this, the bound by curvature is too high by at most a few percent.
 const NEARLY_STRAIGHT: f64 = 0.9;
 
-/// Residues that are summed, each in some hundred nanoseconds.
+/// The largest number of residues that are summed, each in some hundred nanoseconds.
 const MOST_RESIDUES: f64 = 2_000.0;
 
-/// Steps downhill, each twice as long as the one before.
+/// The largest number of steps downhill; each is twice as long as the one before.
 const MOST_STEPS: u32 = 12;
 
-/// Points between them that are tried.
+/// The largest number of points that are tried between those steps.
 const MOST_TRIALS: u32 = 10;
 
-/// The shares of the allowed probability that may go to blocks beyond the cut. The first unless
-/// full blocks decide.
+/// The shares of the allowed probability that may go to blocks beyond the cut. The first share is
+/// used unless full blocks decide.
 const CUT_SHARES: [f64; 4] = [0.01, 0.1, 0.5, 0.9];
 
-/// Full blocks dominate a tilt if it weights the fullest block by more than `e` to this times an
-/// empty one.
+/// Full blocks dominate a tilt if it weights the fullest block by more than `e` to this power times
+/// an empty one.
 const STEEP: f64 = 5.0;
 
 /// The law of the set bits of one block, load by load.
 pub(crate) struct BlockLaw {
     /// One row per load.
     rows: Vec<Row>,
-    /// `(x / 512)^k`
+    /// The rates `(x / 512)^k` for x set bits.
     rates: Vec<f64>,
 }
 
 /// The law of the number of set bits in a block with one load.
 struct Row {
-    /// The number of set bits for the first probability.
+    /// The number of set bits to which the first probability belongs.
     first: usize,
     law: Vec<f64>,
     /// The entries that matter in the search for a tilt.
@@ -120,12 +123,12 @@ pub(crate) struct Tilt {
     share: f64,
     /// For every load, `E[exp(t min(Y, c)) - 1]` and `P(Y > c)`.
     loads: Vec<(f64, f64)>,
-    /// `exp(t c) - 1`
+    /// The number `exp(t c) - 1`.
     most: f64,
 }
 
 impl Tilt {
-    /// Whether full blocks decide, so that a tilt serves few other sizes.
+    /// Whether full blocks decide; such a tilt is good for few other sizes.
     pub(crate) fn is_steep(&self) -> bool {
         libm::log1p(self.most) > STEEP
     }
@@ -177,7 +180,7 @@ impl BlockLaw {
         Some(BlockLaw { rows, rates })
     }
 
-    /// Tilts the law: all of it, or only what the search for a tilt needs.
+    /// Computes the tilted law: with all entries, or only those that the search for a tilt needs.
     fn tilted(&self, t: f64, (cut, share): (usize, f64), lambda: f64, all: bool) -> Tilt {
         let mut grown: Vec<f64> = (0..=cut).map(|ones| libm::expm1(t * self.rates[ones])).collect();
         grown.resize(BITS + 1, grown[cut]);
@@ -197,8 +200,8 @@ impl BlockLaw {
         Tilt { t, share, loads: self.rows[..rows].iter().map(of_row).collect(), most: grown[BITS] }
     }
 
-    /// The variance of the filter's rate times the number of blocks, with the sum of loads fixed
-    /// and rates cut: the search for t starts from it.
+    /// The variance of the filter's rate times the number of blocks, if the sum of loads is fixed
+    /// and rates are cut. The search for t starts from it.
     fn scatter(&self, lambda: f64, cut: usize) -> f64 {
         let weights = poisson(lambda, self.rows.len());
         let (mut mean, mut square, mut with_load) = (0.0, 0.0, 0.0);
@@ -215,7 +218,7 @@ impl BlockLaw {
         (square - mean * mean - with_load * with_load / lambda).max(1e-300)
     }
 
-    /// The number of set bits that no block exceeds, except with this share of the allowed
+    /// The number of set bits that no block exceeds, except with `share` of the allowed
     /// probability.
     fn cut(&self, blocks: u64, items: u64, allowed: f64, share: f64) -> usize {
         let (weights, _) = binomial(blocks, items, self.rows.len());
@@ -231,8 +234,8 @@ impl BlockLaw {
         past.unwrap_or(0)
     }
 
-    /// A tilt that is nearly the best for a size, or near a known tilt. It is good for neighbouring
-    /// sizes as well. `None` if blocks are too full.
+    /// A tilt that is nearly the best for a size. If a tilt `near` is given, the search starts
+    /// there. The tilt is good for neighbouring sizes as well. `None` if blocks are too full.
     pub(crate) fn tilt(&self, blocks: u64, items: u64, allowed: f64, near: Option<&Tilt>) -> Option<Tilt> {
         let lambda = items as f64 / blocks as f64;
         if blocks < 2 || lambda + 10.0 * libm::sqrt(lambda) + 15.0 > self.rows.len() as f64 {
@@ -253,7 +256,8 @@ impl BlockLaw {
         Some(best)
     }
 
-    /// With one share; near a growth of the fullest blocks that is known, in shorter steps.
+    /// Like `tilt`, with one share of the allowed probability. If `near` gives the growth of the
+    /// fullest blocks, the search takes shorter steps from it.
     fn tilt_with(&self, share: f64, blocks: u64, items: u64, allowed: f64, near: Option<f64>) -> Option<Tilt> {
         let (b, lambda) = (blocks as f64, items as f64 / blocks as f64);
         let cut = self.cut(blocks, items, allowed, share);
@@ -274,9 +278,9 @@ impl BlockLaw {
         (constant + b * (libm::log1p(grown) + lambda * less_logarithm(zeta))) / (tilt.t * b)
     }
 
-    /// The zeta for which the tilted loads have the mean `lambda`, `M` at that zeta, and the
-    /// variance of a tilted load; found by Newton's method within a bracket, because the tilted
-    /// loads may have two modes.
+    /// Computes three numbers: the zeta for which the tilted loads have the mean `lambda`, `M` at
+    /// that zeta, and the variance of a tilted load. The function uses Newton's method within a
+    /// bracket, because the tilted loads may have two modes.
     fn balance(&self, tilt: &Tilt, blocks: f64, lambda: f64) -> (f64, f64, f64) {
         // The tilted mean rises with zeta, and is above lambda at 1.
         let (mut low, mut high, mut ln) = (-3.0, 0.0, 0.0);
@@ -314,8 +318,8 @@ impl BlockLaw {
     }
 
     /// An upper bound on the rate that a filter of `blocks` blocks with `items` items keeps with a
-    /// probability of at least `1 - allowed`; 1 if no better bound is known. Every part of it is
-    /// rounded up.
+    /// probability of at least `1 - allowed`; 1 if there is no better bound. Every part of the
+    /// bound is rounded up.
     pub(crate) fn kept(&self, tilt: Option<&Tilt>, blocks: u64, items: u64, allowed: f64) -> f64 {
         if blocks == 1 {
             return self.of_one_block(items, allowed);
@@ -363,9 +367,10 @@ impl BlockLaw {
     }
 }
 
-/// Near the lowest point of a curve that falls and then rises: from a start
-/// downhill by longer and longer steps until it is between two higher ones, then by parabolas
-/// through the three, the last where they are nearer than `near`.
+/// Finds a point near the lowest of a curve that falls and then rises. From the start, the search
+/// goes in the direction in which the function decreases, with longer and longer steps, until it
+/// has a point between two points with higher values. Then it fits parabolas through three points,
+/// the last one when they are closer together than `near`.
 fn lowest(curve: impl Fn(f64) -> f64, start: f64, step: f64, last: f64, near: f64) -> f64 {
     let at = |x: f64| (x, curve(x));
     let start = start.min(last - step);
@@ -413,7 +418,8 @@ fn lowest(curve: impl Fn(f64) -> f64, start: f64, step: f64, last: f64, near: f6
     if high.1 < mid.1 { high.0 } else { mid.0 }
 }
 
-/// The sum of the products, in eight sums side by side, as far as the first slice goes.
+/// The sum of the products of two slices, up to the length of the first, computed as eight sums in
+/// parallel.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let b = &b[..a.len()];
     let ((heads, rest), (tails, others)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
@@ -426,9 +432,10 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest.iter().zip(others).map(|(a, b)| a * b).sum::<f64>()
 }
 
-/// Probabilities of a block's load, from 0 to `count - 1`, and of more: binomial ones, by ratios
-/// from the mode outwards. They are divided by their sum, which is at most 1 of the whole, so they
-/// are too high if anything, but for a rounding below 1e-12.
+/// The probabilities of a block's load, from 0 to `count - 1`, and of a larger load. The
+/// probabilities are binomial, and computed by ratios from the mode outwards. The probabilities are
+/// divided by their sum, which is at most the whole, so they can only be too high, except for a
+/// rounding error below 1e-12.
 fn binomial(blocks: u64, items: u64, count: usize) -> (Vec<f64>, f64) {
     let (n, others) = (items as f64, (blocks - 1) as f64);
     // To the load from the one before it.
@@ -450,8 +457,8 @@ fn binomial(blocks: u64, items: u64, count: usize) -> (Vec<f64>, f64) {
     (all, more)
 }
 
-/// Poisson probabilities of 0 to `count - 1`, computed from the mode outwards by ratios; relative
-/// error below 1e-12 (the logarithm of the first is at most some hundreds).
+/// The Poisson probabilities of 0 to `count - 1`, computed from the mode outwards by ratios; the
+/// relative error is below 1e-12 (the logarithm of the first is at most some hundreds).
 fn poisson(mean: f64, count: usize) -> Vec<f64> {
     let mut all = vec![0.0; count];
     let mode = (mean as usize).min(count - 1);
@@ -465,8 +472,8 @@ fn poisson(mean: f64, count: usize) -> Vec<f64> {
     all
 }
 
-/// `zeta - 1 - ln zeta`, without cancellation near 1: for `d = zeta - 1` the series
-/// `d^2/2 - d^3/3 + ..`.
+/// The number `zeta - 1 - ln zeta`, without cancellation near 1: for `d = zeta - 1` it is the
+/// series `d^2/2 - d^3/3 + ..`.
 fn less_logarithm(zeta: f64) -> f64 {
     let d = zeta - 1.0;
     if d.abs() > 0.01 {
@@ -475,8 +482,8 @@ fn less_logarithm(zeta: f64) -> f64 {
     d * d * (2..=12).rev().fold(0.0, |inner, i| 1.0 / f64::from(i) - d * inner)
 }
 
-/// An upper bound of `P(S = n)` for the sum S of `blocks` independent loads with probabilities
-/// proportional to `parts`, of whose sum at most `missing` is left out.
+/// An upper bound on `P(S = n)` for the sum S of `blocks` independent loads. Their probabilities
+/// are proportional to `parts`, which lack at most `missing` of the whole.
 fn local(parts: &[f64], blocks: f64, missing: f64) -> f64 {
     let sum: f64 = parts.iter().sum();
     let floor = sum * 1e-18;
@@ -498,15 +505,16 @@ fn local(parts: &[f64], blocks: f64, missing: f64) -> f64 {
     if straight > NEARLY_STRAIGHT { bound } else { bound.min(by_residues(&law, blocks, variance)) }
 }
 
-/// The square of the characteristic function of one load is `f(s) = 1 - sum_d w_d (1 - cos d s)`,
-/// `w_d` the probability that two loads differ by d. With variance `V` and fourth central moment
-/// `F`, `1 - cos x >= x^2/2 - x^4/24` gives `f(s) <= 1 - V s^2 (1 - c s^2)` with
-/// `c = (F + 3 V^2) / (12 V)`. So `f(s)^(B/2)` is at most a Gaussian up to
-/// `s_0 = sqrt(2a / (B V))`, at most `exp(-a (1 - c s_0^2))` from there to `1 / sqrt(2c)` (where
-/// `s^2 (1 - c s^2)` still rises), and beyond at most the largest value on a grid plus what it can
-/// rise between two points: `|f'| <= E|L - L'| <= sqrt(2V)`.
+/// Let `f(s)` be the square of the characteristic function of one load. This square is
+/// `f(s) = 1 - sum_d w_d (1 - cos d s)`, where `w_d` is the probability that two loads differ by d.
+/// If the variance is `V` and the fourth central moment is `F`, then `1 - cos x >= x^2/2 - x^4/24`
+/// gives `f(s) <= 1 - V s^2 (1 - c s^2)` with `c = (F + 3 V^2) / (12 V)`. So `f(s)^(B/2)` is at
+/// most a Gaussian up to `s_0 = sqrt(2a / (B V))`. From there to `1 / sqrt(2c)`, up to which
+/// `s^2 (1 - c s^2)` rises, it is at most `exp(-a (1 - c s_0^2))`. Beyond that it is at most the
+/// largest value on a grid plus what `f` can rise between two points:
+/// `|f'| <= E|L - L'| <= sqrt(2V)`.
 ///
-/// The bound, and `1 - c s_0^2`: it is too large by the square root of that.
+/// Returns the bound and `1 - c s_0^2`; the bound is too large by the square root of that number.
 fn by_curvature(law: &[f64], blocks: f64, variance: f64, fourth: f64) -> (f64, f64) {
     let bend = (fourth + 3.0 * variance * variance) / (12.0 * variance);
     let a = 7.0 + 0.5 * libm::log(blocks);
@@ -521,10 +529,12 @@ fn by_curvature(law: &[f64], blocks: f64, variance: f64, fourth: f64) -> (f64, f
     (((near + middle + far) / (2.0 * core::f64::consts::PI) * (1.0 + 1e-8)).min(1.0), bent)
 }
 
-/// Where few blocks bend the curve: S is n only if it is n modulo N, which for every N has the
-/// probability `(1/N) sum_j psi(2 pi j / N)^B exp(-2 pi i j n / N)`, at most `(1/N) sum_j
+/// A bound for cases with few blocks, for which the curvature says little. S is n only if it is n
+/// modulo N, and for every N this has the probability
+/// `(1/N) sum_j psi(2 pi j / N)^B exp(-2 pi i j n / N)`, which is at most `(1/N) sum_j
 /// |psi(2 pi j / N)|^B`. The parts that are left out, and the rounding, are below 1e-9 of `psi`.
-/// N is some deviations of S, beyond which more of them say nothing new; 1 where that is too many.
+/// N is some standard deviations of S, because a larger N does not improve the bound; the result is
+/// 1 if that N is too large.
 fn by_residues(law: &[f64], blocks: f64, variance: f64) -> f64 {
     // An odd number: the values at j and N - j are conjugate.
     let half = libm::ceil(8.0 * libm::sqrt(blocks * variance)) + 8.0;

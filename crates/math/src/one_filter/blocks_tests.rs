@@ -1,4 +1,5 @@
-//! Compares the bound of blocks with exact joint laws, enumerations and its own definitions.
+//! Tests that compare the bound for blocks with exact joint laws, enumerations and its own
+//! definitions.
 
 #[path = "../../tests/common/set_bits.rs"]
 mod set_bits;
@@ -22,8 +23,8 @@ fn less_logarithms_have_all_their_digits() {
     }
 }
 
-/// Compares with the probability that this many loads have exactly this sum, by convolution: the
-/// bound is above it, by what is stated.
+/// Compares with the probability, by convolution, that this many loads have exactly this sum: the
+/// bound is above it, by no more than it states.
 #[test]
 fn local_bounds_are_above_the_chance_and_near_it() {
     for (mean, blocks) in [(4.0, 8), (4.0, 50), (20.0, 30), (1.5, 200)] {
@@ -50,7 +51,7 @@ fn local_bounds_are_above_the_chance_and_near_it() {
     }
 }
 
-/// A single block, whose set bits are those of this many draws from 512.
+/// A single block: its set bits are those of this many draws from 512.
 #[test]
 fn one_block_keeps_the_rate_of_its_tail() {
     let (probes, items, bits) = (3u32, 40u64, BITS as f64);
@@ -78,9 +79,9 @@ fn ln_poisson(mean: f64, load: f64) -> f64 {
     load * libm::log(mean) - mean - libm::lgamma(load + 1.0)
 }
 
-/// `ln E exp(t sum (Y - rate))` with Y cut at a level: the B-th power of the series of one block,
-/// by squaring, and its coefficient for the items. It uses neither Stirling's formula nor the local
-/// bound.
+/// The logarithm of `E exp(t sum (Y - rate))` with Y cut at a level. The expectation is computed as
+/// the B-th power of the series of one block, by squaring, and its coefficient for the items. This
+/// uses neither Stirling's formula nor the local bound.
 fn ln_joint_mean(laws: &[Vec<f64>], probes: u32, (blocks, items): (u64, u64), (t, cut, rate): (f64, usize, f64)) -> f64 {
     let lambda = items as f64 / blocks as f64;
     let grown = |ones: usize| libm::exp(t * (libm::pow(ones.min(cut) as f64 / BITS as f64, f64::from(probes)) - rate));
@@ -114,14 +115,14 @@ fn ln_binomial((blocks, items): (u64, u64), load: f64) -> f64 {
     ways + load * libm::log(p) + (n - load) * libm::log1p(-p)
 }
 
-/// `P(Y > c)`
+/// The probability `P(Y > c)`.
 fn beyond_cut(laws: &[Vec<f64>], size: (u64, u64), cut: usize) -> f64 {
     laws.iter().enumerate().map(|(load, law)| libm::exp(ln_binomial(size, load as f64)) * law[cut + 1..].iter().sum::<f64>()).sum()
 }
 
 /// Compares with Markov's inequality for the exact joint law of the blocks, at the chosen tilt and
-/// cut: the bound is never below it, and above it by at most what the saddle point costs (the
-/// factor `1 / sqrt(1 - c s_0^2)` of [`local`], which tends to 1 with many blocks).
+/// cut. The bound is at least the exact value. The saddle point in [`local`] makes it larger by at
+/// most the factor `1 / sqrt(1 - c s_0^2)`, which tends to 1 as the number of blocks grows.
 #[test]
 fn kept_rates_are_those_of_the_exact_joint_law() {
     let cases = [
@@ -151,7 +152,7 @@ fn kept_rates_are_those_of_the_exact_joint_law() {
 }
 
 /// No other tilt of a fine grid proves a rate that is lower by a thousandth, and the approximation
-/// that guides the search is close to what is proven.
+/// that guides the search is close to the proven rate.
 #[test]
 fn tilts_are_near_the_best() {
     for (probes, blocks, items, allowed) in
@@ -174,8 +175,8 @@ fn tilts_are_near_the_best() {
     }
 }
 
-/// By their definition (weights `(lambda zeta)^l / l!` times the growth), the tilted loads have the
-/// filter's mean.
+/// With the weights of their definition (`(lambda zeta)^l / l!` times the growth), the tilted loads
+/// have the filter's mean.
 #[test]
 fn balanced_loads_have_the_mean_that_the_items_have() {
     for (probes, blocks, items) in [(3, 40, 800), (7, 200_000, 10_000_000), (10, 300, 6_000), (5, 200, 20_000)] {
@@ -202,7 +203,8 @@ fn balanced_loads_have_the_mean_that_the_items_have() {
     }
 }
 
-/// Each by the logarithm of its definition, and above it by no more than what is left out.
+/// Compares each probability with the logarithm of its definition: it is above it by no more than
+/// what is left out.
 #[test]
 fn loads_have_the_binomial_law() {
     for (blocks, items, count) in
@@ -220,8 +222,9 @@ fn loads_have_the_binomial_law() {
     }
 }
 
-/// Where the curvature says nothing, residues do: above the chance by convolution, and not by a
-/// twentieth, of loads with one hill; of two hills, whose phases are left out, above it.
+/// Residues give a bound where the curvature gives none. For loads with one mode, the bound is
+/// above the probability by convolution, by less than a twentieth. For loads with two modes, whose
+/// phases are left out, it is only above it.
 #[test]
 fn residues_bound_the_chance_of_a_sum() {
     let two_hills: Vec<f64> = poisson(8.0, 40).iter().zip(poisson(26.0, 40)).map(|(a, b)| 0.9 * a + 0.1 * b).collect();
@@ -240,7 +243,8 @@ fn residues_bound_the_chance_of_a_sum() {
     }
 }
 
-/// Curves that fall slowly and rise steeply, or the other way round, from starts on both sides.
+/// The test has curves that fall slowly and rise steeply, and the other way round, with starts on
+/// both sides.
 #[test]
 fn the_lowest_point_is_found() {
     let steep = |x: f64| libm::exp(libm::exp(3.0 * x)) + libm::exp(-x);
@@ -257,7 +261,7 @@ fn the_lowest_point_is_found() {
     assert_eq!(lowest(|x| -x, 0.0, 0.35, 2.5, 0.3), 2.5);
 }
 
-/// Each by the logarithm of its definition.
+/// Compares each weight with the logarithm of its definition.
 #[test]
 fn poisson_weights_are_those_of_the_definition() {
     for (mean, count) in [(1e-6, 5), (0.4, 40), (7.0, 100), (63.9, 200), (512.0, 900), (40.0, 20)] {
@@ -304,8 +308,8 @@ fn where_nothing_is_known_nothing_is_claimed() {
     assert_eq!((rows.kept(None, 40, 800, 1e-3), rows.kept(Some(&tilt), 40, 800, 1e-9)), (1.0, 1.0));
 }
 
-/// If it starts from a tilt that is far too strong or too weak, where the curve of the proven rate
-/// is not convex, the search goes in the right direction.
+/// If the search starts from a tilt that is far too strong or too weak, where the curve of the
+/// proven rate is not convex, it still goes in the right direction.
 #[test]
 fn tilts_are_looked_for_in_the_right_direction() {
     let (blocks, items, allowed) = (2_000, 100_000, 1e-3);
@@ -320,8 +324,8 @@ fn tilts_are_looked_for_in_the_right_direction() {
     }
 }
 
-/// If rows end where loads are still likely, the loads beyond are accounted for with their largest
-/// possible effect, in the blocks above the cut and in the growth.
+/// If rows end where loads are still likely, the loads beyond are counted with their largest
+/// possible effect, both in the blocks above the cut and in the growth.
 #[test]
 fn loads_beyond_the_rows_are_counted() {
     let rows = BlockLaw::new(1, 0.01).expect("few balls");

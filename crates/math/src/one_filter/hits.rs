@@ -1,8 +1,8 @@
 //! The moments of one filter's own rate, and of the number of hits among fresh keys.
 //!
 //! A filter's own rate R depends on its bits, so it is random; its mean is the expected rate. Among
-//! Q fresh keys, the number of hits is binomial *given* R (Kirsch and Mitzenmacher, section 7), so
-//! over filters and keys it scatters more than a binomial: the variance is
+//! Q fresh keys, the number of hits is binomial *given* R (Kirsch and Mitzenmacher, section 7). So
+//! over filters and keys it scatters more than a binomial number: its variance is
 //! `Q E[R (1-R)] + Q^2 Var[R]`.
 
 use crate::error::out_of_range;
@@ -21,15 +21,15 @@ use alloc::vec;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RateMoments {
-    /// `E[R]`, the expected rate.
+    /// The expected rate `E[R]`.
     pub mean: Fpr,
-    /// `E[R^2]`: the probability that two fresh keys both pass the same filter.
+    /// The second moment `E[R^2]`: the probability that two fresh keys both pass the same filter.
     pub second: Fpr,
-    /// `Var[R]`; relative error below 1e-15. If it underflows, it is 0 or the smallest positive
-    /// `f64`.
+    /// The variance `Var[R]`; its relative error is below 1e-15. If it underflows, it is 0 or the
+    /// smallest positive `f64`.
     pub variance: f64,
-    /// `E[R (1-R)]`: the probability that of two fresh keys the first passes and the second does
-    /// not; relative error below 1e-15.
+    /// The mean `E[R (1-R)]`: the probability that of two fresh keys the first passes and the
+    /// second does not. The relative error of this probability is below 1e-15.
     pub mixed: f64,
 }
 
@@ -39,19 +39,19 @@ pub struct RateMoments {
 pub struct Hits {
     /// The number of fresh keys.
     pub queries: u64,
-    /// `Q E[R]`; relative error below 1e-15.
+    /// The mean `Q E[R]`; its relative error is below 1e-15.
     pub mean: f64,
-    /// `Q E[R (1-R)] + Q^2 Var[R]`; relative error below 2e-15.
+    /// The variance `Q E[R (1-R)] + Q^2 Var[R]`; its relative error is below 2e-15.
     pub variance: f64,
 }
 
-/// The moments of the own rate of one filter with `items` items.
+/// The moments of the rate of one filter with `items` items, over all seeds.
 ///
-/// `E[R^2]` is the probability that two independent queries both pass. For the standard filter it
-/// is the law with 2k query draws against the same nk throws, for the classic one a mixture over
-/// the overlap of two sets of k positions, and for the partitioned one a product over slices. All
-/// moments are exact; the variance is a difference of brackets that are narrowed until it has its
-/// digits. It costs as much as a few rates with twice the probes.
+/// `E[R^2]` is the probability that two independent queries both pass. For the standard filter, it
+/// is the law with 2k query draws against the same nk throws. For the classic filter it is a
+/// mixture over the overlap of two sets of k positions, and for the partitioned filter a product
+/// over slices. All moments are exact; the variance is a difference of brackets, which are narrowed
+/// until the difference has enough digits. The cost is that of a few rates with twice the probes.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_moments};
@@ -105,7 +105,7 @@ pub fn false_positives(variant: Variant, bits: u64, items: u64, probes: u32, que
     Ok(Hits { queries, mean: q * moments.mean.value, variance: q * moments.mixed + q * q * moments.variance })
 }
 
-/// `E[R^2]`, for at least one item and a filter that is not always full.
+/// The second moment `E[R^2]`, for at least one item and a filter that is not always full.
 fn second_moment(variant: Variant, bits: u64, items: u64, probes: u32) -> Box<dyn Enclose> {
     let query = Query::Independent;
     match variant {

@@ -1,15 +1,15 @@
 //! Quantiles of the number of hits among fresh keys, over filters and keys, as proven brackets.
 //!
 //! Given the filter's own rate R, the number of hits H is binomial, and its tail
-//! `S(r) = P(H >= h | R = r)` rises with r. On a grid of fills `y_0 < y_1 < ..`, with rates `r_i`
-//! that bound R from above if the fill is at most `y_i`,
+//! `S(r) = P(H >= h | R = r)` rises with r. Take a grid of fills `y_0 < y_1 < ..`, with rates `r_i`
+//! that bound R from above if the fill is at most `y_i`. Then
 //!
 //! ```text
 //! P(H >= h) <= S(r_0) + sum over i of (S(r_(i+1)) - S(r_i)) P(Y > y_i)
 //! ```
 //!
-//! and bounds for `P(Y > y_i)` turn the right side into a bound; the lower tail is bounded in the
-//! same way.
+//! Bounds on `P(Y > y_i)` turn the right side into a bound; the lower tail is bounded in the same
+//! way.
 
 use crate::error::check_confidence;
 use crate::error::out_of_range;
@@ -27,20 +27,20 @@ use alloc::vec::Vec;
 pub struct HitsQuantile {
     /// The probability q.
     pub probability: f64,
-    /// At most the q-quantile: `P(H < lower) < q`.
+    /// A number that is at most the q-quantile: `P(H < lower) < q`.
     pub lower: u64,
-    /// At least the q-quantile: `P(H <= upper) >= q`.
+    /// A number that is at least the q-quantile: `P(H <= upper) >= q`.
     pub upper: u64,
-    /// [`Method::Bound`]: from proven bounds on the fill's tails. [`Method::Validated`]: from the
-    /// law of the fill, summed in `f64` with a margin that tests confirm.
+    /// [`Method::Bound`]: from proven bounds on the tails of the fill. [`Method::Validated`]: from
+    /// the law of the fill, summed in `f64` with a margin that tests confirm.
     pub method: Method,
 }
 
 /// A proven bracket for the smallest h with `P(H <= h) >= probability`, where H is the number of
 /// hits among `queries` fresh keys in one filter with `items` items, over filters and keys.
 ///
-/// It is a single number if the law of the fill can be summed quickly (up to some ten thousand
-/// throws); otherwise its width depends on the proven bounds on the tails. For the partitioned
+/// If the law of the fill can be summed quickly (up to some ten thousand throws), both ends are
+/// equal; otherwise their distance depends on the proven bounds on the tails. For the partitioned
 /// filter, the lower end is 0. Takes milliseconds.
 ///
 /// ```
@@ -81,14 +81,14 @@ pub fn hits_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
 /// fill.
 struct Mixture {
     queries: u64,
-    /// The probability of each fill, and the filter's own rate at it.
+    /// The probability of each fill, and the filter's own rate at that fill.
     fills: Vec<(f64, f64)>,
     /// By how much the sum over fills may be wrong in either direction.
     error: f64,
 }
 
-/// The number of fills times deviations of the hits up to which the law is summed: some tens of
-/// milliseconds.
+/// The law is summed if the number of fills times the deviation of the hits is at most this; that
+/// takes some tens of milliseconds.
 const MOST_TERMS: f64 = 3e6;
 
 impl Mixture {
@@ -136,11 +136,11 @@ impl Mixture {
     }
 }
 
-/// Rates at some fills, and the probabilities that the fill is beyond them.
+/// Rates at some fills, and bounds on the probabilities that the fill is beyond them.
 struct Grid {
-    /// `(r, bound on P(R > r))`, with rising r; the last probability is 0.
+    /// Pairs `(r, bound on P(R > r))`, with rising r; the last probability is 0.
     above: Vec<(f64, f64)>,
-    /// `(r, bound on P(R < r))`, with rising r; the first is 0 with probability 0.
+    /// Pairs `(r, bound on P(R < r))`, with rising r; the first rate is 0 and has probability 0.
     below: Vec<(f64, f64)>,
 }
 
@@ -200,7 +200,7 @@ impl Grid {
     }
 }
 
-/// Up to this variance the binomial tail is summed; above it, it is bounded.
+/// The largest variance for which the binomial tail is summed; above it, the tail is bounded.
 const SUMMED: f64 = 1e4;
 
 fn binomial_law(queries: u64, rate: f64) -> OnesLaw {
@@ -209,13 +209,13 @@ fn binomial_law(queries: u64, rate: f64) -> OnesLaw {
     OnesLaw { fill: Fill { bits: queries, mean, variance }, capacity: queries as f64, is_lattice: true, lattice: (variance, 1.0) }
 }
 
-/// `P(Bin >= hits)` or an upper bound on it.
+/// The probability `P(Bin >= hits)`, or an upper bound on it.
 fn at_least(hits: u64, queries: u64, rate: f64) -> f64 {
     let law = binomial_law(queries, rate);
     if law.fill.variance <= SUMMED { binomial::at_least(hits, queries, rate) } else { law.at_least(hits as f64) }
 }
 
-/// `P(Bin <= hits)` or an upper bound on it.
+/// The probability `P(Bin <= hits)`, or an upper bound on it.
 fn at_most(hits: u64, queries: u64, rate: f64) -> f64 {
     let law = binomial_law(queries, rate);
     if law.fill.variance <= SUMMED { binomial::at_most(hits, queries, rate) } else { law.at_most(hits as f64) }

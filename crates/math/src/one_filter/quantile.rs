@@ -7,6 +7,7 @@
 
 use super::balls;
 use crate::error::check_confidence;
+use crate::exact::bisect::bisect_reals;
 use crate::exact::enclosure::{Enclose, HashFloor};
 use crate::exact::work;
 use crate::law::hash_floor;
@@ -25,10 +26,11 @@ use crate::{Fill, Fpr, Method, Rate, Result, Variant};
 pub struct RateQuantile {
     /// The probability c.
     pub confidence: f64,
-    /// The c-quantile of the filter's own rate is between the ends: `P(R <= upper) >= c` and
-    /// `P(R < lower) < c`, both proven. Its `value` is the upper end, which is the reliable one.
+    /// The c-quantile of the filter's own rate is between the two ends: `P(R <= upper) >= c` and
+    /// `P(R < lower) < c`, both proven. The `value` is the upper end, because that is what a
+    /// guarantee uses.
     pub fpr: Fpr,
-    /// The number of set bits at the upper end; `None` if the number alone does not determine the
+    /// The number of set bits at the upper end; `None` if this number alone does not determine the
     /// rate.
     pub ones: Option<u64>,
 }
@@ -36,9 +38,11 @@ pub struct RateQuantile {
 /// A proven bracket for the `confidence`-quantile of the rate of one filter with `items` items,
 /// over all seeds.
 ///
-/// With at least this probability, a filter's rate is at most the upper end. For the partitioned
-/// filter, the rate is bounded by the mean of the slices' fills (a geometric mean is at most an
-/// arithmetic one), and the lower end is 0. Takes the time of about ten rates.
+/// With at least this probability, a filter's rate is at most the upper end, which is the guarantee
+/// of a [`Plan`](crate::Plan) of this size. For few items the law of the fill decides, and
+/// otherwise bounds on its tails. For the partitioned filter, the rate is bounded by the mean of
+/// the slices' fills (a geometric mean is at most an arithmetic one), and the lower end is 0. Takes
+/// the time of about ten rates; for few items, up to a millisecond.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_quantile_bound};
@@ -58,26 +62,44 @@ pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
         return Ok(RateQuantile { confidence, fpr: Fpr::ZERO, ones: (variant != Variant::Partitioned).then_some(0) });
     }
     let law = OnesLaw::new(variant, bits, items, probes)?;
-    let allowed = 1.0 - confidence;
-    let start = law.fill.mean;
-    // The smallest count too many for the allowed probability.
-    let past = boundary(start, 1, bits + 1, |ones| Ok(law.at_least(ones as f64) > allowed))?;
-    if variant == Variant::Partitioned {
-        // Y < past, so R <= (past / capacity)^k.
-        let most = if law.is_lattice { (past - 1) as f64 } else { law.past((past - 1) as f64, past as f64, allowed) };
-        let ln = (f64::from(probes) * libm::log(most / law.capacity)).min(0.0);
-        let ln_upper = (ln + 1e-12 * (1.0 + ln.abs())).clamp(-1e300, 0.0);
-        let upper = (libm::exp(ln_upper) * (1.0 + 1e-12)).next_up().min(1.0);
-        let fpr = Fpr { value: upper, lower: 0.0, upper, ln: ln_upper, ln_lower: f64::NEG_INFINITY, ln_upper, method: Method::Bound };
-        return Ok(RateQuantile { confidence, fpr, ones: None });
-    }
-    let ones = (past - 1).min(bits);
+    let (high, ones) = kept_by(&law, variant, (bits, items, probes), 1.0 - confidence)?;
+    let Some(most) = ones else { return Ok(RateQuantile { confidence, fpr: high, ones }) };
     // The quantile is above every count that fewer than c of the filters stay at.
-    let least = boundary(start, 1, bits + 1, |ones| Ok(law.at_most((ones - 1) as f64) < confidence))? - 1;
-    let at = |ones: u64| own_rate(variant, bits, probes, ones);
-    let (low, high) = (at(least.min(ones))?, at(ones)?);
-    let fpr = Fpr { lower: low.lower, ln_lower: low.ln_lower, value: high.upper, ln: high.ln_upper, method: Method::Bound, ..high };
-    Ok(RateQuantile { confidence, fpr, ones: Some(ones) })
+    let least = boundary(law.fill.mean, 1, bits + 1, |ones| Ok(law.at_most((ones - 1) as f64) < confidence))? - 1;
+    let low = own_rate(variant, bits, probes, least.min(most))?;
+    let fpr = Fpr { lower: low.lower, ln_lower: low.ln_lower, ..high };
+    Ok(RateQuantile { confidence, fpr, ones })
+}
+
+/// The rate that all but the share `allowed` of filters keep: the upper end of
+/// [`rate_quantile_bound`].
+pub(crate) fn kept(variant: Variant, bits: u64, items: u64, probes: u32, allowed: f64) -> Result<Fpr> {
+    Ok(kept_by(&OnesLaw::new(variant, bits, items, probes)?, variant, (bits, items, probes), allowed)?.0)
+}
+
+/// That rate, as an upper end, and the number of set bits that has it.
+fn kept_by(law: &OnesLaw, variant: Variant, (bits, items, probes): (u64, u64, u32), allowed: f64) -> Result<(Fpr, Option<u64>)> {
+    if variant != Variant::Partitioned && matches!(Evidence::of(variant, items, probes, allowed), Evidence::Balls { .. }) {
+        let ones = balls::too_rare(variant, bits, items, probes, allowed).saturating_sub(1).min(bits);
+        return Ok((as_bound(own_rate(variant, bits, probes, ones)?), Some(ones)));
+    }
+    // The smallest count too many for the allowed probability.
+    let past = boundary(law.fill.mean, 1, bits + 1, |ones| Ok(law.at_least(ones as f64) > allowed))?;
+    if variant != Variant::Partitioned {
+        let ones = (past - 1).min(bits);
+        return Ok((as_bound(own_rate(variant, bits, probes, ones)?), Some(ones)));
+    }
+    // Y < past, so R <= (past / capacity)^k.
+    let most = if law.is_lattice { (past - 1) as f64 } else { law.past((past - 1) as f64, past as f64, allowed) };
+    let ln = (f64::from(probes) * libm::log(most / law.capacity)).min(0.0);
+    let ln_upper = (ln + 1e-12 * (1.0 + ln.abs())).clamp(-1e300, 0.0);
+    let upper = (libm::exp(ln_upper) * (1.0 + 1e-12)).next_up().min(1.0);
+    Ok((Fpr { value: upper, lower: 0.0, upper, ln: ln_upper, ln_lower: f64::NEG_INFINITY, ln_upper, method: Method::Bound }, None))
+}
+
+/// The rate of a number of set bits that is only known to be enough.
+fn as_bound(high: Fpr) -> Fpr {
+    Fpr { value: high.upper, ln: high.ln_upper, method: Method::Bound, ..high }
 }
 
 /// A lower bound on the probability that the rate of one filter with `items` items is at most
@@ -96,7 +118,7 @@ pub fn confidence_bound(variant: Variant, bits: u64, items: u64, probes: u32, ra
 /// An upper bound on the probability that one filter's own rate, plus the floor of equal hashes if
 /// a width is given, exceeds `rate`.
 ///
-/// Every [`Evidence`] is proven.
+/// All kinds of [`Evidence`] give proven bounds.
 pub(crate) fn miss_bound(
     variant: Variant,
     bits: u64,
@@ -124,11 +146,12 @@ pub(crate) fn miss_bound(
     }
 }
 
-/// Whether more than the share `allowed` of all filters miss the rate even if one set bit more were
-/// allowed. False where equal hashes alone reach the rate.
+/// Whether more than the share `allowed` of all filters miss the rate, even if one more set bit
+/// were allowed. The result is false if equal hashes alone reach the rate.
 ///
-/// That is [`miss_bound`] without the rounding to whole bits: with it, a few bits less may do.
-/// False for slices, whose number of set bits does not decide.
+/// The function is [`miss_bound`] without the rounding to whole bits; without it, a few bits less
+/// may be enough. The result is also false for slices, whose total number of set bits does not
+/// decide.
 pub(crate) fn misses_by_far(law: (Variant, u64, u64, u32), rate: &Rate, hash_bits: u32, allowed: f64) -> Result<bool> {
     let (variant, bits, items, probes) = law;
     let Some(left) = left_by_hashes(items, rate, Some(hash_bits)).filter(|_| variant != Variant::Partitioned) else { return Ok(false) };
@@ -136,19 +159,19 @@ pub(crate) fn misses_by_far(law: (Variant, u64, u64, u32), rate: &Rate, hash_bit
     Ok(past < bits && balls::at_least(variant, bits, items, probes, past + 1, allowed) > allowed)
 }
 
-/// The share of the rate that equal hashes leave, about; `None` if they leave nothing.
+/// Approximately the share of the rate that equal hashes leave; `None` if they leave nothing.
 fn left_by_hashes(items: u64, rate: &Rate, hash_bits: Option<u32>) -> Option<f64> {
     let floor = hash_bits.map_or(0.0, |hash_bits| hash_floor(items, hash_bits));
     let left = 1.0 - libm::exp(libm::log(floor) - rate.ln()) - 1e-13;
     (left > 0.0).then_some(left)
 }
 
-/// The share of the positions that may be set, about; a little less.
+/// Approximately the share of the positions that may be set, rounded down.
 fn share(rate: &Rate, left: f64, probes: u32) -> f64 {
     libm::exp((rate.ln() + libm::log(left)) / f64::from(probes)) * (1.0 - 1e-12)
 }
 
-/// The smallest number of set bits whose rate is above the one asked for, found exactly.
+/// The smallest number of set bits whose rate is above the requested rate, found exactly.
 fn too_many_ones(variant: Variant, bits: u64, items: u64, probes: u32, rate: &Rate, left: f64, hash_bits: Option<u32>) -> Result<u64> {
     let least = if variant == Variant::Standard { 1 } else { u64::from(probes) };
     let meets = |ones: u64| {
@@ -164,18 +187,36 @@ fn too_many_ones(variant: Variant, bits: u64, items: u64, probes: u32, rate: &Ra
 pub(crate) enum Evidence {
     /// By the inequalities of Bennett and of Berry and Esseen, in microseconds.
     Bounds,
-    /// By the law of the fill, if this many terms of a positive recurrence are enough to sum it
-    /// (some nanoseconds each), and otherwise by the inequalities.
+    /// By the law of the fill, if this many terms of a recurrence are enough to sum it (some
+    /// nanoseconds each), and otherwise by the inequalities.
     Law {
         /// The largest number of terms.
         terms: f64,
     },
-    /// The law of the fill, ball by ball: a nanosecond for each ball and number of set bits that
-    /// matters. The inequalities for slices.
+    /// By the law of the fill, ball by ball, which takes a nanosecond for each ball and each
+    /// relevant number of set bits. For slices, the inequalities are used.
     Balls {
-        /// Above this, the bound is only said to be above it.
+        /// If the probability is above this value, the result only says that it is above.
         allowed: f64,
     },
+}
+
+/// Below this many items whole bits decide, and so does the law of the fill.
+pub(crate) const MANY_ITEMS: u64 = 100;
+
+impl Evidence {
+    /// The evidence of plans: the law of the fill for few balls (items times probes), whose walk
+    /// takes at most about a millisecond, and bounds beyond. It depends on the size alone, so that
+    /// every question of a size is answered from the same evidence.
+    pub(crate) fn of(variant: Variant, items: u64, probes: u32, allowed: f64) -> Evidence {
+        let most = match variant {
+            _ if items < MANY_ITEMS => 4_200,
+            // Narrower laws are walked faster.
+            Variant::Classic => 2_900,
+            _ => 1_806,
+        };
+        if items.saturating_mul(probes.into()) <= most { Evidence::Balls { allowed } } else { Evidence::Bounds }
+    }
 }
 
 /// The number of terms of a recurrence: some milliseconds.
@@ -199,16 +240,16 @@ pub(crate) fn own_rate(variant: Variant, bits: u64, probes: u32, ones: u64) -> R
     own_ratios(variant, bits, probes, ones).rate()
 }
 
-/// What the tails of the number of set bits are computed from. For slices of `s` and `s + 1` bits,
-/// each set bit of the longer ones is weighted by `s / (s+1)`, so that the mean fill of the slices
-/// is `Y / (k s)`.
+/// The values from which the tails of the number of set bits are computed. For slices of `s` and
+/// `s + 1` bits, each set bit of the longer ones is weighted by `s / (s+1)`, so that the mean fill
+/// of the slices is `Y / (k s)`.
 pub(crate) struct OnesLaw {
     pub(crate) fill: Fill,
-    /// `k s`
+    /// The number `k s`.
     pub(crate) capacity: f64,
-    /// Whether Y is a whole number.
+    /// Whether Y is always a whole number.
     pub(crate) is_lattice: bool,
-    /// The larger part of Y with evenly spaced values: its variance and the spacing.
+    /// The variance and the spacing of the larger part of Y, whose values are evenly spaced.
     pub(crate) lattice: (f64, f64),
 }
 
@@ -245,12 +286,8 @@ impl OnesLaw {
 
     /// A real number in `low..=high` from which on `P(Y >= ..)` is at most `allowed`, given that
     /// this holds at `high`.
-    fn past(&self, mut low: f64, mut high: f64, allowed: f64) -> f64 {
-        for _ in 0..50 {
-            let middle = low + (high - low) / 2.0;
-            if self.at_least(middle) > allowed { low = middle } else { high = middle }
-        }
-        high
+    fn past(&self, low: f64, high: f64, allowed: f64) -> f64 {
+        bisect_reals(low, high, 50, |ones| self.at_least(ones) <= allowed).1
     }
 
     /// An upper bound on `P(Y <= ones)`.

@@ -11,18 +11,18 @@ use core::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Approximation {
-    /// A1 = M of Burns and Grandi, Lehr's rate, which is the power of the mean fill:
-    /// `(1 - (1 - 1/m)^(nk))^k`. It is a lower bound on the standard rate.
+    /// A1 = M of Burns and Grandi, Lehr's rate: the power of the mean fill,
+    /// `(1 - (1 - 1/m)^(nk))^k`. This rate is a lower bound on the standard rate.
     SeveranceLohman,
     /// A2 = E of Burns and Grandi: `(1 - e^(-nk/m))^k`, the formula of most calculators.
     Knuth,
     /// A3: Grandi's second-order expansion about the mean fill, for the standard filter.
     Grandi,
-    /// U of Burns, which is Bloom's own formula: `(1 - (1 - k/m)^n)^k`. It is exact for a
+    /// U of Burns, which is Bloom's own formula: `(1 - (1 - k/m)^n)^k`. This value is exact for a
     /// partitioned filter with equal slices, and an upper bound for the others.
     Bloom,
     /// L of Burns (64): `E[C(X, k)] / C(m, k)`, where X is the number of set bits after nk single
-    /// throws. It is a lower bound.
+    /// throws. This value is a lower bound on both rates.
     Lower,
 }
 
@@ -43,10 +43,12 @@ impl Approximation {
         }
     }
 
-    /// Its value, with a relative error of about 1e-15 k from `f64` rounding (0 if it underflows).
+    /// The approximation's value. Rounding causes a relative error of about 1e-15 k (0 if the value
+    /// underflows).
     ///
     /// # Errors
-    /// Parameters are out of range; `bloom` and `lower` need probes of at most bits.
+    /// Parameters are out of range; for `bloom` and `lower`, the number of probes must be at most
+    /// the number of bits.
     pub fn value(self, bits: u64, items: u64, probes: u32) -> Result<f64> {
         let distinct = matches!(self, Approximation::Bloom | Approximation::Lower);
         if distinct { Variant::Classic } else { Variant::Standard }.check(bits, probes)?;
@@ -71,8 +73,8 @@ fn power_of_mean(m: f64, n: f64, k: f64) -> f64 {
     libm::pow(-libm::expm1(n * k * libm::log1p(-1.0 / m)), k)
 }
 
-/// `(E[X]/m)^k + k (k-1) / 2 (E[X]/m)^(k-2) Var[X] / m^2`: Grandi's A3 with the exact mean and
-/// variance.
+/// Grandi's A3 with the exact mean and variance:
+/// `(E[X]/m)^k + k (k-1) / 2 (E[X]/m)^(k-2) Var[X] / m^2`.
 fn second_order(bits: u64, items: u64, probes: u32) -> Result<f64> {
     let (m, n, k) = (bits as f64, items as f64, f64::from(probes));
     let zeroth = power_of_mean(m, n, k);

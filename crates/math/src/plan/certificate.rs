@@ -1,4 +1,4 @@
-//! Certificates, with which a sceptic can check a planned standard filter without this library;
+//! Certificates, with which anyone can check a plan of a standard filter without this library;
 //! docs/CERTIFICATE.md has the format and the proofs.
 //!
 //! A certificate consists of whole numbers and the bounds on their errors. A checker recomputes
@@ -26,13 +26,14 @@ use core::fmt;
 pub struct Claim {
     /// The number of bits, m.
     pub bits: u64,
-    /// The number of distinct items, n, at least 1.
+    /// The number of distinct items, n, which is at least 1.
     pub items: u64,
     /// The number of probes, k.
     pub probes: u32,
-    /// The rate p: the expected rate, plus the floor of equal hashes, is at most p.
+    /// The rate p. The claim is that the expected rate, plus the floor of equal hashes, is at most
+    /// p.
     pub rate: Rate,
-    /// The width of a key's hash in bits: equal hashes add `items / 2^hash_bits`.
+    /// The width of a key's hash in bits; equal hashes add `items / 2^hash_bits` to the rate.
     pub hash_bits: u32,
     /// Whether one bit less would miss the rate.
     pub smallest: Smallest,
@@ -40,14 +41,14 @@ pub struct Claim {
     pub confidence: Option<f64>,
 }
 
-/// Among which sizes the claimed size is the smallest.
+/// The sizes among which the claimed size is the smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Smallest {
-    /// Nothing is claimed.
+    /// None: nothing is claimed.
     NotClaimed,
     /// No smaller standard filter with these probes has an expected rate of at most p.
     ForTheseProbes,
-    /// No smaller standard filter has an expected rate of at most p, whatever its probes.
+    /// No smaller standard filter has an expected rate of at most p, with any number of probes.
     ForAnyProbes,
 }
 
@@ -59,7 +60,7 @@ pub struct Certificate {
     pub claim: Claim,
     /// The evidence for the expected rate at the claimed size.
     pub mean: Mean,
-    /// The evidence that one bit less is not enough; `None` if that is not claimed, or if there is
+    /// The evidence that one bit less is not enough; `None` if this is not claimed, or if there is
     /// only one bit.
     pub smaller: Option<Smaller>,
     /// The evidence for the tail of the number of set bits, if a confidence is claimed.
@@ -71,8 +72,8 @@ pub struct Certificate {
 pub enum Mean {
     /// The terms of the alternating sum.
     Terms(Sum),
-    /// The rate is so near to p (or equal to it) that only the exact fractions decide; they are
-    /// small enough to be compared.
+    /// The rate is equal to p, or so near that only the exact fractions decide; they are small
+    /// enough to be compared.
     Exact,
 }
 
@@ -82,12 +83,12 @@ pub enum Mean {
 pub struct Sum {
     /// The number of binary digits after the point.
     pub precision: u64,
-    /// `c_j g_j / 2^k` for j = 0, 1, .., each at most `error` units below the truth and never above
-    /// it; terms that are missing at the end are 0.
+    /// The terms `c_j g_j / 2^k` for j = 0, 1, .., each at most `error` units below the true value
+    /// and never above it; terms that are missing at the end are 0.
     pub terms: Vec<Whole>,
-    /// The error of each term in units.
+    /// The largest error of a term, in units.
     pub error: u128,
-    /// The terms added up with their signs; 0 if the sum is negative.
+    /// The sum of the terms with their signs; 0 if it is negative.
     total: Whole,
 }
 
@@ -111,16 +112,17 @@ impl fmt::Debug for Whole {
 }
 
 impl Certificate {
-    /// Makes the evidence for a claim. Takes the time of a few rates; for a handful of items, where
-    /// many numbers of probes have to be excluded one by one, some milliseconds.
+    /// Makes the certificate for a claim. This takes the time of a few rates; for a handful of
+    /// items, where many numbers of probes have to be excluded one by one, it takes some
+    /// milliseconds.
     ///
     /// If the tail bounds that fit in a certificate prove slightly less than the confidence
-    /// claimed, the certificate claims that instead: compare `claim.confidence` with what was asked
-    /// for.
+    /// claimed, the certificate claims what they prove: compare `claim.confidence` with what was
+    /// asked for.
     ///
     /// # Errors
-    /// Parameters are out of range; [`Error::NotCertified`] for a claim that is false or that no
-    /// certificate of reasonable size supports.
+    /// Parameters are out of range; or [`Error::NotCertified`], for a claim that is false or that
+    /// no certificate of reasonable size supports.
     pub fn new(claim: Claim) -> Result<Certificate> {
         let _work = work::begin();
         Variant::Standard.check(claim.bits, claim.probes)?;
@@ -163,15 +165,15 @@ fn standard(bits: u64, items: u64, probes: u32) -> Inclusion {
     Inclusion { query: Query::Independent, placement: Items::Independent, bits, items, probes }
 }
 
-/// The number of binary digits beyond those that cancel in the sum: most decisions need only one
-/// attempt.
+/// The number of binary digits beyond those that cancel in the sum. With this many, most decisions
+/// need only one attempt.
 const SPARE: f64 = 64.0;
 
 /// If more binary digits than this are needed, the decision is left to exact fractions.
 const MOST_DIGITS: f64 = 20_000.0;
 
 /// The sum at a precision that decides whether the rate, plus the floor of equal hashes, is at most
-/// the rate asked for; `None` if no precision does.
+/// the requested rate; `None` if no precision does.
 fn decide(law: &Inclusion, claim: &Claim) -> Result<(Option<Ordering>, Sum)> {
     let mut digits = law.bits_needed() + SPARE;
     loop {

@@ -1,11 +1,13 @@
-//! Fast approximations that guide the search: the guarantee in plain `f64`, in a fraction of a
-//! microsecond. Whatever is found here is proven before it is used, so no guarantee depends on it.
+//! Fast approximations that guide the search: they compute the guarantee in plain `f64`, in a
+//! fraction of a microsecond. Every result of this search is proven before it is used, so no
+//! guarantee depends on it.
 
 use crate::Variant;
+use crate::exact::bisect::bisect_reals;
 use crate::tails::bernoulli::BernoulliSum;
 
 /// The mean and the variance of the number that [`crate::one_filter::quantile::OnesLaw`] describes,
-/// the capacity, and the largest evenly spaced part.
+/// its capacity, and its largest evenly spaced part.
 struct Moments {
     mean: f64,
     variance: f64,
@@ -54,8 +56,8 @@ impl Moments {
 }
 
 /// Approximately the logarithm of the bound on a miss that
-/// [`crate::one_filter::quantile::miss_bound`] gives at this size; `ln_rate` is the logarithm of
-/// what equal hashes leave of the rate.
+/// [`crate::one_filter::quantile::miss_bound`] gives at this size. `ln_rate` is the logarithm of
+/// the rate that equal hashes leave.
 pub(super) fn ln_miss(variant: Variant, bits: f64, items: f64, probes: f64, ln_rate: f64) -> f64 {
     let moments = Moments::new(variant, bits, items, probes);
     let most = match variant {
@@ -66,6 +68,28 @@ pub(super) fn ln_miss(variant: Variant, bits: f64, items: f64, probes: f64, ln_r
     let past = if moments.is_lattice && bits < 4e15 { libm::floor(most * (1.0 + 1e-13)) + 1.0 } else { most };
     let sum = BernoulliSum { variance: moments.variance, lattice: moments.lattice };
     libm::log(sum.tail(past - moments.mean))
+}
+
+/// Approximately the logarithm of the rate that [`crate::one_filter::quantile::kept`] gives.
+pub(super) fn ln_kept(variant: Variant, bits: f64, items: f64, probes: f64, ln_allowed: f64) -> f64 {
+    let moments = Moments::new(variant, bits, items, probes);
+    let sum = BernoulliSum { variance: moments.variance, lattice: moments.lattice };
+    let deviation = libm::sqrt(moments.variance);
+    let is_rare = |distance: f64| libm::log(sum.tail(distance)) <= ln_allowed;
+    // Bennett's bound says something at any distance, so this ends.
+    let mut far = deviation * libm::sqrt(-2.0 * ln_allowed) + 1.0;
+    while !is_rare(far) && far < moments.capacity {
+        far *= 2.0;
+    }
+    let past = moments.mean + bisect_reals(0.0, far, 12, is_rare).1;
+    let ones = if moments.is_lattice && bits < 4e15 { (libm::ceil(past) - 1.0).max(1.0) } else { past };
+    let most = ones.min(moments.capacity);
+    if variant == Variant::Classic {
+        let (middle, spread) = ((probes - 1.0) / 2.0, (probes * probes - 1.0) / 24.0);
+        let ln = |x: f64| libm::log((x - middle).max(0.5)) - spread / ((x - middle) * (x - middle)).max(0.25);
+        return (probes * (ln(most) - ln(bits))).min(0.0);
+    }
+    probes * libm::log(most / moments.capacity)
 }
 
 /// Approximately the real number `x` of set bits with `C(x, k) / C(m, k)` equal to the rate: a

@@ -11,6 +11,7 @@ mod textbook;
 mod transmit;
 #[cfg(feature = "two-hash")]
 mod two_hash;
+mod walk;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -36,41 +37,42 @@ pub struct Plan {
     pub bits: u64,
     /// The number of probes per item, k.
     pub probes: u32,
-    /// The number of distinct items n that the rate is for: the items asked for, or the most that
-    /// the bits can hold at the rate.
+    /// The number of distinct items, n, for which the rate holds: the items asked for, or the
+    /// largest number that the bits can hold at the rate.
     pub items: u64,
-    /// The rate asked for, if there was one.
+    /// The requested rate, if there was one.
     pub rate: Option<Rate>,
     /// The expected rate at `items`; its upper end includes the floor of equal hashes, and is at
-    /// most the rate asked for.
+    /// most the requested rate.
     pub fpr: Fpr,
-    /// For [`Promise::OneFilter`]: the rate that the one filter keeps with that probability. Its
-    /// upper end includes the floor of equal hashes, and is at most the rate asked for. It is
-    /// proven from bounds on the tails, which are not assumed to be normal.
+    /// For [`Promise::OneFilter`]: the rate that the one filter keeps with that probability. The
+    /// upper end of its bracket includes the floor of equal hashes, and is at most the requested
+    /// rate. The guaranteed rate is proven from bounds on the tails, without assuming a normal
+    /// distribution.
     pub guarantee: Option<RateQuantile>,
-    /// An upper bound on what equal hashes add: `items / 2^hash_bits`.
+    /// An upper bound on what equal hashes add to the rate: `items / 2^hash_bits`.
     pub hash_floor: f64,
-    /// The target, for the comparison with the textbook.
+    /// The target, which is needed for the comparison with the textbook.
     pub(crate) target: Target,
 }
 
 impl Plan {
-    /// Determines what the target leaves open: the smallest number of bits that keeps the rate, or
-    /// the largest number of items, or the rate of a size; always with the best number of probes
-    /// unless it is given.
+    /// Computes what the target leaves open: the smallest number of bits that keeps the rate, the
+    /// largest number of items, or the rate of a size. The number of probes is the best unless it
+    /// is given.
     ///
     /// It is proven that the plan keeps the rate on average and, unless only the mean is asked for,
     /// that the one filter keeps it with the confidence of the target. For [`Promise::Mean`] it is
-    /// also proven that no smaller size does, for independent positions (one bit less) and for
+    /// also proven that no smaller size keeps it, for independent positions (one bit less) and for
     /// blocks (one block less). With a guarantee, the size is the smallest that was *found*: the
     /// probability is not monotone in the bits, because rounding to whole bits changes the rate.
-    /// For schemes of two hashes, too, it is the smallest that was found.
+    /// For schemes of two hashes, the size is also only the smallest that was found.
     ///
     /// # Errors
-    /// Too little is given ([`Error::Underdetermined`](crate::Error::Underdetermined)); a guarantee
-    /// is asked for a scheme of two hashes ([`Error::NoGuarantee`](crate::Error::NoGuarantee)); the
+    /// Too little is given ([`Error::Underdetermined`](crate::Error::Underdetermined)). A guarantee
+    /// is asked for a scheme of two hashes ([`Error::NoGuarantee`](crate::Error::NoGuarantee)). The
     /// rate is below the hash floor, needs more than the memory cap, or is out of reach of the
-    /// given bits, and the error has the smallest rate that can be reached; parameters are out of
+    /// given bits; the error then has the smallest rate that can be reached. Parameters are out of
     /// range.
     pub fn new(target: &Target) -> Result<Plan> {
         let _work = work::begin();
@@ -88,17 +90,17 @@ impl Plan {
     }
 
     /// The blocked plan if its speed is worth its bits, and otherwise the standard one. If the
-    /// blocked planner returns an error, no blocked filter is possible.
+    /// blocked planner returns an error, there is no such blocked filter.
     fn auto(target: &Target) -> Result<Plan> {
         let spread = spread::plan(target)?;
         let in_lines = blocked::plan(target).ok().filter(|plan| plan.is_worth_it(&spread));
         Ok(in_lines.unwrap_or(spread))
     }
 
-    /// The law of the plan's filter.
+    /// The law of the filter that is planned.
     ///
     /// # Errors
-    /// As for [`SchemeId::law`]; never for the bits and probes of a plan.
+    /// The errors of [`SchemeId::law`]; never for the bits and probes of a plan.
     pub fn law(&self) -> Result<Box<dyn Law>> {
         self.scheme.law(self.bits, self.probes)
     }
@@ -109,20 +111,20 @@ impl Plan {
         self.scheme.layout()
     }
 
-    /// What is added to the rate at this size by equal hashes and, for schemes of two hashes, by
-    /// correlated positions.
+    /// The amounts that are added to the rate at this size by equal hashes and, for schemes of two
+    /// hashes, by correlated positions.
     ///
     /// # Errors
-    /// As for [`law`](Self::law).
+    /// The errors of [`law`](Self::law).
     pub fn floors(&self) -> Result<Vec<Floor>> {
         let _work = work::begin();
         Ok(self.law()?.floors(self.items, self.target.hash_bits))
     }
 
-    /// What the textbook's formulas give for the same question, and the true rate of that answer.
+    /// The textbook formulas' answer to the same question, and its true rate.
     ///
     /// # Errors
-    /// Computing the exact rate of the textbook's size takes too much work.
+    /// Computing the exact rate of the textbook's size would take too much work.
     pub fn textbook(&self) -> Result<Textbook> {
         let _work = work::begin();
         Textbook::new(&self.target, self)
@@ -134,25 +136,25 @@ impl Plan {
         self.bits.div_ceil(64) * 8
     }
 
-    /// Whether the speed of one cache line per query is worth the bits of this blocked plan: it
-    /// needs at most a tenth more than the standard plan for the same question. [`Layout::Auto`]
-    /// uses this criterion.
+    /// Whether the speed of one cache line per query is worth the bits of this blocked plan: it is
+    /// if the plan needs at most a tenth more bits than the standard plan for the same question.
+    /// [`Layout::Auto`] uses this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &Plan) -> bool {
         let tenths = |bits: u64, factor: u128| u128::from(bits) * factor;
         tenths(self.bits, 10) * u128::from(standard.items) <= tenths(standard.bits, 11) * u128::from(self.items)
     }
 
-    /// The plan for a size that was found before; its rates are proven again. An error if it does
-    /// not meet the target.
+    /// Makes the plan for a size that was found before; its rates are proven again. Returns an
+    /// error if the size does not meet the target.
     #[cfg(feature = "serde")]
     pub(crate) fn of_size(scheme: SchemeId, bits: u64, probes: u32, items: u64, target: Target) -> Result<Plan> {
         let given = Target { scheme, layout: Layout::Spread, ..target.clone() }.bits(bits).probes(probes).items(items);
         Ok(Plan { target, ..Plan::new(&given)? })
     }
 
-    /// The plan for a size that was decided to keep the rate: adds its expected rate, including
-    /// equal hashes.
+    /// Makes the plan for a size that was decided to keep the rate: it adds the expected rate,
+    /// including equal hashes.
     fn of(target: &Target, scheme: SchemeId, bits: u64, probes: u32, items: u64, mut fpr: Fpr, guarantee: Option<RateQuantile>) -> Plan {
         let hash_floor = hash_floor(items, target.hash_bits);
         fpr.add_above(hash_floor);

@@ -1,7 +1,7 @@
 //! Plans for the laws of independent positions: standard, classic and partitioned.
 
 use super::Plan;
-use super::guarantee::{Sure, quantile};
+use super::guarantee::{Lowest, Sure, kept};
 use super::target::{Ask, Target};
 use crate::law::hash_floor;
 use crate::search::{self, Question, best_probes, ln_power_of_mean};
@@ -15,10 +15,10 @@ pub(super) fn plan(target: &Target) -> Result<Plan> {
     }
 }
 
-/// The plan for a size that was decided to keep the rate, if one was asked for.
+/// Makes the plan for a size that was decided to keep the rate, if one was asked for.
 fn finish(target: &Target, bits: u64, probes: u32, items: u64) -> Result<Plan> {
     let fpr = target.variant().fpr(bits, items, probes)?;
-    let kept = |confidence| quantile(target, bits, items, probes, confidence, target.rate.as_ref());
+    let kept = |confidence| kept(target, bits, items, probes, confidence, target.rate.as_ref());
     let guarantee = target.asked_confidence().map(kept).transpose()?;
     // Of the scheme asked for, which others may share their law with; where only a comparison is
     // asked for, of the law's own.
@@ -30,10 +30,14 @@ pub(super) fn question<'a>(target: &Target, rate: &'a Rate) -> Question<'a> {
     Question { variant: target.variant(), rate, probes: target.probes, hash_bits: Some(target.hash_bits) }
 }
 
-/// A sufficient number of probes: enough to make the rate well below the rate asked for, or below a
-/// thousandth of the floor of equal hashes, where more probes only cost time.
+/// A number of probes that is enough to make the rate well below the requested rate, or below a
+/// thousandth of the floor of equal hashes, because more probes would only cost time.
 pub(super) fn useful_probes(target: &Target, bits: u64, items: u64) -> Result<u32> {
     let most = target.variant().max_probes(bits).min(search::MAX_SEARCHED_PROBES);
+    // With less than half a bit per item, each further probe only fills the filter.
+    if bits < items / 2 {
+        return Ok(1);
+    }
     let floor = libm::log(hash_floor(items, target.hash_bits)) - libm::log(1000.0);
     let asked = target.rate.map_or(0.0, |rate| question(target, &rate).ln_target(items) - 1.0);
     let enough = floor.min(asked);
@@ -67,24 +71,25 @@ fn fewest_bits(target: &Target, items: u64, rate: Rate) -> Result<Plan> {
     }
 }
 
-/// The upper end of the smallest rate that this many bits reach; 1 if they are too few for the
+/// The upper end of the lowest rate that this many bits reach; 1 if they are too few for the
 /// probes.
 fn reachable_within(target: &Target, bits: u64, items: u64) -> Result<f64> {
     if target.probes.is_some_and(|probes| probes > target.variant().max_probes(bits)) {
         return Ok(1.0);
     }
-    let (probes, mut fpr) = best_rate(target, bits, items)?;
-    if let Some(confidence) = target.asked_confidence() {
-        return Ok(least_promised(target, bits, items, probes, confidence));
-    }
-    fpr.add_above(hash_floor(items, target.hash_bits));
-    Ok(fpr.upper)
+    Ok(lowest(target, bits, items)?.1.upper)
 }
 
-/// The rate that one filter of this size keeps; 1, which is always true, if computing it would take
-/// too long.
-fn least_promised(target: &Target, bits: u64, items: u64, probes: u32, confidence: f64) -> f64 {
-    quantile(target, bits, items, probes, confidence, None).map_or(1.0, |quantile| quantile.fpr.upper)
+/// The number of probes with the lowest promise for a size, and the rate that is promised: what one
+/// filter keeps, or the average where that is asked for.
+fn lowest(target: &Target, bits: u64, items: u64) -> Result<(u32, Fpr)> {
+    if let Some(confidence) = target.asked_confidence() {
+        let found = Lowest::new(target, bits, items, confidence, useful_probes(target, bits, items)?)?;
+        return Ok((found.probes, found.promised));
+    }
+    let (probes, mut fpr) = best_rate(target, bits, items)?;
+    fpr.add_above(hash_floor(items, target.hash_bits));
+    Ok((probes, fpr))
 }
 
 fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
@@ -103,33 +108,30 @@ fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
 fn given_size(target: &Target, items: u64, rate: Option<Rate>, bits: u64) -> Result<Plan> {
     target.variant().check(bits, target.probes.unwrap_or(1))?;
     target.check_cap(bits)?;
-    let (mut probes, _) = best_rate(target, bits, items)?;
     if let Some(rate) = rate {
         target.check_hash_floor(items, rate)?;
-        if !target.variant().meets(bits, items, probes, &rate, Some(target.hash_bits))? {
-            return out_of_reach(target, rate, bits, items, true);
-        }
-        if let Some(confidence) = target.asked_confidence() {
-            match Sure::new(target, &rate, confidence).probes_for(bits, items, probes)? {
-                Some(found) => probes = found,
-                None => return out_of_reach(target, rate, bits, items, false),
-            }
+    }
+    let (probes, _) = lowest(target, bits, items)?;
+    if let Some(rate) = rate {
+        let meets = |probes: u32| target.variant().meets(bits, items, probes, &rate, Some(target.hash_bits));
+        let is_kept = match target.asked_confidence() {
+            Some(confidence) => Sure::new(target, &rate, confidence).holds(bits, items, probes)?,
+            None => meets(probes)?,
+        };
+        if !is_kept {
+            let is_impossible = !meets(probes)? && !meets(best_rate(target, bits, items)?.0)?;
+            return out_of_reach(target, rate, bits, items, is_impossible);
         }
     }
     finish(target, bits, probes, items)
 }
 
 fn out_of_reach(target: &Target, asked: Rate, bits: u64, items: u64, is_impossible: bool) -> Result<Plan> {
-    let (probes, mut fpr) = best_rate(target, bits, items)?;
-    fpr.add_above(hash_floor(items, target.hash_bits));
-    let reachable = match target.asked_confidence() {
-        Some(confidence) => least_promised(target, bits, items, probes, confidence),
-        None => fpr.upper,
-    };
-    Err(Error::OutOfReach { asked, items, bits, probes, reachable, is_impossible })
+    let (probes, promised) = lowest(target, bits, items)?;
+    Err(Error::OutOfReach { asked, items, bits, probes, reachable: promised.upper, is_impossible })
 }
 
-/// The number of probes to use for a size, given or best, and its rate.
+/// The number of probes to use for a size, given or best, and the rate with it.
 fn best_rate(target: &Target, bits: u64, items: u64) -> Result<(u32, Fpr)> {
     match target.probes {
         Some(probes) => Ok((probes, target.variant().fpr(bits, items, probes)?)),
@@ -137,7 +139,8 @@ fn best_rate(target: &Target, bits: u64, items: u64) -> Result<(u32, Fpr)> {
     }
 }
 
-/// The best number of probes at a size that `known` probes are known to fit.
+/// The best number of probes at a size. `known` is a number of probes that is possible at that
+/// size.
 fn best_within(target: &Target, bits: u64, items: u64, known: u32) -> Result<u32> {
     if target.probes.is_some() { Ok(known) } else { Ok(best_rate(target, bits, items)?.0) }
 }

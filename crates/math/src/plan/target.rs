@@ -1,4 +1,4 @@
-//! The target of a plan: what is known, and what is asked for.
+//! The target of a plan: the quantities that are known, and what is asked for.
 
 use crate::error::{check_confidence, check_probes, out_of_range};
 use crate::law::hash_floor;
@@ -11,14 +11,14 @@ use alloc::format;
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Promise {
-    /// The expected rate is at most the rate asked for, and the one filter that is built keeps it
+    /// The expected rate is at most the requested rate, and the one filter that is built keeps it
     /// with at least this probability over its seed; both are proven.
     OneFilter {
         /// The probability, strictly between 0 and 1.
         confidence: f64,
     },
-    /// It is proven that the expected rate is at most the rate asked for. About half of the filters
-    /// planned like this have a rate slightly above it.
+    /// It is proven that the expected rate is at most the requested rate. About half of the filters
+    /// planned in this way have a rate slightly above it.
     Mean,
 }
 
@@ -33,8 +33,8 @@ impl Default for Promise {
     }
 }
 
-/// What is known about a filter, and which rate it must keep. Give two of items, rate and bits (or
-/// the bits and the items alone); [`Plan::new`](crate::Plan::new) finds the rest.
+/// What is known about a filter, and which rate it must keep. Give two of items, rate and bits;
+/// [`Plan::new`](crate::Plan::new) finds the rest.
 ///
 /// ```
 /// use truebloom_math::{Plan, Target};
@@ -51,14 +51,14 @@ impl Default for Promise {
 pub struct Target {
     /// The number of distinct items that the filter must hold.
     pub items: Option<u64>,
-    /// Sets the false-positive rate asked for.
+    /// The requested false-positive rate.
     pub rate: Option<Rate>,
-    /// The number of bits that it may have. It is rounded down to whole blocks if the layout has
-    /// blocks.
+    /// The number of bits that the filter may have. The number is rounded down to whole blocks if
+    /// the layout has blocks.
     pub bits: Option<u64>,
-    /// Sets the number of probes for each item.
+    /// The number of probes for each item.
     pub probes: Option<u32>,
-    /// Sets the memory cap, in bits.
+    /// The memory cap, in bits.
     pub max_bits: Option<u64>,
     /// The width of a key's hash in bits: 128, or 64 for a foreign hasher. Equal hashes add
     /// `items / 2^hash_bits` to the rate.
@@ -102,25 +102,25 @@ impl Target {
         Target { items: Some(items), ..self }
     }
 
-    /// The false-positive rate asked for.
+    /// Sets the requested false-positive rate.
     #[must_use]
     pub fn rate(self, rate: Rate) -> Target {
         Target { rate: Some(rate), ..self }
     }
 
-    /// Sets the number of bits that it may have.
+    /// Sets the number of bits that the filter may have.
     #[must_use]
     pub fn bits(self, bits: u64) -> Target {
         Target { bits: Some(bits), ..self }
     }
 
-    /// The number of probes for each item.
+    /// Sets the number of probes for each item.
     #[must_use]
     pub fn probes(self, probes: u32) -> Target {
         Target { probes: Some(probes), ..self }
     }
 
-    /// The memory cap, in bits.
+    /// Sets the memory cap, in bits.
     #[must_use]
     pub fn max_bits(self, max_bits: u64) -> Target {
         Target { max_bits: Some(max_bits), ..self }
@@ -138,14 +138,14 @@ impl Target {
         Target { scheme, ..self }
     }
 
-    /// Sets where a key's positions are.
+    /// Sets where a key's positions are: anywhere, or in one cache line.
     #[must_use]
     pub fn layout(self, layout: Layout) -> Target {
         Target { layout, ..self }
     }
 
-    /// Asks only for the average: fewer bits, but about half of the filters have a rate slightly
-    /// above the one asked for.
+    /// Asks only for the average. The plan needs fewer bits, but about half of the filters have a
+    /// rate slightly above the requested rate.
     #[must_use]
     pub fn mean(self) -> Target {
         Target { promise: Promise::Mean, ..self }
@@ -196,7 +196,7 @@ impl Target {
         }
     }
 
-    /// Determines which question is asked; an error if too little is given.
+    /// Determines which question is asked; returns an error if too little is given.
     pub(crate) fn ask(&self) -> Result<Ask> {
         let underdetermined = |given, missing| Err(Error::Underdetermined { given, missing });
         match (self.items, self.rate, self.bits) {
@@ -210,7 +210,7 @@ impl Target {
         }
     }
 
-    /// An error if the floor of equal hashes alone reaches the rate.
+    /// Returns an error if the floor of equal hashes alone reaches the rate.
     pub(crate) fn check_hash_floor(&self, items: u64, asked: Rate) -> Result<()> {
         let reachable = hash_floor(items, self.hash_bits);
         // Equal to the floor is not enough: the positions need a share too.
@@ -239,6 +239,6 @@ pub(crate) enum Ask {
     FewestBits { items: u64, rate: Rate },
     /// The largest number of items in bits at a rate.
     MostItems { rate: Rate, bits: u64 },
-    /// The best rate of a size, compared with the one asked for if there is one.
+    /// The best rate for a size, compared with the requested rate if there is one.
     GivenSize { items: u64, rate: Option<Rate>, bits: u64 },
 }

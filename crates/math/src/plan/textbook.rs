@@ -1,4 +1,4 @@
-//! What the textbook's formulas give, and by how much they are wrong.
+//! The answers of the textbook formulas, and by how much they are wrong.
 
 use super::Plan;
 use super::spread::useful_probes;
@@ -6,23 +6,23 @@ use super::target::Target;
 use crate::Variant;
 use crate::{Fpr, MAX_BITS, Rate, Result};
 
-/// The textbook's answer to the same question, and the true rate of that answer; it is always for a
-/// filter without blocks.
+/// The textbook's answer to the same question, and the true rate of that answer. This answer is
+/// always for a filter without blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Textbook {
-    /// `ceil(-n ln p / (ln 2)^2)`, or the bits that were given.
+    /// The number of bits `ceil(-n ln p / (ln 2)^2)`, or the number that was given.
     pub bits: u64,
-    /// The same formula solved for the items, or the number of items that was given.
+    /// The number of items by the same formula solved for them, or the number that was given.
     pub items: u64,
-    /// `(m/n) ln 2` rounded, or the probes that were given.
+    /// The number of probes `(m/n) ln 2`, rounded, or the number that was given.
     pub probes: u32,
-    /// The rate that its formula `(1 - e^(-nk/m))^k` gives for these.
+    /// The rate that the textbook formula `(1 - e^(-nk/m))^k` gives for these numbers.
     pub claimed: f64,
     /// The exact expected rate of that filter.
     pub fpr: Fpr,
-    /// Whether that rate, plus the floor of equal hashes, is at most the one asked for, decided
-    /// exactly; `None` if no rate was asked for.
+    /// Whether the exact rate, plus the floor of equal hashes, is at most the requested rate. The
+    /// comparison is decided exactly; the result is `None` if no rate was asked for.
     pub meets: Option<bool>,
 }
 
@@ -31,7 +31,7 @@ impl Textbook {
         // The textbook's arithmetic is that of independent positions.
         let variant = plan.scheme.variant().unwrap_or(Variant::Standard);
         const LN2: f64 = core::f64::consts::LN_2;
-        // Items for each bit at the rate asked for.
+        // Items for each bit at the requested rate.
         let load = target.rate.map(|rate| match target.probes {
             Some(k) => -libm::log1p(-libm::exp(rate.ln() / f64::from(k))) / f64::from(k),
             None => LN2 * LN2 / -rate.ln(),

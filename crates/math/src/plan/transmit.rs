@@ -1,5 +1,5 @@
-//! Plans for filters that are sent: with fewer probes and more bits, fewer of which are set, they
-//! are smaller after compression.
+//! Plans for filters that are sent. With fewer probes and more bits, fewer bits are set, and the
+//! filter is smaller after compression.
 
 use super::Plan;
 use crate::error::out_of_range;
@@ -7,8 +7,8 @@ use crate::{Layout, Result, Target};
 use alloc::format;
 
 /// The size in bits of a compressed filter, given how many of its bits are set: `m H(ones/m)`,
-/// where H is the binary entropy. It exceeds `log2 C(m, ones)` by at most a few bits, which is the
-/// average minimum of any code for all such filters.
+/// where H is the binary entropy. This size exceeds `log2 C(m, ones)` by at most a few bits; that
+/// number is the smallest average length of any code for all such filters.
 ///
 /// ```
 /// use truebloom_math::entropy_bits;
@@ -27,21 +27,21 @@ fn entropy(bits: f64, ones: f64) -> f64 {
 
 impl Plan {
     /// An upper bound on the average size in bits of this plan's filter after compression, when it
-    /// holds its items: the entropy of the mean fill is at least the mean entropy (Jensen). `None`
-    /// if the mean fill is not known.
+    /// holds its items. The bound is the entropy of the mean fill, which is at least the mean
+    /// entropy (Jensen). `None` if the mean fill is not known.
     ///
-    /// At a fixed rate it falls with fewer probes, from that of a filter that is half full,
-    /// `1.44 n log2(1/p)`, to `n (log2(1/p) + 1.44)` with one probe and `n/p` bits (Mitzenmacher
-    /// 2002; Burns 4.3 has the fill).
+    /// At a fixed rate, it falls with fewer probes, from `1.44 n log2(1/p)` for a filter that is
+    /// half full to `n (log2(1/p) + 1.44)` with one probe and `n/p` bits (Mitzenmacher 2002; Burns
+    /// 4.3 has the fill).
     ///
     /// # Errors
-    /// Computing the mean takes too much work, which happens only with hundreds of probes.
+    /// Computing the mean would take too much work, which happens only with hundreds of probes.
     pub fn transmitted_bits(&self) -> Result<Option<f64>> {
         Ok(self.law()?.fill(self.items)?.map(|fill| entropy(self.bits as f64, fill.mean)))
     }
 
     /// The plan with the smallest number of bits in memory whose filter takes at most this many
-    /// bits to send: tried from the best number of probes downwards.
+    /// bits when it is sent. Numbers of probes are tried from the best downwards.
     ///
     /// ```
     /// use truebloom_math::{Plan, Target};
@@ -53,8 +53,8 @@ impl Plan {
     /// ```
     ///
     /// # Errors
-    /// As for [`new`](Self::new); the target has bits or probes, is blocked, or has no items or no
-    /// rate; or there are so few bits that even one probe needs more.
+    /// The errors of [`new`](Self::new); or the target has bits or probes, is blocked, or has no
+    /// items or no rate; or there are so few bits that even one probe needs more.
     pub fn for_transmission(target: &Target, most: u64) -> Result<Plan> {
         if target.bits.is_some() || target.probes.is_some() || target.items.is_none() || target.rate.is_none() {
             return out_of_range(

@@ -1,18 +1,25 @@
 //! Plans for schemes of two hashes: a size that is proven to meet a rate, or an error that says
-//! what can.
+//! which scheme can.
 
 use super::Plan;
 use super::target::{Ask, Target};
+use super::walk::walk;
 use crate::error::out_of_range;
 use crate::exact::bisect::bisect_sizes;
-use crate::exact::modular::next_prime;
+use crate::exact::modular::{is_prime, next_prime};
 use crate::law::convergence::{LARGE_PRIME, constant, limit_rate, partition_constant};
 use crate::law::double::Shape;
-use crate::{Error, Fpr, MAX_BITS, Rate, Result, SchemeId};
+use crate::{Error, Fpr, MAX_BITS, Method, Rate, Result, SchemeId};
 use alloc::format;
 
 /// Without a memory cap, a scheme may need at most this many times the bits of the standard filter.
 const MOST_TIMES_STANDARD: u64 = 4;
+
+/// Up to this many bits the exact rate is summed.
+const SMALL: u64 = 1_000;
+
+/// From so many probes on the walk for the lowest rate of a size begins.
+const FEW_PROBES: u32 = 12;
 
 /// The largest number of probes in plans for schemes of two hashes.
 const MOST_PROBES: u32 = 64;
@@ -25,65 +32,144 @@ pub(super) fn plan(target: &Target) -> Result<Plan> {
     }
 }
 
-/// A size whose rate is proven to be at most the rate asked for: the upper end of the bracket,
+/// A size whose rate is proven to be at most the requested rate; the upper end of the bracket,
 /// including equal hashes, is compared.
 ///
 /// It is not the smallest such size. The rate of these schemes is not monotone in the bits (a size
-/// with small divisors has short orders, and the next size has none). So only primes, for which it
-/// nearly is, are tried, from the first-order prediction upwards. Takes at most some seconds.
+/// with small divisors has short orders, and the next size has none). For primes, the rate is
+/// nearly monotone. So only primes are tried, from the first-order prediction upwards. What is
+/// proven rises with the probes faster than what is predicted, so each number of probes is asked
+/// whether it needs fewer bits than are known. Takes at most some seconds.
 ///
 /// Errors: those of the standard planner for the same rate, because no scheme needs less than equal
 /// hashes allow; and [`Error::SchemeOutOfReach`] if no size up to the cap is proven to meet the
-/// rate, with the proven rate of the largest size and a scheme that meets the one asked for.
+/// rate. That error has the proven rate of the largest size, and a scheme that meets the requested
+/// rate.
 fn fewest_bits(question: &Question<'_>) -> Result<Plan> {
     let target = question.target;
     let standard = Plan::new(&Target { max_bits: None, ..standard(target) })?;
-    if let Some(probes) = target.probes.filter(|probes| *probes > MOST_PROBES) {
-        return out_of_range("probes", probes, format!("at most {MOST_PROBES} for {}", target.scheme));
-    }
     let cap = target.max_bits.unwrap_or(standard.bits.saturating_mul(MOST_TIMES_STANDARD)).min(MAX_BITS);
-    let Some((bits, probes)) = predicted(question, standard.probes, cap)? else { return refuse(question, &standard, cap) };
-    match proven_size(question, bits, probes, cap)? {
-        Some(bits) => finish(target, bits, probes, question.items),
-        None => refuse(question, &standard, cap),
+    match smallest(question, cap)? {
+        Ok((bits, probes)) => finish(target, bits, probes, question.items),
+        Err(reachable) => refuse(question, &standard, cap, reachable),
     }
 }
 
-/// Uses the probes of the standard filter, and as many items as it holds if that is also proven
-/// here; otherwise fewer items.
+/// The smallest size found up to a cap, and its probes; or else the lowest rate that is proven near
+/// the cap.
+fn smallest(question: &Question<'_>, cap: u64) -> Result<core::result::Result<(u64, u32), f64>> {
+    let (mut best, mut lowest) = (None, 1.0f64);
+    let likely = predicted(question, cap)?;
+    walk(choice(question.target)?, likely, |probes| {
+        let known = best.map_or(cap, |(bits, _)| bits - 1);
+        let Some(size) = size_below(question, known, probes) else { return Ok((f64::INFINITY, false)) };
+        let promised = promised(question.target, question.scheme, size, question.items, probes)?;
+        lowest = lowest.min(promised);
+        let found = if promised < question.rate.to_f64() { proven_size(question, probes, cap)? } else { None };
+        let is_better = found.is_some_and(|found| found <= known);
+        if let Some(found) = found.filter(|_| is_better) {
+            best = Some((found, probes));
+        }
+        Ok((promised, is_better))
+    })?;
+    Ok(best.ok_or(lowest))
+}
+
+/// The most items that any number of probes is proven to hold.
 fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
     let standard = Plan::new(&standard(target))?;
-    let law = target.scheme.law(bits, standard.probes)?;
-    let meets = |items: u64| law.meets(items, &rate, target.hash_bits);
-    let (mut most, mut step) = (standard.items, standard.items / 4096 + 1);
-    while most > 0 && !meets(most)? {
-        (most, step) = (most.saturating_sub(step), step.saturating_mul(2));
+    // Distinct positions may hold a few items more.
+    let limit = standard.items.saturating_mul(2).saturating_add(16);
+    let (mut best, mut lowest) = (None, (1.0, standard.probes));
+    let (likely, _) = self::lowest(target, bits, standard.items)?;
+    walk(choice(target)?, likely, |probes| {
+        let known = best.map_or(0, |(items, _)| items);
+        if !is_possible(target, bits, probes) {
+            return Ok((f64::NAN, false));
+        }
+        let promised = promised(target, target.scheme, bits, known + 1, probes)?;
+        if best.is_none() && promised < lowest.0 {
+            lowest = (promised, probes);
+        }
+        let meets = |items: u64| meets(target, target.scheme, (bits, items, probes), &rate);
+        if known + 1 >= limit || !meets(known + 1)? {
+            return Ok((promised, false));
+        }
+        let guess = Prediction::new(target.scheme, probes)?.items(bits, rate, probes, limit);
+        best = Some((crate::search::boundary(guess + 1.0, known + 2, limit, meets)? - 1, probes));
+        Ok((promised, true))
+    })?;
+    match best {
+        Some((items, probes)) => finish(target, bits, probes, items),
+        None => Err(Error::OutOfReach { asked: rate, items: 1, bits, probes: lowest.1, reachable: lowest.0, is_impossible: false }),
     }
-    if most == 0 {
-        return Err(Error::OutOfReach {
-            asked: rate,
-            items: 1,
-            bits,
-            probes: standard.probes,
-            reachable: law.fpr(1)?.upper,
-            is_impossible: false,
-        });
-    }
-    finish(target, bits, standard.probes, most)
 }
 
-/// Uses the probes of the standard filter, and the scheme's own rate with them.
+/// The probes with the lowest rate that is proven.
 fn given_size(target: &Target, items: u64, rate: Option<Rate>, bits: u64) -> Result<Plan> {
-    let probes = Plan::new(&standard(target))?.probes;
-    let law = target.scheme.law(bits, probes)?;
+    // Its errors are those of this question.
+    Plan::new(&standard(target))?;
+    let (probes, reachable) = lowest(target, bits, items)?;
     if let Some(asked) = rate
-        && !law.meets(items, &asked, target.hash_bits)?
+        && reachable >= asked.to_f64()
     {
-        let mut fpr = law.proven(items)?.unwrap_or(Fpr::ONE);
-        fpr.add_above(crate::law::hash_floor(items, target.hash_bits));
-        return Err(Error::OutOfReach { asked, items, bits, probes, reachable: fpr.upper, is_impossible: false });
+        return Err(Error::OutOfReach { asked, items, bits, probes, reachable, is_impossible: false });
     }
     finish(target, bits, probes, items)
+}
+
+/// The probes with the lowest rate that is proven at a size, and that rate.
+fn lowest(target: &Target, bits: u64, items: u64) -> Result<(u32, f64)> {
+    let likely = likely_probes(target, bits, items)?;
+    let mut best = (likely, f64::INFINITY);
+    walk(choice(target)?, likely, |probes| {
+        if !is_possible(target, bits, probes) {
+            return Ok((f64::NAN, false));
+        }
+        let promised = promised(target, target.scheme, bits, items, probes)?;
+        let is_better = promised < best.1;
+        if is_better {
+            best = (probes, promised);
+        }
+        Ok((promised, is_better))
+    })?;
+    Ok(best)
+}
+
+/// The proven rate of a size, with equal hashes: what every answer here goes by. 1 if nothing is
+/// proven.
+fn promised(target: &Target, scheme: SchemeId, bits: u64, items: u64, probes: u32) -> Result<f64> {
+    let mut fpr = proven(scheme, bits, items, probes)?;
+    fpr.add_above(crate::law::hash_floor(items, target.hash_bits));
+    Ok(fpr.upper)
+}
+
+/// From a bracket, which takes no time beside the exact sum; that is for small sizes, where a
+/// bracket is wide.
+fn proven(scheme: SchemeId, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
+    if bits > SMALL
+        && let Some(law) = scheme.double(bits, probes)?
+        && let Some(fpr) = law.bracket(items)?
+    {
+        return Ok(fpr);
+    }
+    match scheme.law(bits, probes)?.proven(items) {
+        Err(error) if error.is_cost() => Ok(Fpr::ONE),
+        found => Ok(found?.unwrap_or(Fpr::ONE)),
+    }
+}
+
+/// Whether a size is proven to keep a rate.
+fn meets(target: &Target, scheme: SchemeId, (bits, items, probes): (u64, u64, u32), rate: &Rate) -> Result<bool> {
+    Ok(promised(target, scheme, bits, items, probes)? < rate.to_f64())
+}
+
+/// The numbers of probes to choose from.
+fn choice(target: &Target) -> Result<core::ops::RangeInclusive<u32>> {
+    match target.probes {
+        Some(probes) if probes > MOST_PROBES => out_of_range("probes", probes, format!("at most {MOST_PROBES} for {}", target.scheme)),
+        probes => Ok(probes.map_or(1..=MOST_PROBES, |probes| probes..=probes)),
+    }
 }
 
 /// The same question for the standard scheme.
@@ -93,10 +179,19 @@ fn standard(target: &Target) -> Target {
 
 fn finish(target: &Target, bits: u64, probes: u32, items: u64) -> Result<Plan> {
     let law = target.scheme.law(bits, probes)?;
-    // A bracket or better where a rate was asked for: the size was accepted on it.
-    let fpr = match target.rate {
-        Some(_) => law.proven(items)?.unwrap_or(Fpr::ONE),
-        None => law.fpr(items)?,
+    let proven = proven(target.scheme, bits, items, probes)?;
+    // Better than the bracket by which the size was accepted, if that is to be had; the exact rate
+    // of offsets lists all queries.
+    let is_cheap = proven.method == Method::Exact || !matches!(target.scheme, SchemeId::Square | SchemeId::Cube | SchemeId::Enhanced);
+    let better = match target.rate {
+        Some(_) if is_cheap => law.proven(items),
+        Some(_) => Ok(None),
+        None => law.fpr(items).map(Some),
+    };
+    let fpr = match better {
+        Ok(Some(fpr)) if fpr.upper <= proven.upper => fpr,
+        Err(error) if !error.is_cost() => return Err(error),
+        _ => proven,
     };
     Ok(Plan::of(target, target.scheme, bits, probes, items, fpr, None))
 }
@@ -140,34 +235,50 @@ impl Prediction {
     }
 
     /// The smallest number of bits that meets the rate according to the prediction, which decreases
-    /// with the bits in its range of validity.
-    fn bits(&self, question: &Question<'_>, probes: u32, cap: u64) -> Option<u64> {
+    /// with the bits in its range of validity; the cap if none does.
+    fn bits(&self, question: &Question<'_>, probes: u32, cap: u64) -> u64 {
         let (items, aim) = (question.items as f64, question.rate.to_f64());
-        if self.rate(cap as f64, items, probes) > aim {
-            return None;
-        }
-        let (_, enough) = bisect_sizes(1.0, cap as f64, |bits| self.rate(bits, items, probes) <= aim);
-        Some(enough as u64)
+        bisect_sizes(1.0, cap as f64, |bits| self.rate(bits, items, probes) <= aim).1 as u64
+    }
+
+    /// The largest number of items that meet the rate according to the prediction.
+    fn items(&self, bits: u64, rate: Rate, probes: u32, limit: u64) -> f64 {
+        bisect_sizes(1.0, limit as f64, |items| self.rate(bits as f64, items, probes) > rate.to_f64()).0
     }
 }
 
-/// The bits and probes of the smallest size according to the first-order prediction; `None` if it
-/// exceeds the cap for all probes.
-fn predicted(question: &Question<'_>, standard_probes: u32, cap: u64) -> Result<Option<(u64, u32)>> {
-    let most = standard_probes.saturating_add(2).min(MOST_PROBES);
-    let range = question.target.probes.map_or(1..=most, |probes| probes..=probes);
-    let mut best: Option<(u64, u32)> = None;
-    for probes in range.rev() {
-        if let Some(bits) = Prediction::new(question.scheme, probes)?.bits(question, probes, cap)
-            && best.is_none_or(|(least, _)| bits < least)
-        {
-            best = Some((bits, probes));
-        }
-    }
-    Ok(best)
+/// The probes of the smallest size according to the first-order prediction.
+fn predicted(question: &Question<'_>, cap: u64) -> Result<u32> {
+    least_by(question.target, |probes| Ok(Prediction::new(question.scheme, probes)?.bits(question, probes, cap) as f64))
 }
 
-/// The sizes that plans choose from: the first prime from `bits` on, times the probes for slices.
+/// The probes of the lowest rate of a size according to the first-order prediction; not many, of
+/// which little is proven, and at a price.
+fn likely_probes(target: &Target, bits: u64, items: u64) -> Result<u32> {
+    least_by(target, |probes| {
+        let is_possible = target.probes.is_some() || probes <= FEW_PROBES && is_possible(target, bits, probes);
+        Ok(if is_possible { Prediction::new(target.scheme, probes)?.rate(bits as f64, items as f64, probes) } else { f64::INFINITY })
+    })
+}
+
+/// Whether slices of these bits are equal.
+fn is_possible(target: &Target, bits: u64, probes: u32) -> bool {
+    target.scheme != SchemeId::PartitionDouble || bits.is_multiple_of(u64::from(probes))
+}
+
+fn least_by(target: &Target, cost: impl Fn(u32) -> Result<f64>) -> Result<u32> {
+    let mut best = (f64::INFINITY, *choice(target)?.start());
+    for probes in choice(target)? {
+        let found = cost(probes)?;
+        if found < best.0 {
+            best = (found, probes);
+        }
+    }
+    Ok(best.1)
+}
+
+/// The sizes that plans choose from: the first prime from `bits` on, multiplied by the probes if
+/// there are slices.
 fn size_from(question: &Question<'_>, bits: u64, probes: u32) -> Option<u64> {
     match question.scheme {
         SchemeId::PartitionDouble => next_prime(bits.div_ceil(u64::from(probes)).max(u64::from(probes)))?.checked_mul(u64::from(probes)),
@@ -176,11 +287,28 @@ fn size_from(question: &Question<'_>, bits: u64, probes: u32) -> Option<u64> {
     }
 }
 
-fn proven_size(question: &Question<'_>, bits: u64, probes: u32, cap: u64) -> Result<Option<u64>> {
-    let meets = |bits: u64| question.scheme.law(bits, probes)?.meets(question.items, &question.rate, question.target.hash_bits);
+/// The largest of these sizes up to a limit.
+fn size_below(question: &Question<'_>, limit: u64, probes: u32) -> Option<u64> {
+    let unit = if question.scheme == SchemeId::PartitionDouble { u64::from(probes) } else { 1 };
+    let least = if unit > 1 { unit } else { u64::from(probes) + 1 };
+    let prime = (least..=limit / unit).rev().find(|size| is_prime(*size))?;
+    Some(prime * unit)
+}
+
+/// The first size that is proven to meet the rate, from the predicted one on.
+fn proven_size(question: &Question<'_>, probes: u32, cap: u64) -> Result<Option<u64>> {
+    let bits = Prediction::new(question.scheme, probes)?.bits(question, probes, cap);
+    let meets = |bits: u64| meets(question.target, question.scheme, (bits, question.items, probes), &question.rate);
     let within = |bits: u64| size_from(question, bits, probes).filter(|size| *size <= cap);
+    let mut start = bits;
+    // A prediction that is far too high.
+    while let Some(less) = size_below(question, start - start / 128, probes).filter(|less| *less < start)
+        && meets(less)?
+    {
+        start = less;
+    }
     let (mut failed, mut step) = (None, bits / 4096 + 1);
-    let mut size = within(bits);
+    let mut size = within(start);
     while let Some(found) = size {
         if meets(found)? {
             break;
@@ -189,26 +317,27 @@ fn proven_size(question: &Question<'_>, bits: u64, probes: u32, cap: u64) -> Res
         size = within(found.saturating_add(step));
         step = step.saturating_mul(2);
     }
+    // The last step may have gone beyond the cap.
+    let last = if failed.is_some() && size.is_none() { size_below(question, cap, probes) } else { None };
+    if let Some(last) = last
+        && failed.is_some_and(|failed| failed < last)
+        && meets(last)?
+    {
+        size = Some(last);
+    }
     let (Some(mut found), Some(mut below)) = (size, failed) else { return Ok(size) };
-    // Back towards the last that failed, a few times.
-    for _ in 0..8 {
+    // Back towards the last that failed.
+    while found - below > found / 4096 {
         let Some(middle) = within(below + (found - below) / 2).filter(|middle| *middle < found) else { break };
         if meets(middle)? { found = middle } else { below = middle }
     }
     Ok(Some(found))
 }
 
-fn refuse(question: &Question<'_>, standard: &Plan, cap: u64) -> Result<Plan> {
-    let probes = question.target.probes.unwrap_or(standard.probes).min(MOST_PROBES);
-    // The largest size that has an answer at all says what is possible.
-    let largest = size_from(question, cap - cap / 64, probes).filter(|size| *size <= cap);
-    let law = largest.map(|bits| question.scheme.law(bits, probes)).transpose()?;
-    let mut fpr = law.map_or(Ok(None), |law| law.proven(question.items))?.unwrap_or(Fpr::ONE);
-    fpr.add_above(crate::law::hash_floor(question.items, question.target.hash_bits));
+fn refuse(question: &Question<'_>, standard: &Plan, cap: u64, reachable: f64) -> Result<Plan> {
     let can = |scheme: &SchemeId| {
         let tried = Question { scheme: *scheme, ..*question };
-        let shape = predicted(&tried, standard.probes, cap).ok().flatten();
-        shape.is_some_and(|(bits, probes)| proven_size(&tried, bits, probes, cap).is_ok_and(|found| found.is_some()))
+        smallest(&tried, cap).is_ok_and(|found| found.is_ok())
     };
     let better = [SchemeId::DoubleNonzero, SchemeId::Cube].into_iter().filter(|scheme| *scheme != question.scheme).find(can);
     let alternative = match better {
@@ -220,7 +349,7 @@ fn refuse(question: &Question<'_>, standard: &Plan, cap: u64) -> Result<Plan> {
         asked: question.rate,
         items: question.items,
         allowed: cap,
-        reachable: fpr.upper,
+        reachable,
         alternative,
     })
 }

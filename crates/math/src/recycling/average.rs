@@ -1,13 +1,15 @@
-//! Means of the pass probability over states, relative to its value at the fullest state.
+//! Means of the pass probability over states, relative to the pass probability at the fullest
+//! state.
 
 use super::number::Positive;
 
-/// How a query's positions are drawn, which determines its probability of finding only set bits.
+/// How a query's positions are drawn. The way of drawing determines the probability that the query
+/// finds only set bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Query {
-    /// `k` draws with repeats: `(b/m)^k`.
+    /// The query makes `k` draws with repeats: `(b/m)^k`.
     Repeats(u32),
-    /// `r` distinct positions: `C(b, r) / C(m, r)`.
+    /// The query has `r` distinct positions: `C(b, r) / C(m, r)`.
     Distinct(u32),
 }
 
@@ -30,9 +32,9 @@ impl Query {
     }
 }
 
-/// `sum over b of weight(b) rho(b)`, divided by `rho` of the last b. States come in order, so each
-/// step multiplies by one ratio, and nothing underflows even if the rate itself is far below the
-/// range of `f64`.
+/// The sum `sum over b of weight(b) rho(b)`, divided by `rho` of the last b. States are added in
+/// order, so each step multiplies by one ratio, and nothing underflows even if the rate itself is
+/// far below the range of `f64`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Average<T> {
     pub(crate) query: Query,
@@ -52,7 +54,7 @@ impl<T: Positive> Average<T> {
     }
 }
 
-/// A power; for a base with three roundings, each factor adds at most 4.
+/// A power. If the base has three roundings, each factor adds at most 4.
 #[inline]
 fn power<T: Positive>(base: T, exponent: u32) -> T {
     let mut power = base;

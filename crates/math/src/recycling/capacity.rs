@@ -3,6 +3,7 @@
 use super::fluid::limit_rate;
 use super::{Bracket, Design, LongRun, Mode, Result, Seeds};
 use crate::error::{check_bits, out_of_range};
+use crate::exact::bisect::bisect_reals;
 use crate::exact::work;
 use crate::{Error, Rate, try_bisect};
 use alloc::boxed::Box;
@@ -14,31 +15,32 @@ use core::cell::{Cell, RefCell};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SizedDesign {
-    /// The design with the best probes and sigma.
+    /// The design with the best number of probes and sigma.
     pub design: Design,
-    /// Its rates and its number of items.
+    /// The rates and the number of items of the design.
     pub run: LongRun,
 }
 
-/// The design with the most items per cycle (per phase, with two phases) whose long-run rate is at
-/// most `rate`, among those with `bits` bits in total; if several are equally good, the one with
-/// the fewest probes. Two phases have half of the bits each, and leave an odd bit unused. `None` if
-/// the rate of even the smallest sigma is too high.
+/// Finds the design with the most items per cycle (per phase, with two phases) whose long-run rate
+/// is at most `rate`, among those with `bits` bits in total. If several are equally good, it is the
+/// one with the fewest probes. Two phases have half of the bits each; an odd bit is not used.
+/// `None` if the rate is too high even with the smallest sigma.
 ///
-/// The rate rises with sigma, because a fuller filter comes later on the same stream. (For retained
-/// colliding items that keep their positions, this is observed, not proven, and every sigma is
-/// tried up to 64 bits.) So the best sigma for a number of probes is found by bisection, and
-/// decided by the bracket and the decimal as written. If pairs of `f64` cannot separate the two,
-/// the rate counts as too high, unless the size is so small (a few bits) that equality is proven,
-/// which passes. The numbers of probes that are tried are those within 3% of the best in the limit
-/// of many bits, and up to 1,024 bits all up to twice the best. This is a search, checked against
-/// all numbers of probes at small sizes, not a proof. Numbers of items that agree to 1e-11 count as
-/// equal.
+/// On the same stream, a filter with a larger sigma is fuller when it is emptied, so the rate rises
+/// with sigma. (For retained colliding items that keep their positions, this is observed, not
+/// proven, and every sigma is tried up to 64 bits.) So the best sigma for a number of probes is
+/// found by bisection; each decision uses the bracket of the rate and the decimal as written. If
+/// pairs of `f64` cannot separate the rate from the requested rate, it counts as too high. The
+/// exception is a size so small (a few bits) that equality can be proven; then it counts as kept.
+/// The search tries the numbers of probes within 3% of the best in the limit of many bits, and up
+/// to 1,024 bits all numbers up to twice the best. The result comes from a search, which was
+/// checked against all numbers of probes at small sizes; it is not proven. Numbers of items that
+/// agree to 1e-11 count as equal.
 ///
-/// Time: O(probes x bits) for each number of probes tried, 0.2 seconds at a million bits;
-/// microseconds above a hundred thousand hashes, unless the integrals leave the decision open. A
-/// search ends after about a second with the best it has found (with hundreds of probes in some
-/// thousand bits), or with [`crate::Error::TooLong`] if it has found nothing.
+/// Time: O(probes x bits) for each number of probes tried, 0.2 seconds at a million bits. Above a
+/// hundred thousand hashes it takes microseconds, unless the integrals leave the decision open. A
+/// search ends after about a second with the best it has found (this happens with hundreds of
+/// probes in some thousand bits), or with [`crate::Error::TooLong`] if it has found nothing.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity};
@@ -54,15 +56,15 @@ pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign
     Search::new(rate, Kept::Average, mode)?.capacity(bits)
 }
 
-/// Like [`capacity()`], but `rate` bounds the *worst* rate instead of the long-run average: every
-/// new item of every stream that was chosen without knowing the seeds passes with at most this
+/// Like [`capacity()`], but `rate` bounds the *worst* rate instead of the long-run average. Every
+/// new item of every stream that was chosen without knowing the seeds then passes with at most this
 /// probability, whatever came before, so the average over any stream is also at most `rate`.
 ///
-/// With two phases, this is the only bound on an average that holds for every stream: items that
-/// refresh the active filter may fill it before the new ones come, so on some streams the average
-/// is as high as the worst rate. One phase keeps its long-run average on every stream. The worst
-/// rate is [`LongRun::worst`]; for two phases with one fixed seed, it is the rate if positions are
-/// in both filters as if the two were independent.
+/// With two phases, this is the only bound on an average that holds for every stream. Items that
+/// refresh the active filter may fill it before the new items come, so on some streams the average
+/// is as high as the worst rate. With one phase, the long-run average holds on every stream. The
+/// worst rate is [`LongRun::worst`]. For two phases with one fixed seed, it is computed as if the
+/// positions in the two filters were independent.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity, worst_capacity};
@@ -76,7 +78,7 @@ pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign
 /// ```
 ///
 /// # Errors
-/// As for [`capacity()`].
+/// The errors of [`capacity()`].
 pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Worst, mode)?.capacity(bits)
@@ -86,12 +88,13 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
 /// phase, with two phases) at a long-run rate of at most `rate`; `None` above 2^62 bits.
 ///
 /// The capacity is not monotone in bits, because sigma and probes are whole numbers. So after a
-/// bisection, smaller sizes are tried, too, until the items fall short by more than four steps of
-/// sigma: at most 512 bits; for larger filters 48 (with two phases, 48 even ones), and 12 above a
-/// hundred thousand. This is a search, checked against all sizes for small filters.
+/// bisection, smaller sizes are tried, too, until the number of items falls short by more than four
+/// steps of sigma. All smaller sizes are tried up to 512 bits; for larger filters 48 sizes (with
+/// two phases, 48 even ones), and 12 above a hundred thousand bits. The result comes from a search,
+/// which was checked against all sizes for small filters.
 ///
 /// # Errors
-/// `items` is not above 0 and finite; otherwise as for [`capacity()`].
+/// `items` is not above 0 and finite; or one of the errors of [`capacity()`].
 pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Average, mode)?.min_bits(items)
@@ -100,34 +103,34 @@ pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesig
 /// Like [`min_bits`], but `rate` bounds the worst rate: see [`worst_capacity`].
 ///
 /// # Errors
-/// As for [`min_bits`].
+/// The errors of [`min_bits`].
 pub fn worst_min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Worst, mode)?.min_bits(items)
 }
 
-/// Which rate is compared with the one asked for.
+/// The rate that is compared with the requested rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
     /// The long-run average.
     Average,
-    /// The rate of the fullest state.
+    /// The rate at the fullest state.
     Worst,
 }
 
 /// Numbers of items with a smaller relative difference count as equal.
 const SAME: f64 = 1e-11;
 
-/// Up to this many bits, the limit of many bits is not a useful guide.
+/// Up to this many bits, the limit of many bits is not a useful guide for the search.
 const SMALL: u64 = 1_024;
 
 /// Up to this many bits, every sigma is tried if the rate is not proven to rise with it.
 const SCANNED: u64 = 64;
 
-/// The number of steps of walks that one search may take: about a second.
+/// The largest number of steps in the walks of one search. They take about a second.
 const MOST_STEPS: f64 = 8e7;
 
-/// A search that has found nothing gives up after this many steps.
+/// The number of steps after which a search that has found nothing gives up.
 const MOST_STEPS_ALONE: f64 = 3e8;
 
 /// The best design for a number of bits and probes, and its items per cycle; `None` if there is
@@ -139,14 +142,14 @@ pub(super) struct Search<'a> {
     rate: &'a Rate,
     kept: Kept,
     mode: Mode,
-    /// The best load in the limit of many bits for 1, 2, .. probes, until well beyond the best
+    /// The best load in the limit of many bits for 1, 2, .. probes, up to well beyond the best
     /// number of probes.
     loads: Vec<f64>,
     per_bit: Vec<f64>,
     most_per_bit: f64,
     steps: Cell<f64>,
-    /// By number of probes: how far the best sigma of the last size was from that of the limit,
-    /// which changes little from one size to the next.
+    /// By number of probes: how far the best sigma for the last size was from that of the limit.
+    /// This difference changes little from one size to the next.
     shifts: RefCell<BTreeMap<u32, i64>>,
     /// By bits and probes: earlier results, because nested searches ask for the same sizes again.
     found: RefCell<BTreeMap<(u64, u32), Found>>,
@@ -203,7 +206,8 @@ impl<'a> Search<'a> {
         Ok(best)
     }
 
-    /// [`fullest`](Self::fullest) with its number of items, remembered.
+    /// Like [`fullest`](Self::fullest), with the number of items of the design; the result is
+    /// cached.
     fn fullest_once(&self, bits: u64, probes: u32) -> Result<Option<(Design, Bracket)>> {
         if let Some(found) = self.found.borrow().get(&(bits, probes)) {
             return Ok(*found);
@@ -259,7 +263,7 @@ impl<'a> Search<'a> {
         Design::new(bits, probes, sigma.min(bits - 1), self.mode).map_or(0.0, |design| design.steps_nearly())
     }
 
-    /// Whether a search that has found something should end with it.
+    /// Whether the search has taken so many steps that it should end with what it has found.
     pub(super) fn is_spent(&self) -> bool {
         self.steps.get() > MOST_STEPS || work::is_third_spent()
     }
@@ -284,9 +288,9 @@ impl<'a> Search<'a> {
         self.steps.set(self.steps.get() + steps);
     }
 
-    /// The design with the largest sigma that keeps the rate. With a few bits and at high rates,
-    /// this may be a design whose frozen filter can become full (sigma + probes exceed bits); it
-    /// has a rate, but no `RecyclingFilter` can be made for it.
+    /// The design with the largest sigma that keeps the rate. With few bits and at high rates, this
+    /// may be a design whose frozen filter can become full (sigma + probes exceed bits). Such a
+    /// design has a rate, but no `RecyclingFilter` can be made for it.
     fn fullest(&self, bits: u64, probes: u32) -> Result<Option<Design>> {
         let (k, mode) = (u64::from(probes), self.mode);
         let least = if mode.retaining { k } else { 0 };
@@ -391,32 +395,28 @@ impl<'a> Search<'a> {
 /// Up to this many bits, all numbers of probes and all smaller sizes are tried.
 const EXHAUSTED: u64 = 256;
 
-/// A size that falls short by this many steps of sigma ends the search of sizes.
+/// A size whose number of items falls short by this many steps of sigma ends the search for smaller
+/// sizes.
 const STEPS_BELOW: f64 = 4.0;
 
-/// How many items one more set bit adds at sigma.
+/// The number of items that one more set bit adds at sigma.
 fn items_of_a_bit(design: &Design) -> f64 {
     let empty = (design.bits() - design.sigma()) as f64 / design.bits() as f64;
     1.0 / (f64::from(design.probes()) * empty)
 }
 
-/// The load at which the limit of many bits has this rate.
+/// The load at which the rate, in the limit of many bits, has this value.
 fn limit_load(probes: u32, rate: f64, kept: Kept, filters: u64) -> f64 {
     if kept == Kept::Worst {
         // Both filters of two are as full: 2 rho - rho^2.
         let each = if filters == 1 { rate } else { rate / (1.0 + libm::sqrt(1.0 - rate)) };
         return libm::pow(each, 1.0 / f64::from(probes)).min(1.0 - f64::EPSILON);
     }
-    let (mut low, mut high) = (0.0, 1.0 - f64::EPSILON);
-    for _ in 0..60 {
-        let middle = (low + high) / 2.0;
-        if limit_rate(probes, middle, filters) < rate { low = middle } else { high = middle }
-    }
-    low
+    bisect_reals(0.0, 1.0 - f64::EPSILON, 60, |load| limit_rate(probes, load, filters) >= rate).0
 }
 
-/// The loads in the limit of many bits, for 1, 2, .. probes, until well beyond the number with the
-/// most items per bit.
+/// The numbers of items per bit in the limit of many bits, for 1, 2, .. probes. The last number of
+/// probes is well above the best one.
 fn limit_loads(rate: &Rate, kept: Kept, mode: Mode) -> Result<Vec<f64>> {
     let p = rate.to_f64();
     if p < 1e-300 {
@@ -440,8 +440,8 @@ fn limit_loads(rate: &Rate, kept: Kept, mode: Mode) -> Result<Vec<f64>> {
     Ok(loads)
 }
 
-/// Brackets the largest sigma that meets the rate, in steps that double from a guess: `low` meets
-/// it, or is the smallest; `high` does not, or is `end`.
+/// Brackets the largest sigma that meets the rate, in steps that double from a guess. The result
+/// `low` meets it, or is the smallest sigma; `high` does not, or is `end`.
 fn around(guess: u64, least: u64, end: u64, meets: &impl Fn(u64) -> Result<bool>) -> Result<(u64, u64)> {
     let mut step = 1;
     if meets(guess)? {
@@ -468,7 +468,7 @@ fn around(guess: u64, least: u64, end: u64, meets: &impl Fn(u64) -> Result<bool>
 mod tests {
     use super::*;
 
-    /// The load in the limit has the rate asked for; at the worst, both filters of two phases are
+    /// The load in the limit has the requested rate; at the worst, both filters of two phases are
     /// equally full, `1 - (1 - rho)^2`.
     #[test]
     fn loads_of_the_limit_have_their_rate() {

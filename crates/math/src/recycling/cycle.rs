@@ -7,6 +7,7 @@ use super::restart::restart_law;
 use super::walk::Walk;
 use super::{Bracket, Design, MAX_STEPS, Result};
 use crate::error::out_of_range;
+use crate::exact::bisect::bisect_reals;
 use crate::exact::double::DoubleDouble;
 use crate::exact::work;
 use crate::{Error, Method};
@@ -18,11 +19,11 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Cycle {
-    /// Its mean, as in [`super::LongRun::items_per_cycle`].
+    /// The mean length, as in [`super::LongRun::items_per_cycle`].
     pub mean: Bracket,
-    /// Its variance: the relative error is below 1e-6 up to two million hashes; beyond that, for
-    /// colliding probes, it is the variance in the limit of many bits, whose error is exponentially
-    /// small.
+    /// The variance of the length. The relative error of this variance is below 1e-6 up to two
+    /// million hashes. Beyond that, for colliding probes, it is the variance in the limit of many
+    /// bits, whose error is exponentially small.
     pub variance: f64,
     /// The smallest number of items that can end a cycle.
     pub least: u64,
@@ -34,26 +35,27 @@ pub struct Cycle {
 /// Up to this many hashes, the variance is computed by a walk in pairs of `f64`.
 const FINE_HASHES: f64 = 2e6;
 
-/// The largest work for which the law is summed, in states times hashes.
+/// The largest work for which the distribution is summed, in states times hashes.
 pub(super) const MAX_LAW: f64 = 5e7;
 
 impl Design {
-    /// The law of the cycle length: exact up to some hundred thousand bits (probes x items x states
-    /// below 5e7), and otherwise given by its mean and variance.
+    /// The distribution of the length of a cycle. It is exact up to some hundred thousand bits
+    /// (probes x items x states below 5e7); for larger filters, only the mean and the variance are
+    /// given.
     ///
-    /// A cycle continues after n items while at most sigma bits are set, so its law is that of the
-    /// fill (Burns; not in the paper on recycling). The variance takes a second pass of the
-    /// recursion, which carries the item's number along with the visits: `E[N (N+1) / 2]` is the
-    /// sum of the numbers over a cycle.
+    /// A cycle continues after n items while at most sigma bits are set, so its distribution
+    /// follows from that of the fill (Burns; it is not in the paper on recycling). The variance
+    /// takes a second pass of the recursion, which also tracks the item's number: `E[N (N+1) / 2]`
+    /// is the sum of the numbers over a cycle.
     ///
     /// # Errors
-    /// As for [`long_run`](Self::long_run).
+    /// The errors of [`long_run`](Self::long_run).
     pub fn cycle(&self) -> Result<Cycle> {
         let _work = work::begin();
         self.cycle_within(MAX_LAW)
     }
 
-    /// Computes the law only if it takes at most this much work.
+    /// Computes the distribution only if it takes at most this much work.
     pub(super) fn cycle_within(&self, work: f64) -> Result<Cycle> {
         let mean = self.long_run()?.items_per_cycle;
         // A retained item has set up to k bits before the first arrival.
@@ -94,7 +96,7 @@ impl Design {
         Ok(((a - c) + (b - d)).max(0.0))
     }
 
-    /// `P(N > n)` for n = 0, 1, ..
+    /// The probabilities `P(N > n)` for n = 0, 1, ..
     fn survival(&self, mean: f64, work: f64) -> Result<Option<Vec<f64>>> {
         // The window is some fifteen deviations wide, at most sigma.
         let width = (15.0 * libm::sqrt(self.sigma as f64) + f64::from(self.probes)).min(self.sigma as f64 + 1.0);
@@ -117,24 +119,24 @@ impl Design {
 }
 
 impl Cycle {
-    /// `P(N > n)` for n = `items`, if the law is known.
+    /// The probability `P(N > n)` for n = `items`, if the distribution is known.
     #[must_use]
     pub fn survival(&self, items: u64) -> Option<f64> {
         let survival = self.survival.as_ref()?;
         Some(usize::try_from(items).ok().and_then(|n| survival.get(n)).copied().unwrap_or(0.0))
     }
 
-    /// `P(N > n)` for n = 0, 1, .., if the law is known.
+    /// The probabilities `P(N > n)` for n = 0, 1, .., if the distribution is known.
     pub(crate) fn law(&self) -> Option<&[f64]> {
         self.survival.as_deref()
     }
 
     /// The smallest n with `P(N <= n) >= p`, for p strictly between 0 and 1, and its method:
-    /// `Validated` if it is from the law, or the normal approximation for many bits.
+    /// `Validated` if it comes from the distribution, or the normal approximation for many bits.
     ///
     /// # Errors
     /// The probability is not strictly between 0 and 1; for an
-    /// [`Occupancy`](crate::occupancy::Occupancy), also if the moments take too much work.
+    /// [`Occupancy`](crate::occupancy::Occupancy), the moments may also take too much work.
     pub fn quantile(&self, p: f64) -> Result<(u64, Method)> {
         if !(p > 0.0 && p < 1.0) {
             return out_of_range("quantiles", p, "strictly between 0 and 1");
@@ -148,14 +150,9 @@ impl Cycle {
     }
 }
 
-/// Computed by bisection on `erfc`.
+/// The quantile of the normal distribution, computed by bisection on `erfc`.
 pub(super) fn normal_quantile(p: f64) -> f64 {
-    let (mut low, mut high) = (-40.0, 40.0);
-    for _ in 0..80 {
-        let middle = (low + high) / 2.0;
-        if libm::erfc(-middle / core::f64::consts::SQRT_2) / 2.0 < p { low = middle } else { high = middle }
-    }
-    low
+    bisect_reals(-40.0, 40.0, 80, |x| libm::erfc(-x / core::f64::consts::SQRT_2) / 2.0 >= p).0
 }
 
 #[cfg(test)]

@@ -5,14 +5,14 @@ use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The number of steps for one law: about a second.
+/// The largest number of steps for one law. They take about a second.
 const MAX_STEPS: f64 = 6e7;
 
 /// The number of word operations in a step.
 const STEP: f64 = 30.0;
 
-/// `weights[i]` is the probability of `first + i` set bits; negligible probabilities are dropped
-/// and accounted for.
+/// The distribution of the number of set bits: `weights[i]` is the probability of `first + i` set
+/// bits. Negligible probabilities are dropped and accounted for.
 #[derive(Clone, Debug)]
 pub(crate) struct Fills {
     bits: u64,
@@ -33,8 +33,8 @@ impl Fills {
         Fills { bits, probes, distinct, first: 0, weights: start, negligible, dropped: 0.0, steps: 0.0 }
     }
 
-    /// The probabilities that a hash finds its bit set, and that it does not, after `placed` hashes
-    /// of its item.
+    /// The probabilities that the next hash of an item finds its bit set, and that it does not,
+    /// after `placed` hashes of the item.
     #[inline]
     fn chances(&self, ones: u64, placed: u64) -> (f64, f64) {
         let placed = if self.distinct { placed } else { 0 };
@@ -48,13 +48,13 @@ impl Fills {
         self.item_after(|_, _| (1.0, 1.0))
     }
 
-    /// Adds one item that sets a bit: the probability of staying is left out, and each state's
-    /// probabilities of moving are scaled to 1.
+    /// Adds one item that sets a bit: the case that it sets none is left out, and each state's
+    /// probabilities of moving are scaled to a sum of 1.
     pub(crate) fn item_that_sets(&mut self) -> Result<()> {
         self.item_after(|fills, ones| (0.0, 1.0 / fills.leaving(ones)))
     }
 
-    /// `1 - rho`, as a sum of positive terms over the first hash that sets a bit.
+    /// The probability `1 - rho`, as a sum of positive terms over the first hash that sets a bit.
     pub(crate) fn leaving(&self, ones: u64) -> f64 {
         let (mut stay, mut leave) = (1.0, 0.0);
         for h in 0..u64::from(self.probes) {
@@ -69,7 +69,7 @@ impl Fills {
         (0..u64::from(self.probes)).map(|h| self.chances(ones, h).0).product()
     }
 
-    /// `rho / (1 - rho)`: the mean number of items that pass before one sets a bit.
+    /// The odds `rho / (1 - rho)`: the mean number of items that pass before one sets a bit.
     pub(crate) fn odds(&self, ones: u64) -> f64 {
         self.passing(ones) / self.leaving(ones)
     }
@@ -137,7 +137,7 @@ impl Fills {
         over
     }
 
-    /// Adds `weight(b) value(b)` of another law to the weights of this one.
+    /// Adds `weight(b) value(b)` of another distribution to the weights of this one.
     pub(crate) fn add(&mut self, other: &Fills, value: impl Fn(u64) -> f64) {
         let end = |fills: &Fills| fills.first + fills.weights.len() as u64;
         let first = self.first.min(other.first);
@@ -149,7 +149,7 @@ impl Fills {
         (self.first, self.weights) = (first, weights);
     }
 
-    /// `sum of weight(b) value(b)`.
+    /// The sum of `weight(b) value(b)` over b.
     pub(crate) fn mean(&self, value: impl Fn(u64) -> f64) -> f64 {
         (self.first..).zip(&self.weights).map(|(ones, weight)| weight * value(ones)).sum()
     }

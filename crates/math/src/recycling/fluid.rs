@@ -1,20 +1,20 @@
-//! The long run if there are too many states to walk through: sums become integrals, with bounded
-//! remainders.
+//! The long run of designs with too many states to walk through: sums become integrals, with
+//! bounded remainders.
 //!
-//! With colliding probes, a filter is a sequence of single hashes, `k` per item. Let `T` be the
-//! number of hashes until more than `sigma` bits are set; then a cycle has `ceil(T / k)` items. `T`
-//! is a sum of independent geometric variables, so `E[w^(T_b)]` is a product, where `w` is a k-th
-//! root of 1 and `T_b` is the number of hashes until `b` bits are set, and
+//! If probes may coincide, filling the filter is a sequence of single hashes, `k` per item. Let `T`
+//! be the number of hashes until more than `sigma` bits are set; then a cycle has `ceil(T / k)`
+//! items. `T` is a sum of independent geometric variables, so `E[w^(T_b)]` is a product, where `w`
+//! is a k-th root of 1 and `T_b` is the number of hashes until `b` bits are set, and
 //!
 //! ```text
 //! v_b  = (1/k) [ m/(m-b) + sum over w of E[w^(T_b)] / (1 - w b/m) ]          w over the roots other than 1
 //! E[N] = E[T]/k + (k-1)/(2k) + (1/k) sum over w of E[w^T] / (1/w - 1)
 //! ```
 //!
-//! exactly. `|E[w^(T_b)]|` decreases like `exp(-b^2/m)`, which bounds the sums over roots. The rest
-//! are sums over b of `1/(1-x)` and `x^k/(1-x)` with `x = b/m`, functions whose derivatives are all
-//! positive, so two successive terms of the Euler-Maclaurin formula enclose them. Rounding errors
-//! are below [`rounding`].
+//! exactly. `|E[w^(T_b)]|` decreases like `exp(-b^2/m)`, which bounds the sums over roots other
+//! than 1. The remaining terms are sums over b of `1/(1-x)` and `x^k/(1-x)` with `x = b/m`. The
+//! derivatives of these functions are all positive, so two successive terms of the Euler-Maclaurin
+//! formula enclose the sums. Rounding errors are below [`rounding`].
 
 use super::long_run::{Walked, times_rho};
 use super::number::around;
@@ -39,14 +39,15 @@ impl Between {
     }
 }
 
-/// The relative error of everything computed here: a chain of some hundred operations, and a power
-/// of `k`.
+/// The relative error of every number computed here: a chain of some hundred operations, and a
+/// power of `k`.
 fn rounding(probes: u32) -> f64 {
     (1_000.0 + 40.0 * f64::from(probes)) * f64::EPSILON
 }
 
 impl Design {
-    /// This is only for colliding probes that are not retained.
+    /// The long-run rate and the number of items per cycle, computed by integrals. This is possible
+    /// only for colliding probes that are not retained.
     pub(super) fn fluid(&self) -> Result<Walked> {
         let (k, m) = (f64::from(self.probes), self.bits as f64);
         let items = self.fluid_items();
@@ -77,8 +78,8 @@ impl Design {
         Ok(Walked { rate: times_rho(self.rho(top), &share.enclosure(4.0 * relative))?, items })
     }
 
-    /// `sum over the roots other than 1 of term(angle, |E[w^T]|)`, for terms that decrease with the
-    /// angle up to a straight one.
+    /// The sum over the roots other than 1 of `term(angle, |E[w^T]|)`, for terms that decrease with
+    /// the angle up to 180 degrees.
     fn roots(&self, term: impl Fn(f64, f64) -> f64) -> f64 {
         self.pairs(|angle| {
             let term = term(angle, self.decay(angle));
@@ -88,11 +89,11 @@ impl Design {
 
     /// An upper bound on `|E[w^T]|` for the root with this angle.
     ///
-    /// It is the product of `(1-x) / |1 - w x|` over the states. The logarithm of its inverse,
-    /// `ln(1 + a x / (1-x)^2) / 2` with `a = |1 - w|^2`, rises with x, so the sum is at least the
-    /// integral: `-(1-x) L + (a/2) ln |1 - w x| + sin(angle) arg`, with
+    /// `|E[w^T]|` is the product of `(1-x) / |1 - w x|` over the states. The logarithm of its
+    /// inverse, `ln(1 + a x / (1-x)^2) / 2` with `a = |1 - w|^2`, rises with x, so the sum is at
+    /// least the integral: `-(1-x) L + (a/2) ln |1 - w x| + sin(angle) arg`, with
     /// `L = ln(1 + a x / (1-x)^2) / 2` and `-arg` the angle of `1 - w x`. Each term is below
-    /// `a x / (1-x)^2`, which bounds what cancels.
+    /// `a x / (1-x)^2`, which bounds the loss by cancellation.
     fn decay(&self, angle: f64) -> f64 {
         let (m, x) = (self.bits as f64, self.sigma as f64 / self.bits as f64);
         let empty = (self.bits - self.sigma) as f64 / m;
@@ -105,9 +106,9 @@ impl Design {
         libm::exp(-m * (integral * (1.0 - 1e-9) - slack).max(0.0))
     }
 
-    /// `sum over the roots other than 1`, where a root and its conjugate have the same term: `at`
-    /// gives a term and a bound on all terms with larger angles. The sum ends when these are
-    /// negligible, and includes their bound.
+    /// The sum over the roots other than 1, where a root and its conjugate have the same term. `at`
+    /// gives a term and a bound on all terms with larger angles. The sum ends when these bounds are
+    /// negligible, and includes the last bound.
     fn pairs(&self, at: impl Fn(f64) -> (f64, f64)) -> f64 {
         let mut sum = 0.0;
         for j in 1..=self.probes / 2 {
@@ -121,7 +122,7 @@ impl Design {
         sum
     }
 
-    /// `E[N]`.
+    /// The expected number of items in a cycle, `E[N]`.
     fn fluid_items(&self) -> Between {
         let (k, m) = (f64::from(self.probes), self.bits as f64);
         let (x, empty) = (self.sigma as f64 / m, (self.bits - self.sigma) as f64 / m);
@@ -132,8 +133,8 @@ impl Design {
         Between { low: (sum - next + half - rest) / k, high: (sum + half + rest) / k }
     }
 
-    /// The variance of the number of items in a cycle, in the limit: that of `ceil(T / k)` for a
-    /// `T` that is uniform modulo k, with `Var T = sum of x / (1-x)^2`.
+    /// The variance of the number of items in a cycle, in the limit of many bits. The variance is
+    /// that of `ceil(T / k)` for a `T` that is uniform modulo k, with `Var T = sum of x / (1-x)^2`.
     pub(super) fn fluid_variance(&self) -> f64 {
         let (k, m) = (f64::from(self.probes), self.bits as f64);
         let (x, empty) = (self.sigma as f64 / m, (self.bits - self.sigma) as f64 / m);
@@ -162,8 +163,8 @@ impl Design {
         Between { low: (sum - next - rest) / k, high: (sum + rest) / k }
     }
 
-    /// An upper bound on what the roots add to the items that pass, divided by `x^k` at sigma:
-    /// their terms decrease only after some bits are set.
+    /// An upper bound on what the roots other than 1 add to the number of items that pass, divided
+    /// by `x^k` at sigma; their terms decrease only after some bits are set.
     ///
     /// By concavity `ln(1 + a x) >= x ln(1 + a)` for x up to 1, so
     /// `|E[w^(T_b)]| <= exp(-ln(1 + a) b (b-1) / (4 m))`, which is at most
@@ -195,8 +196,8 @@ impl Design {
         })
     }
 
-    /// The law of the frozen filter: each of the `k` hashes of an item is equally likely to be the
-    /// one that exceeds sigma.
+    /// The distribution of the fill of the frozen filter: each of the `k` hashes of an item is
+    /// equally likely to be the one that exceeds sigma.
     fn fluid_frozen(&self) -> Vec<(u64, f64)> {
         let (bits, probes, sigma) = (self.bits, self.probes, self.sigma);
         match self.mode.excludes_triggers() {
@@ -215,7 +216,7 @@ impl Design {
     /// An upper bound on `E[a g] - E[a] E[g]` for a query with shared positions, where `a` and `g`
     /// are the probabilities that the active and the frozen filter hold r distinct positions.
     ///
-    /// Both decrease with r, so the covariance is at least 0. It is at most
+    /// Both decrease with r, so the covariance is at least 0. The covariance is at most
     /// `sum over t >= 1 of P(r = k - t) a_(k-t) g_(k-t)`, with `P(r = k - t) <= (C(k,2)/m)^t`,
     /// `a_(k-t) <= E[x^(k-t)] <= f^((k-t)/k)` by Jensen, and `g_(k-t) <= rho^((k-t)/k)`: a
     /// geometric series.
@@ -226,7 +227,7 @@ impl Design {
     }
 }
 
-/// `ln(1 - x)`, computed from x or from 1 - x, whichever is more precise.
+/// The logarithm `ln(1 - x)`, computed from x or from 1 - x, whichever is more precise.
 fn log_empty(x: f64, empty: f64) -> f64 {
     if x < 0.5 { libm::log1p(-x) } else { libm::log(empty) }
 }
@@ -239,16 +240,18 @@ pub(super) fn limit_rate(probes: u32, x: f64, filters: u64) -> f64 {
     if filters == 1 { one } else { one + full - one * full }
 }
 
-/// `sum over j > k of x^(j-k) / j`: the integral of `y^k / (1-y)` from 0 to x, divided by `x^k`.
-/// The relative error is below `(500 + 20 k)` times 2^-52, half of what [`rounding`] allows:
+/// The sum over j > k of `x^(j-k) / j`, which is the integral of `y^k / (1-y)` from 0 to x, divided
+/// by `x^k`. The relative error of the tail is below `(500 + 20 k)` times 2^-52, half of what
+/// [`rounding`] allows:
 ///
-/// * By the logarithm minus its first k terms, each with an error of at most `1.5 k + 6` units; a
-///   tenth or more remains, so the error is at most ten times as large.
-/// * By the series from its small end, `x (1/(k+1) + x (1/(k+2) + ..))`, where a term j has an
-///   error of `1.5 j` units, and x itself half a unit for each power: at most `2 / (1-x)` on
-///   average over the terms, because their weights decrease at least like `x^j`. Above x = 0.95,
-///   the series is used only if the first k terms are nine tenths of the logarithm, so that
-///   `1/(1-x) < 2 k^1.12`.
+/// * The first way is the logarithm minus its first k terms, each with an error of at most
+///   `1.5 k + 6` units. This way is used if at least a tenth of the logarithm remains, so the error
+///   is at most ten times as large.
+/// * The second way is the series from its small end, `x (1/(k+1) + x (1/(k+2) + ..))`. A term j
+///   has an error of `1.5 j` units, and x itself half a unit for each power. On average over the
+///   terms this is at most `2 / (1-x)`, because their weights decrease at least like `x^j`. Above
+///   x = 0.95, the series is used only if the first k terms are nine tenths of the logarithm, so
+///   that `1/(1-x) < 2 k^1.12`.
 fn tail_integral(probes: u32, x: f64, empty: f64) -> f64 {
     let k = f64::from(probes);
     if x > 0.95 {
@@ -271,7 +274,8 @@ mod tests {
     use crate::exact::double::DoubleDouble;
 
     /// The integrals enclose the result of the walk in pairs of `f64`, and are as narrow as was
-    /// measured: the rate, the number of items, and the rate if both filters share positions.
+    /// measured. The test compares the rate, the number of items, and the rate if both filters
+    /// share positions.
     #[test]
     fn integrals_enclose_the_walk() {
         for (bits, probes, sigma, [most, most_items, most_shared]) in [
@@ -303,8 +307,8 @@ mod tests {
         }
     }
 
-    /// Few set bits: what the roots add to the items that pass is bounded by the last of the terms
-    /// that rise up to it.
+    /// For few set bits, the sum over the other roots for the items that pass is bounded by the
+    /// last of the terms that rise up to it.
     #[test]
     fn integrals_enclose_the_walk_of_few_set_bits() {
         for (bits, probes, sigma) in [(100_000, 12, 2_000), (100_000, 12, 2_500), (1_000_000, 20, 16_000)] {
@@ -317,9 +321,9 @@ mod tests {
         }
     }
 
-    /// Compares with the series in pairs of `f64`, at loads that these represent exactly: checks
-    /// the bound that is derived at `tail_integral`. If the logarithm were used down to a hundredth
-    /// of it, as it was earlier, the error would reach 51 times the probes.
+    /// Compares with the series in pairs of `f64`, at loads that these represent exactly. The test
+    /// checks the bound that is derived at `tail_integral`. If the logarithm were used until only a
+    /// hundredth of it remains, the error would reach 51 times the probes.
     #[test]
     fn the_tail_keeps_to_its_bound() {
         let series = |probes: u32, full: u64, bits: u64| {
@@ -347,7 +351,8 @@ mod tests {
     }
 
     /// With one probe, a cycle consists of independent geometric waits for each bit, so the
-    /// variance is a sum; checked on both sides of the point where a series is used.
+    /// variance is a sum. The variance is checked on both sides of the point from which a series is
+    /// used.
     #[test]
     fn variances_are_those_of_the_waits() {
         for (bits, sigma) in [
@@ -368,8 +373,8 @@ mod tests {
         }
     }
 
-    /// With several probes, a cycle ends with a whole item: the variance of the number of items is
-    /// compared with the law of the set bits, hash by hash.
+    /// With several probes, a cycle ends with a whole item. The variance of the number of items is
+    /// compared with the distribution of the set bits, hash by hash.
     #[test]
     fn variances_of_several_probes_are_those_of_the_chain() {
         for (bits, probes, sigma) in [(400usize, 2u32, 150usize), (400, 5, 250), (1_000, 3, 300)] {

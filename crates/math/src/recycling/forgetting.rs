@@ -7,8 +7,8 @@ use crate::{Method, bisect};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What a design remembers, and for how long. Times are counted in *new* items: those that the
-/// active filter did not contain, so an item that is only in a frozen filter counts, too.
+/// What a design remembers, and for how long. Times are counted in *new* items, that is, items that
+/// the active filter did not contain; so an item that is only in a frozen filter counts, too.
 #[derive(Clone, Debug)]
 pub struct Forgetting {
     design: Design,
@@ -18,14 +18,14 @@ pub struct Forgetting {
 }
 
 impl Design {
-    /// The law of forgetting, for an item that was new at a random moment in a long stream of new
-    /// items.
+    /// The distribution of the time for which an item is remembered, if it was new at a random
+    /// moment in a long stream of new items.
     ///
     /// An item is forgotten when its cycle has ended (one phase), or when the next one has (two
-    /// phases). It is at a uniform position in a cycle that is chosen in proportion to its length,
-    /// so with N the length, u more items come in its cycle with probability `P(N > u) / E[N]`.
-    /// With `c = g + 1` and `H_j(c) = E[(c - N_1 - .. - N_j)^+]`, the probability that it is
-    /// forgotten after g new items is
+    /// phases). The item is at a uniform position in a cycle that is chosen in proportion to its
+    /// length. So with N the length of a cycle, u more items come in the item's cycle with
+    /// probability `P(N > u) / E[N]`. With `c = g + 1` and `H_j(c) = E[(c - N_1 - .. - N_j)^+]`,
+    /// the probability that the item is forgotten after g new items is
     ///
     /// ```text
     /// one phase   (H_0(c) - H_1(c)) / E[N]  = E[min(N, c)] / E[N]
@@ -33,20 +33,20 @@ impl Design {
     /// ```
     ///
     /// A retained item survives its cycle: `c = g`. With two phases that exclude the trigger, the
-    /// trigger is forgotten at once, which adds `P(N > g) / E[N]`. This law is not in the paper,
-    /// which leaves it open. *Forgotten* means that no filter contains the item; a repeat may still
-    /// pass as a false positive, with the same probability as any new item.
+    /// trigger is forgotten at once, which adds `P(N > g) / E[N]`. This distribution is not in the
+    /// paper, which leaves it open. *Forgotten* means that no filter contains the item; a repeat
+    /// may still pass as a false positive, with the same probability as any new item.
     ///
     /// Takes the same time as [`Design::cycle`].
     ///
     /// # Errors
-    /// As for [`long_run`](Self::long_run).
+    /// The errors of [`long_run`](Self::long_run).
     pub fn forgetting(&self) -> Result<Forgetting> {
         let _work = work::begin();
         self.forgetting_within(MAX_LAW)
     }
 
-    /// Computes the law of the cycle length only if it takes at most this much work.
+    /// Computes the distribution of the cycle length only if it takes at most this much work.
     pub(super) fn forgetting_within(&self, work: f64) -> Result<Forgetting> {
         let cycle = self.cycle_within(work)?;
         let mut sums = vec![0.0];
@@ -66,8 +66,9 @@ impl Forgetting {
         &self.cycle
     }
 
-    /// An item is certainly remembered while fewer than this many new items have come since. It is
-    /// 0 if even the next item may cause it to be forgotten, or if it may end its own cycle.
+    /// An item is guaranteed to be remembered while fewer than this many new items have come since.
+    /// The number is 0 if even the next item may cause it to be forgotten, or if it may end its own
+    /// cycle.
     ///
     /// Two phases that keep the trigger remember an item for at least a whole phase, and a phase
     /// cannot end before `floor(sigma / probes) + 1` items. A filter that retains remembers its
@@ -81,10 +82,10 @@ impl Forgetting {
         }
     }
 
-    /// An item is certainly forgotten when this many new items have come since. `None` in general:
-    /// new items that set no bit (false positives) can prolong a cycle without limit. Counted in
-    /// items that set bits, a cycle has at most `sigma + 1`, and with distinct probes at most
-    /// `sigma - probes + 2`.
+    /// An item is guaranteed to be forgotten after this many new items. In general, the result is
+    /// `None`, because new items that set no bit (false positives) can prolong a cycle without
+    /// limit. If only items that set bits are counted, a cycle has at most `sigma + 1` of them, and
+    /// with distinct probes at most `sigma - probes + 2`.
     #[must_use]
     pub fn remembered_at_most(&self) -> Option<u64> {
         let design = &self.design;
@@ -98,12 +99,12 @@ impl Forgetting {
 
     /// The probability that an item is no longer remembered after `gap` more new items.
     ///
-    /// It is computed from the law of the cycle length, with an absolute error below 1e-10
-    /// (`Validated`). If that takes too long, it is bracketed by mean and variance: `max(c -
-    /// mean, 0) <= E[(c - N)^+] <= (sqrt(variance + (c - mean)^2) + c - mean) / 2` (Scarf). The
-    /// value is then the normal approximation, and the relative width about the standard deviation
-    /// divided by the mean. This is also `Validated`, because it uses the variance of the limit,
-    /// whose error has no bound.
+    /// The probability is computed from the distribution of the cycle length, with an absolute
+    /// error below 1e-10 (`Validated`). If that takes too long, it is bracketed by means of the
+    /// mean and variance: `max(c - mean, 0) <= E[(c - N)^+] <= (sqrt(variance + (c - mean)^2) + c -
+    /// mean) / 2` (Scarf). The value is then the normal approximation, and the relative width is
+    /// about the standard deviation divided by the mean. This bracket is also `Validated`, because
+    /// it uses the variance in the limit of many bits, whose error has no bound.
     #[must_use]
     pub fn probability(&self, gap: u64) -> Bracket {
         if gap < self.remembered_at_least() {
@@ -156,8 +157,8 @@ impl Forgetting {
         Bracket { value: share(value - value_next).clamp(lower, upper), lower, upper, method: Method::Validated }
     }
 
-    /// The smallest gap after which an item is forgotten with at least this probability, found by
-    /// bisection, because the probability rises with the gap. `None` above 2^63 items.
+    /// The smallest gap after which an item is forgotten with at least this probability. The gap is
+    /// found by bisection, because the probability rises with the gap. `None` above 2^63 items.
     #[must_use]
     pub fn gap_at(&self, probability: f64) -> Option<u64> {
         let (mut low, mut high) = (0u64, 1u64);
@@ -171,13 +172,14 @@ impl Forgetting {
     }
 }
 
-/// The work on the law of the cycle length for each of many designs.
+/// The number of steps allowed for the distribution of the cycle length of each design, if there
+/// are many designs.
 pub(super) const MANY_CALLS: f64 = 5e6;
 
-/// The absolute error of sums over the law.
+/// The absolute error of sums over the distribution.
 const SUMMED: f64 = 1e-10;
 
-/// `E[(c - Y)^+]`: Jensen's lower bound, the normal value, and Scarf's upper bound.
+/// Bounds on `E[(c - Y)^+]`: Jensen's lower bound, the normal value, and Scarf's upper bound.
 fn shortfall(c: f64, mean: f64, variance: f64) -> (f64, f64, f64) {
     let (short, deviation) = (c - mean, libm::sqrt(variance));
     if deviation == 0.0 {
@@ -217,7 +219,7 @@ mod tests {
         modes.into_iter().map(|mode| Design::new(300, 3, 140, mode).and_then(|design| design.forgetting()).expect("in range"))
     }
 
-    /// The gap for a probability is the first that has it.
+    /// The gap for a probability is the first gap that has it.
     #[test]
     fn gaps_are_the_inverse_of_probabilities() {
         for law in designs() {
@@ -231,8 +233,8 @@ mod tests {
         }
     }
 
-    /// By definition, the items of the frozen filter that are lost are those older than the rest of
-    /// its cycle.
+    /// By definition, the items of the frozen filter that are lost are those that are older than
+    /// the rest of its cycle.
     #[test]
     fn two_phases_forget_what_neither_holds() {
         let law = Design::new(300, 3, 140, Mode::two_phase()).and_then(|design| design.forgetting()).expect("in range");

@@ -1,4 +1,4 @@
-//! Forgetting, averaged over the time until repeats come.
+//! The probability that a repeat comes too late, averaged over the time until it comes.
 
 use super::Forgetting;
 use super::Result;
@@ -7,11 +7,11 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The distribution of the gap: how many new items come between an item and its repeat.
+/// The distribution of the gap: the number of new items that come between an item and its repeat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Gaps {
-    /// Every gap below `below` is equally likely: in draws from a population of this many equally
+    /// Every gap below `below` is equally likely. In draws from a population of this many equally
     /// popular items, the number of *different* other items in between has this distribution.
     Uniform {
         /// One more than the largest gap.
@@ -32,12 +32,12 @@ pub enum Gaps {
     },
 }
 
-/// Up to this many gaps are visited one by one for an average; beyond, ranges that grow by a
-/// thousandth are represented by their mean.
+/// Up to this many gaps are visited one by one for an average. Longer gaps are visited in ranges
+/// that grow by a thousandth, each represented by its mean.
 const EACH: u64 = 20_000;
 
 impl Gaps {
-    /// The weight of all gaps below a number, as a function.
+    /// The total weight of all gaps below a number, as a function of that number.
     fn cumulated(&self) -> Box<dyn Fn(f64) -> f64> {
         match *self {
             Gaps::Uniform { below } => Box::new(move |gap| (gap / below as f64).min(1.0)),
@@ -61,8 +61,8 @@ impl Gaps {
     }
 }
 
-/// `sum of i^-s for i = 1..n`: the first thousand terms one by one, the rest by the Euler-Maclaurin
-/// formula (relative error below 1e-9).
+/// The sum of `i^-s` for i = 1..n: the first thousand terms are added one by one, the rest by the
+/// Euler-Maclaurin formula (relative error below 1e-9).
 struct Harmonic {
     exponent: f64,
     /// The sums up to 0, 1, .. 1,000.
@@ -95,9 +95,9 @@ impl Forgetting {
     /// The probability that a repeat finds its item forgotten, averaged over a distribution of the
     /// gap.
     ///
-    /// Up to 20,000 it goes gap by gap, and beyond in ranges that grow by a thousandth, with the
-    /// probability at their middle. The probability rises with the gap, so the error is less than
-    /// the rise within a range (at most 1e-3 if the distribution is wide).
+    /// Gaps up to 20,000 are added one by one, and larger gaps in ranges that grow by a thousandth,
+    /// with the probability at their middle. The probability rises with the gap, so the error is
+    /// less than the rise within a range (at most 1e-3 if the distribution is wide).
     ///
     /// # Errors
     /// The distribution is out of range.
@@ -114,12 +114,12 @@ impl Forgetting {
         Ok((sum / before).clamp(0.0, 1.0))
     }
 
-    /// The probability that an item is forgotten after `seconds`, when new items arrive at `rate`
-    /// per second as a Poisson process: the gap has Poisson's distribution, represented by 64 equal
-    /// parts of a normal one with its mean and deviation.
+    /// The probability that an item is forgotten after `seconds`, when new items come at `rate` per
+    /// second as a Poisson process. The gap then has a Poisson distribution, which is represented
+    /// by 64 equal parts of a normal distribution with the same mean and deviation.
     ///
     /// # Errors
-    /// One of them is negative or not finite, or their product is above 1e18.
+    /// One of the arguments is negative or not finite, or their product is above 1e18.
     pub fn after(&self, seconds: f64, rate: f64) -> Result<f64> {
         let mean = seconds * rate;
         if !(seconds >= 0.0 && rate >= 0.0 && mean <= 1e18) {

@@ -1,4 +1,4 @@
-//! Cycles that a limit ends early: after a number of new items, or after a time in which that many
+//! Cycles that are ended early, after a number of new items, or after a time in which that many
 //! come.
 
 use super::fills::Fills;
@@ -12,17 +12,17 @@ use alloc::vec::Vec;
 
 impl Design {
     /// The long-run average rate of one phase that is also recycled after `items` new items,
-    /// however few bits are set then. It is at most that of [`Design::long_run`], which it reaches
-    /// for many items.
+    /// however few bits are set then. The rate is at most the rate of [`Design::long_run`], to
+    /// which it rises as the limit grows.
     ///
-    /// It is `sum over i <= items of E[rho before item i; the cycle continues] / sum of P(the cycle
-    /// continues)`. Among cycles that continue, the fill only grows with i, so the average rises
-    /// with the limit. The relative error is below 1e-9. Time: O(probes x items x width of the
-    /// fill), limited to 6e7 steps.
+    /// The rate is `sum over i <= items of E[rho before item i; the cycle continues] / sum of P(the
+    /// cycle continues)`. Among cycles that continue, the fill only grows with i, so the average
+    /// rises with the limit. The relative error is below 1e-9. Time: O(probes x items x width of
+    /// the fill), limited to 6e7 steps.
     ///
     /// # Errors
-    /// It would take more than 6e7 steps; `items` is 0; there are two phases, where an early end of
-    /// one phase is correlated with the rate of the next.
+    /// The computation would take more than 6e7 steps; `items` is 0; or there are two phases, where
+    /// an early end of one phase is correlated with the rate of the next.
     pub fn fpr_with_limit(&self, items: u64) -> Result<f64> {
         let _work = work::begin();
         if items == 0 {

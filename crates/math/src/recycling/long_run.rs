@@ -30,14 +30,15 @@ pub struct LongRun {
     pub items_per_cycle: Bracket,
 }
 
-/// Up to this many hashes, a walk uses pairs of `f64`, so that the bracket is as narrow as an `f64`
-/// allows,
+/// The largest number of hashes for which a walk uses pairs of `f64`, so that the bracket is as
+/// narrow as an `f64` allows.
 const FINE_HASHES: f64 = 1e6;
 
-/// if all its walks take at most this many steps.
+/// The largest number of steps of all walks together for which they use pairs of `f64`.
 const FINE_STEPS: f64 = 5e6;
 
-/// With more hashes than this (a second or so), integrals replace the walk if they are known.
+/// The number of hashes above which integrals replace the walk, if they are known; a walk of this
+/// many takes a second or so.
 const MOST_WALKED: f64 = 5e7;
 
 /// From this many hashes on, a search tries the integrals first.
@@ -52,8 +53,8 @@ impl Design {
     /// Takes time O(probes x sigma) and memory O(probes): a tenth of a second with five million set
     /// bits and seven probes. Above fifty million hashes (probes x sigma), colliding probes that
     /// are not retained are computed in microseconds, by integrals whose error is bounded. Brackets
-    /// are proven: up to a million hashes their ends are two `f64` apart, and beyond that, the
-    /// narrower result of both methods is used; a bracket wider than 1e-9 of its value is
+    /// are proven. Up to a million hashes their ends are two `f64` apart, and beyond that, the
+    /// narrower result of both methods is used. A bracket wider than 1e-9 of its value is
     /// [`Method::Bound`].
     ///
     /// # Errors
@@ -71,17 +72,18 @@ impl Design {
         Ok(LongRun { fpr: found.fpr(), worst: self.worst()?, items_per_cycle: Bracket::from_enclosure(&found.items) })
     }
 
-    /// The long run of distinct or retained probes when [`long_run`](Self::long_run) returns
-    /// [`Error::TooLong`]: approximated, in microseconds, by that of colliding probes that are not
-    /// retained. With 7 probes in 200,000 bits, the relative difference is below 3e-4; it is caused
-    /// by coincidences within an item, of which there are about k^2/bits.
+    /// The same numbers as [`long_run`](Self::long_run) returns, approximated for designs that are
+    /// too large for it. Designs with distinct or retained probes can be too large: `long_run` then
+    /// returns [`Error::TooLong`]. The approximation is the result for colliding probes that are
+    /// not retained, and takes microseconds. With 7 probes in 200,000 bits, the relative difference
+    /// is below 3e-4. It is caused by the coincidences within an item (about k^2/bits).
     ///
-    /// The values are marked as approximations. The ends are proven but wide: an average is at most
-    /// the worst rate; each item sets at most k bits; and neither distinct nor retained probes make
-    /// a cycle longer.
+    /// The values are marked as approximations. The ends are proven but wide. The proofs use only
+    /// that an average is at most the worst rate, that each item sets at most k bits, and that
+    /// neither distinct nor retained probes make a cycle longer.
     ///
     /// # Errors
-    /// As for `long_run` of the approximating design, if that has no answer either.
+    /// The errors of `long_run` for the approximating design, if that has no answer either.
     pub fn long_run_nearly(&self) -> Result<LongRun> {
         let _work = work::begin();
         let mode = Mode { colliding: true, retaining: false, ..self.mode };
@@ -104,7 +106,7 @@ impl Design {
         self.mode.colliding && !self.mode.retaining && self.sigma > 0
     }
 
-    /// A cheap bracket: by integrals from some size on.
+    /// A bracket that is cheap to compute: from some size on, it comes from integrals.
     pub(super) fn nearly(&self) -> Result<Walked> {
         if self.has_integrals() && self.hashes() > FEWEST_FLUID {
             work::spend("integrals over the numbers of set bits", Design::STEP * self.steps_nearly())?;
@@ -114,7 +116,7 @@ impl Design {
         }
     }
 
-    /// The cost of a step with pairs of `f64` relative to one with `f64`.
+    /// The cost of a step with pairs of `f64`, relative to a step with `f64`.
     const FINER: f64 = 10.0;
 
     /// The number of word operations in a step of a walk.
@@ -135,7 +137,7 @@ impl Design {
     }
 
     /// The number of steps of [`long_run`](Self::long_run) that a search should count: those of its
-    /// walk, if there is one.
+    /// walk, if it makes one.
     pub(super) fn steps_of_long_run(&self) -> Result<f64> {
         Ok(match self.hashes() {
             ..=FINE_HASHES if self.steps_of_walk() <= FINE_STEPS => Design::FINER * self.steps_of_walk(),
@@ -144,10 +146,9 @@ impl Design {
         })
     }
 
-    /// Whether the average rate is at most `rate`, and how many steps that took. The cheap bracket
-    /// is tried first. If even pairs of `f64` cannot separate the two numbers, the rate passes if
-    /// equality is proven, and otherwise counts as too high; above a million hashes, plain `f64`
-    /// decides.
+    /// Whether the average rate is at most `rate`, and how many steps this took. The cheap bracket
+    /// is tried first. If even pairs of `f64` cannot separate the two numbers, the answer is yes if
+    /// equality is proven, and otherwise no. Above a million hashes, plain `f64` decides.
     pub(super) fn meets(&self, rate: &Rate) -> Result<(bool, f64)> {
         let mut steps = self.steps_nearly();
         let mut order = self.nearly()?.rate.compare_rate(rate);
@@ -162,20 +163,20 @@ impl Design {
         Ok((order.map_or_else(|| self.tie_is_proven(rate), Ordering::is_le), steps))
     }
 
-    /// Whether the worst rate is at most `rate`. Numbers that cannot be separated count as too
-    /// high, unless the bracket is exact.
+    /// Whether the worst rate is at most `rate`. If the two numbers cannot be separated, the answer
+    /// is no, unless the bracket is exact.
     pub(super) fn meets_at_worst(&self, rate: &Rate) -> Result<bool> {
         Ok(self.worst_enclosure()?.compare_rate(rate).is_some_and(Ordering::is_le))
     }
 
-    /// Whether equality is proven: two fractions that agree to `2^-90` are equal if the product of
-    /// their denominators is smaller than that.
+    /// Whether equality is proven. Two fractions that agree to `2^-90` are equal if the inverse of
+    /// the product of their denominators is larger than that.
     ///
-    /// An item has at most `D = m^k` equally likely choices, which determine what follows a state.
-    /// So by the Markov chain tree theorem, the stationary probabilities of the `sigma + 1` states
-    /// are whole numbers divided by their sum, which is at most `(sigma + 1) D^sigma`. A rate at a
-    /// state, even for any r of the query's positions, has a denominator that divides D; the frozen
-    /// filter's law adds another D, and the number of distinct positions another.
+    /// An item makes one of at most `D = m^k` equally likely choices, which determine the next
+    /// state. So by the Markov chain tree theorem, the stationary probabilities of the `sigma + 1`
+    /// states are whole numbers divided by their sum, which is at most `(sigma + 1) D^sigma`. A
+    /// rate at a state, even for any r of the query's positions, has a denominator that divides D;
+    /// the frozen filter's law adds another D, and the number of distinct positions another.
     fn tie_is_proven(&self, rate: &Rate) -> bool {
         // A retained item that is placed afresh doubles the choices of the step that ends a cycle.
         let items = if self.mode.retaining { 2.0 } else { 1.0 };
@@ -187,8 +188,8 @@ impl Design {
         denominator + 4.0 + rate.denominator_bits() as f64 <= 88.0 && self.bits <= 16
     }
 
-    /// The query of a new item, and, if both filters share positions, the weights of its numbers of
-    /// distinct positions among the fullest filter's set bits.
+    /// The query of a new item. If both filters share positions, there is one query for each number
+    /// of distinct positions, with its weight.
     fn queries<T: Positive>(&self) -> Vec<(Query, T)> {
         let (probes, mode) = (self.probes, self.mode);
         if !mode.colliding {
@@ -275,11 +276,11 @@ impl Design {
         Ok(Walked { rate, items: around(items, 2.0 * relative) })
     }
 
-    /// The number of roundings on the longest path to a sum over states.
+    /// The largest number of roundings that affect one term of a sum over states.
     ///
-    /// A restart's law has those of its rows, each counted up to `2 (k - 1)` times because it is a
-    /// ratio of products of `k - 1` rows, and less than `k + 4` per step and entry of the
-    /// elimination.
+    /// The distribution at a restart has the roundings of its rows, each counted up to `2 (k - 1)`
+    /// times because it is a ratio of products of `k - 1` rows, and less than `k + 4` per step and
+    /// entry of the elimination.
     fn roundings(&self) -> f64 {
         let (once, k) = (Walk::<f64>::roundings(self.fullest() + 1, self.probes), f64::from(self.probes));
         match self.mode.keeps_overflow() {
@@ -322,7 +323,7 @@ impl Design {
         times_rho(self.rho(top), &around(share, relative))
     }
 
-    /// The probability that a query finds `ones` given bits.
+    /// The probability that all positions of a query are among `ones` given bits.
     pub(super) fn rho(&self, ones: u64) -> Ratios {
         match self.mode.colliding {
             true => Ratios::power(ones, self.bits, self.probes),
@@ -346,7 +347,7 @@ pub(crate) struct Walked {
 }
 
 impl Walked {
-    /// The rate; if its bracket is wide, the value is in the middle.
+    /// The rate; if its bracket is wide, its value is the middle.
     pub(crate) fn fpr(&self) -> Fpr {
         let mut fpr = Fpr::from_enclosure(&self.rate);
         if fpr.lower > 0.0 && fpr.upper.to_bits() - fpr.lower.to_bits() > 2 {
@@ -363,7 +364,8 @@ impl Walked {
         narrow(&self.rate) && narrow(&self.items)
     }
 
-    /// The narrower of both brackets, if this one is not narrow enough.
+    /// Returns this result if its brackets are narrow enough, and otherwise its intersection with
+    /// the result of `other`.
     fn unless_wide(self, other: impl FnOnce() -> Result<Walked>) -> Result<Walked> {
         if self.is_narrow() {
             return Ok(self);
@@ -378,7 +380,8 @@ impl Walked {
     }
 }
 
-/// The product of a rate at a known fill and a bracket. A probability above 1 is a rounding error.
+/// The product of a rate at a known fill and a bracket. A probability above 1 can only be a
+/// rounding error, and is replaced by 1.
 pub(super) fn times_rho(rho: Ratios, share: &Enclosure) -> Result<Enclosure> {
     let rho = rho.enclosed(GUARD)?;
     // As fine as the lower end, which is brought to the same exponent.
@@ -393,8 +396,8 @@ mod tests {
     use super::*;
     use crate::recycling::Seeds;
 
-    /// The largest denominator of a rate for which equality is proven: what remains of `2^-90`,
-    /// minus two bits of margin, after subtracting the chain's own denominators.
+    /// Tests the largest denominator of a rate for which equality is proven: the margin of `2^-90`,
+    /// less two bits of safety, is divided by the chain's own denominators.
     #[test]
     fn ties_are_proven_up_to_the_denominators_of_the_chain() {
         let modes = [
@@ -439,7 +442,7 @@ mod tests {
         assert!(of(true, Seeds::Kept, true) > 13.0 * plain && of(true, Seeds::Kept, true) < 100.0 * plain);
     }
 
-    /// The value of a bracket that is wider than two steps is in its middle.
+    /// The value of a bracket that is wider than two steps is its middle.
     #[test]
     fn values_are_in_the_middle_of_wide_brackets() {
         let design = Design::new(5_000, 4, 3_000, Mode::default()).expect("a design");

@@ -3,7 +3,8 @@
 //! A [`Design`] says how large a filter is, when it is emptied and what happens then ([`Mode`]).
 //! *New* items are those that were not seen since their cycle began; a forgotten item that comes
 //! again is new again. The long-run average over new items, the expected number of items in a cycle
-//! and all other numbers here are for streams whose new items are hashed independently of the fill.
+//! and all other numbers in this module are for streams whose new items are hashed independently of
+//! the fill.
 //!
 //! | question | answer |
 //! |---|---|
@@ -21,8 +22,8 @@
 //! | and if all probes of an item lie in one line? | [`BlockedDesign`], [`blocked_capacity()`], [`blocked_min_bits`] |
 //!
 //! Rates follow Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of
-//! Recycling Bloom Filters*, with the corrections of docs/ERRATA.md, and are computed by a renewal
-//! recursion of positive terms whose rounding errors are counted.
+//! Recycling Bloom Filters*, with the corrections of docs/ERRATA.md. The rates are computed by a
+//! renewal recursion of positive terms whose rounding errors are counted.
 
 mod average;
 mod blocked;
@@ -145,7 +146,7 @@ impl Design {
         self.probes
     }
 
-    /// The recycle threshold: the largest number of set bits with which a cycle continues.
+    /// The recycle threshold: the largest number of set bits at which a cycle continues.
     #[must_use]
     pub fn sigma(&self) -> u64 {
         self.sigma
@@ -157,7 +158,7 @@ impl Design {
         self.mode
     }
 
-    /// The number of set bits in the fullest filter that is ever queried; it exceeds sigma only if
+    /// The number of set bits in the fullest filter that is ever queried. It exceeds sigma only if
     /// the trigger stays in the frozen filter.
     fn fullest(&self) -> u64 {
         match self.mode.phases {
@@ -189,5 +190,5 @@ impl Bracket {
     }
 }
 
-/// The number of steps of a pass over states that one answer may take: about a second.
+/// The largest number of steps in the pass over states for one answer. They take about a second.
 const MAX_STEPS: f64 = 3e8;

@@ -6,28 +6,29 @@
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Phases {
-    /// One filter, which is emptied when it is full enough: everything is forgotten at once.
+    /// There is one filter. When it is full enough it is emptied, and everything is forgotten at
+    /// once.
     #[default]
     One,
-    /// An active filter, which takes every item that it does not contain, and a frozen one, which
-    /// was the active filter of the previous phase. An item is remembered if either filter contains
-    /// it, and is forgotten at the second recycle after it.
+    /// There are two filters: an active one, which takes every item that it does not contain, and a
+    /// frozen one, which was the active filter of the previous phase. An item is remembered if
+    /// either filter contains it, and is forgotten at the second recycle after it.
     Two(Trigger),
 }
 
-/// Whether the item that ends a phase stays in the filter that is then frozen.
+/// Whether the item that ends a phase (the trigger) stays in the filter that is then frozen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Trigger {
-    /// The item is inserted before the check and stays, so the frozen filter has more than sigma
-    /// set bits.
+    /// The item is inserted before the check and stays, so the frozen filter may have more than
+    /// sigma set bits.
     #[default]
     Included,
-    /// The item's bits are removed again, as if the check came before the insertion: the frozen
-    /// filter has at most sigma set bits, as in Dozier, Salamatian and Rubenstein (24). The rate is
-    /// lower, but the item itself is forgotten at once.
+    /// The bits of the item are removed again, as if the check came before the insertion. The
+    /// frozen filter then has at most sigma set bits, as in Dozier, Salamatian and Rubenstein (24).
+    /// The rate is lower, but the trigger is forgotten at once.
     Excluded,
 }
 
@@ -37,13 +38,13 @@ pub enum Trigger {
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Seeds {
-    /// Every recycle starts a new seed. What an observer learns about one phase says nothing about
-    /// the next, so errors do not repeat, and bounds hold for every stream that was chosen without
+    /// Every recycle starts with a new seed. Then observations of one phase say nothing about the
+    /// next, so errors do not repeat, and bounds hold for every stream that was chosen without
     /// knowing the seeds. The two filters of two phases pass an item independently of each other,
     /// and a retained item gets new positions.
     #[default]
     Renewed,
-    /// All phases have the same seed: a stream that repeats also repeats its errors. The two
+    /// All phases have the same seed, so a stream that repeats also repeats its errors. The two
     /// filters of two phases are probed at the same positions, and a retained item keeps the
     /// positions that made the filter overflow.
     Kept,
@@ -59,11 +60,11 @@ pub struct Mode {
     /// Whether an item's probes may coincide (the standard filter) or are distinct (the classic
     /// one).
     pub colliding: bool,
-    /// Whether the item that ended a cycle is inserted into the emptied filter. This is for one
-    /// phase only.
+    /// Whether the item that ended a cycle is inserted into the emptied filter. Retaining is
+    /// possible for one phase only.
     pub retaining: bool,
-    /// Whether every phase has its own seed. It matters for two phases, and for one phase that
-    /// retains.
+    /// Whether every phase has its own seed. The choice matters for two phases, and for one phase
+    /// that retains.
     pub seeds: Seeds,
 }
 
@@ -99,8 +100,8 @@ impl Mode {
         self.has_two_phases() && self.seeds == Seeds::Kept
     }
 
-    /// Whether a cycle begins with the positions that ended the previous one, whose number of
-    /// distinct positions has another distribution than that of a random item.
+    /// Whether a cycle begins with the positions of the item that ended the previous cycle. Their
+    /// number of distinct positions has another distribution than for a random item.
     pub(super) fn keeps_overflow(&self) -> bool {
         self.retaining && self.colliding && self.seeds == Seeds::Kept
     }

@@ -1,5 +1,5 @@
-//! Filters emptied after a fixed number of items: Dozier, Salamatian and Rubenstein, sections I and
-//! III.
+//! Filters that are emptied after a fixed number of items: Dozier, Salamatian and Rubenstein,
+//! sections I and III.
 
 use super::fills::Fills;
 use super::{Bracket, Result};
@@ -8,16 +8,16 @@ use crate::exact::work;
 use crate::{Fpr, Method, Variant};
 use alloc::vec;
 
-/// Which rate is computed, and which items are counted up to N.
+/// Which rate is computed, and which items count towards N.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Counting {
-    /// f_w: the rate of the item after the N-th, when all new items are counted.
+    /// The rate f_w of the item after the N-th, if all new items count.
     Worst,
-    /// f_o: the average over the first N new items, for a user who knows which items are new.
+    /// The average rate f_o over the first N new items, for a user who knows which items are new.
     Oracle,
-    /// f_a: the average over all new items of a cycle that ends with the N-th item that sets a bit,
-    /// which is all that a real user can count.
+    /// The average rate f_a over all new items of a cycle that ends with the N-th item that sets a
+    /// bit. Such items are all that a real user can count.
     Real,
 }
 
@@ -38,25 +38,25 @@ impl core::str::FromStr for Counting {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NBounded {
-    /// The rate, from the chain over the number of set bits.
+    /// The rate, computed from the chain over the number of set bits.
     pub fpr: Fpr,
-    /// The paper's formula, which uses the textbook rate of i - 1 items for the i-th new item
-    /// (errata D14 and D15).
+    /// The rate by the paper's formula, which uses the textbook rate of i - 1 items for the i-th
+    /// new item (errata D14 and D15).
     pub printed: f64,
     /// The expected number of new items in a cycle.
     pub arrivals: Bracket,
     /// The probability that a cycle fills the whole filter before its N-th counted item, so that it
-    /// never ends (`Real` only). The rate and the arrivals are about all other cycles.
+    /// never ends (`Real` only). The rate and the number of arrivals are about all other cycles.
     pub stuck: f64,
 }
 
 /// The long-run rate of a standard filter with `bits` and `probes` that is emptied after `items`
 /// items.
 ///
-/// `Worst` is exact at any size. The others compute the law of the fill item by item: O(items x
-/// probes x width), where the width is some thirty deviations of the number of set bits;
-/// [`crate::Error::TooLong`] above 6e7 steps. All terms are positive, and their roundings are
-/// counted.
+/// `Worst` is exact at any size. The other rates compute the distribution of the fill item by item
+/// in time O(items x probes x width), where the width is some thirty deviations of the number of
+/// set bits; [`crate::Error::TooLong`] above 6e7 steps. All terms are positive, and their roundings
+/// are counted.
 ///
 /// ```
 /// use truebloom_math::recycling::{Counting, n_bounded};
@@ -106,7 +106,7 @@ pub fn n_bounded(bits: u64, probes: u32, items: u64, counting: Counting) -> Resu
     }
 }
 
-/// `(1 - (1 - 1/m)^(nk))^k`, the textbook's formula (1).
+/// The textbook's formula (1), `(1 - (1 - 1/m)^(nk))^k`.
 fn textbook(bits: u64, items: u64, probes: u32) -> f64 {
     let k = f64::from(probes);
     let empty = items as f64 * k * if bits == 1 { f64::NEG_INFINITY } else { libm::log1p(-1.0 / bits as f64) };
@@ -123,15 +123,16 @@ fn rate(value: f64, relative: f64, missed: f64) -> Fpr {
 struct Averaged {
     /// The expected number of items that pass, in a cycle that does not get stuck.
     passed: f64,
-    /// Its relative error.
+    /// The relative error of `passed`.
     error: f64,
-    /// What dropped probabilities could add.
+    /// An upper bound on what dropped probabilities could add.
     missed: f64,
     stuck: f64,
 }
 
-/// Walks through the fill before each of the first `items` items: either all items, or those that
-/// set bits, before each of which `rho / (1 - rho)` others pass on average.
+/// Walks through the fill before each of the first `items` items. The items are either all, or only
+/// those that set bits; in the second case, `rho / (1 - rho)` other items pass on average before
+/// each.
 fn averaged(bits: u64, probes: u32, items: u64, that_set: bool) -> Result<Averaged> {
     let mut fills = Fills::new(bits, probes, false, vec![1.0], 1e-200);
     let (mut passed, mut stuck) = (0.0, 0.0);
@@ -162,8 +163,9 @@ fn averaged(bits: u64, probes: u32, items: u64, that_set: bool) -> Result<Averag
 }
 
 /// The expected number of items that pass in cycles that do not get stuck, times the probability of
-/// such cycles, and what was dropped. The number that passed so far is carried along with each
-/// state, because a cycle that gets stuck later passes more items before than others.
+/// such cycles, and the probability that was dropped. The number of items that passed so far is
+/// tracked for each state, because a cycle that gets stuck later has passed more items before than
+/// others.
 fn passed_unstuck(bits: u64, probes: u32, items: u64) -> Result<(f64, f64)> {
     let mut fills = Fills::new(bits, probes, false, vec![1.0], 1e-200);
     let mut passed = Fills::new(bits, probes, false, vec![0.0], 1e-200);

@@ -5,7 +5,7 @@ use crate::exact::dyadic::Dyadic;
 use crate::exact::enclosure::Enclosure;
 use alloc::vec;
 
-/// Non-negative numbers that are only added, multiplied and divided, so that a relative error is at
+/// Non-negative numbers that are only added, multiplied and divided. A relative error is then at
 /// most the number of roundings on the longest path to a result: a sum does not add its terms'
 /// errors, but products and quotients do.
 pub(crate) trait Positive: Copy {
@@ -18,8 +18,8 @@ pub(crate) trait Positive: Copy {
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
     fn over(self, other: Self) -> Self;
-    /// `1 - x` for a probability `x`; 0 if rounding made it exceed 1. Its error is absolute: a unit
-    /// for each rounding of `x`.
+    /// `1 - x` for a probability `x`; 0 if rounding made it exceed 1. The error is absolute: one
+    /// unit for each rounding of `x`.
     fn complement(self) -> Self;
     /// The number as an exact sum of two `f64`.
     fn parts(self) -> (f64, f64);
@@ -96,7 +96,8 @@ impl Positive for DoubleDouble {
     }
 }
 
-/// `x (1 - relative)` to `x (1 + relative)`, for a relative error of at most 1/100.
+/// The bracket from `x (1 - relative)` to `x (1 + relative)`, for a relative error of at most
+/// 1/100.
 pub(crate) fn around<T: Positive>(x: T, relative: f64) -> Enclosure {
     let (high, low) = x.parts();
     // The leading 119 bits as a whole number; what is cut costs a few units.

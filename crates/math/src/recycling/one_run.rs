@@ -1,20 +1,20 @@
 //! Bounds for a single run: an upper bound on how many of a number of new items are wrongly
 //! reported as seen, from an exponential supermartingale.
 //!
-//! It is as in [`crate::freedman`], but computed before the run. W counts the new items that pass,
-//! out of n. For every `u > 0`:
+//! The method is that of [`crate::freedman`], but the bound is computed before the run. Let W be
+//! the number of items that pass, out of n new items. The following holds for every `u > 0`.
 //!
 //! * *By the worst rate.* Whatever came before, a new item passes with a probability of at most the
 //!   worst rate w, so `e^(u W) (1 + w (e^u - 1))^-n` is a supermartingale. With the best u, this is
 //!   Chernoff's bound: `P(W >= x) <= exp(-n KL(x/n, w))`.
-//! * *By the average*, for one phase whose cycles all begin empty. Only new items fill it, so
-//!   cycles are independent of the stream. With `lambda` so large that `E[e^(u W - lambda N)] <= 1`
-//!   over a cycle, and `h(b)` the same mean from b set bits to the end of the cycle,
-//!   `e^(u W - lambda n) h(b)` is a supermartingale that starts at 1 or less. By Jensen
-//!   `h(b) >= e^(-lambda E[N])`, because a fuller filter ends its cycle sooner on the same items.
-//!   So `P(W >= x) <= exp(lambda (n + E[N]) - u x)`.
+//! * *By the average*, for one phase whose cycles all begin empty. Only new items fill the filter,
+//!   so the lengths of cycles do not depend on the rest of the stream. Choose `lambda` so large
+//!   that `E[e^(u W - lambda N)] <= 1` over a cycle, and let `h(b)` be the same mean from b set
+//!   bits to the end of the cycle. Then `e^(u W - lambda n) h(b)` is a supermartingale that starts
+//!   at 1 or less. By Jensen `h(b) >= e^(-lambda E[N])`, because a fuller filter ends its cycle
+//!   sooner on the same items. So `P(W >= x) <= exp(lambda (n + E[N]) - u x)`.
 //!
-//! u is determined by the design, n and the confidence, near the best value. The mean over a cycle
+//! u is computed from the design, n and the confidence, near the best value. The mean over a cycle
 //! is a walk in which an item that passes has the weight `e^(u - lambda)`, and any other
 //! `e^(-lambda)`.
 
@@ -23,23 +23,25 @@ use super::number::Positive;
 use super::walk::{MOST_STAYING, Walk};
 use super::{Design, LongRun, Phases, Result, Seeds};
 use crate::error::{check_confidence, out_of_range};
+use crate::exact::bisect::bisect_reals;
 use crate::exact::work;
 
-/// The number of hashes in a cycle up to which it is walked, some six times.
+/// The largest number of hashes in a cycle for which the cycle is walked through, some six times.
 const MOST_HASHES: f64 = 1e7;
 
 /// The number of walks to find lambda.
 const WALKS: usize = 8;
 
 impl Design {
-    /// A number that the wrong drops among the first `items` new items of one run do not exceed,
-    /// with probability at least `confidence` over the seeds, for every stream that was chosen
-    /// without knowing them. An item is new when no filter contains it.
+    /// An upper bound on the number of wrong drops among the first `items` new items of one run.
+    /// The bound holds with probability at least `confidence` over the seeds, for every stream that
+    /// was chosen without knowing the seeds. An item is new when no filter contains it.
     ///
-    /// With one phase that does not retain, it is about `n f + sqrt(2 n f ln(1/alpha))`, where f is
-    /// the long-run average. The worst rate replaces f for two phases, because a stream can keep
-    /// them full; for a retained item; and above ten million hashes per cycle (probes x sigma).
-    /// Takes less than a second. Divided by `items`, it bounds the average of the run.
+    /// With one phase that does not retain, this number is about `n f + sqrt(2 n f ln(1/alpha))`,
+    /// where f is the long-run average rate. The worst rate takes the place of f in three cases:
+    /// for two phases, because a stream can keep them full; for a retained item; and above ten
+    /// million hashes per cycle (probes x sigma). Takes less than a second. Divided by `items`, it
+    /// bounds the average rate of the run.
     ///
     /// ```
     /// use truebloom_math::recycling::{Design, Mode};
@@ -52,7 +54,7 @@ impl Design {
     ///
     /// # Errors
     /// `items` is 0 or above 10^15; the confidence is not strictly between 0 and 1; the seeds are
-    /// kept, so that errors repeat; otherwise as for [`Design::long_run`].
+    /// kept, so that errors repeat; or one of the errors of [`Design::long_run`].
     pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
         let _work = work::begin();
         let threshold = threshold(items, confidence)?;
@@ -67,9 +69,9 @@ impl Design {
         Ok(self.by_average(items, &run, threshold).map_or(whatever, |most| most.min(whatever)))
     }
 
-    /// Whether [`wrong_drops_at_most`](Self::wrong_drops_at_most) knows nothing but the worst rate:
-    /// with two phases, with an item that is retained, and where a cycle has so many hashes that it
-    /// is not walked.
+    /// Whether [`wrong_drops_at_most`](Self::wrong_drops_at_most) uses only the worst rate: with
+    /// two phases, with an item that is retained, and if a cycle has too many hashes to be walked
+    /// through.
     #[must_use]
     pub fn wrong_drops_are_by_worst(&self) -> bool {
         let cycles_are_alike = self.mode.phases == Phases::One && !self.mode.retaining;
@@ -82,12 +84,9 @@ impl Design {
         // Items that pass may count so much that no more than this share of their weight goes round
         // in the fullest state.
         let most = libm::log(MOST_STAYING / run.worst.upper);
-        let (mut low, mut u) = (0.0, most);
-        for _ in 0..60 {
-            let middle = (low + u) / 2.0;
-            // That of Poisson drops: u e^u - e^u + 1 = threshold / mean.
-            if mean * (middle * libm::exp(middle) - libm::expm1(middle)) < threshold { low = middle } else { u = middle }
-        }
+        // That of Poisson drops: u e^u - e^u + 1 = threshold / mean.
+        let poisson = |u: f64| mean * (u * libm::exp(u) - libm::expm1(u));
+        let u = bisect_reals(0.0, most, 60, |u| poisson(u) >= threshold).1;
         if u.is_nan() || u <= 0.0 {
             return None;
         }
@@ -95,7 +94,7 @@ impl Design {
         Some(((lambda * all + threshold) / u * (1.0 + 1e-12)) as u64)
     }
 
-    /// A lambda with `E[e^(u W - lambda N)] <= 1` over a cycle, near the smallest one.
+    /// A lambda with `E[e^(u W - lambda N)] <= 1` over a cycle; it is near the smallest.
     fn growth(&self, u: f64, run: &LongRun) -> Option<f64> {
         let slack = 40.0 * f64::UNIT * Walk::<f64>::roundings(self.fullest() + u64::from(self.probes), self.probes);
         let length = run.items_per_cycle.value;
@@ -114,9 +113,9 @@ impl Design {
         found
     }
 
-    /// `E[e^(u W - lambda N)]` over a cycle that begins empty, to within forty times the walk's
-    /// roundings (differences of nearly equal probabilities lose a digit); `None` if it may be
-    /// infinite.
+    /// The mean `E[e^(u W - lambda N)]` over a cycle that begins empty, to within forty times the
+    /// walk's roundings (differences of nearly equal probabilities lose a digit); `None` if it may
+    /// be infinite.
     fn weighed_cycle(&self, u: f64, lambda: f64) -> Option<f64> {
         let (passing, keeping) = (libm::exp(u - lambda), libm::exp(-lambda));
         let mut walk = Walk::<f64>::new(self.bits, self.probes, !self.mode.colliding);
@@ -129,18 +128,19 @@ impl Design {
 }
 
 impl BlockedDesign {
-    /// Like [`Design::wrong_drops_at_most`], by the worst rate, [`limit`](BlockedDesign::limit).
-    /// Takes microseconds.
+    /// Like [`Design::wrong_drops_at_most`], computed from the worst rate,
+    /// [`limit`](BlockedDesign::limit). Takes microseconds.
     ///
     /// # Errors
-    /// As for [`long_run`](Self::long_run); or the confidence is not strictly between 0 and 1.
+    /// The errors of [`long_run`](Self::long_run); or the confidence is not strictly between 0
+    /// and 1.
     pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
         let _work = work::begin();
         Ok(by_worst(items, self.limit(), threshold(items, confidence)?))
     }
 }
 
-/// `ln(1 / alpha)`.
+/// The number `ln(1 / alpha)`, where alpha is 1 - confidence.
 fn threshold(items: u64, confidence: f64) -> Result<f64> {
     if !(1..=1_000_000_000_000_000).contains(&items) {
         return out_of_range("items", items, "from 1 to 10^15");
@@ -160,11 +160,7 @@ fn by_worst(items: u64, worst: f64, threshold: f64) -> u64 {
     if worst >= 1.0 || exponent(n) < threshold {
         return items;
     }
-    let (mut low, mut high) = (n * worst, n);
-    for _ in 0..100 {
-        let middle = low + (high - low) / 2.0;
-        if exponent(middle) * (1.0 - 1e-12) < threshold { low = middle } else { high = middle }
-    }
+    let high = bisect_reals(n * worst, n, 100, |drops| exponent(drops) * (1.0 - 1e-12) >= threshold).1;
     // Few drops are counted exactly, many to a part in 10^9, which is more than the rounding of the
     // logarithms.
     (high * (1.0 + 1e-9)) as u64

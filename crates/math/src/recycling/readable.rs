@@ -1,4 +1,5 @@
-//! Support for serde, with the feature `serde`: designs. A design that is read must be possible.
+//! Support for serde, with the feature `serde`: designs. A design that is read must be a possible
+//! one.
 
 use super::{Design, Mode};
 use serde::de::Error;
@@ -21,7 +22,7 @@ impl Serialize for Design {
 }
 
 impl<'de> Deserialize<'de> for Design {
-    /// An error for designs that [`Design::new`] refuses.
+    /// Returns an error for designs that [`Design::new`] refuses.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Design, D::Error> {
         let DesignData { bits, probes, sigma, mode } = DesignData::deserialize(deserializer)?;
         Design::new(bits, probes, sigma, mode).map_err(D::Error::custom)

@@ -7,20 +7,20 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Rate, try_bisect};
 
-/// A small design that still remembers an item after `items` more new ones, except for a share
+/// A small design that still remembers an item after `items` more new items, except for a share
 /// `forgotten` of the items, at a long-run rate of at most `rate`. `None` above 2^62 bits.
 ///
-/// With `forgotten` = 0 it is certain. Only two phases that keep the trigger can guarantee that:
-/// whatever the hashes, they hold `floor(sigma / probes)` items in addition to the one asked for.
-/// Otherwise the probability is that of [`super::Forgetting::probability`]. One phase forgets an
-/// item about `items / E[N]` of the time, so it needs a cycle of `items / forgotten`; two phases
-/// need a phase of slightly more than `items / (1 + forgotten)`. This difference decides which is
-/// smaller.
+/// With `forgotten` = 0, an item is guaranteed to be remembered for that long. Only two phases that
+/// keep the trigger can guarantee this: whatever the hashes are, they hold `floor(sigma / probes)`
+/// items in addition to the requested one. For `forgotten` above 0, the probability is that of
+/// [`super::Forgetting::probability`]. One phase forgets a share of about `items / E[N]`, so it
+/// needs a cycle of `items / forgotten`; two phases need a phase of slightly more than
+/// `items / (1 + forgotten)`. This difference decides which of the two needs less memory.
 ///
-/// The search uses [`min_bits`](super::min_bits): every design that is returned satisfies both
-/// conditions as they are computed, but a slightly smaller one (with other probes, or by a few
-/// thousandths of the items) may also do. Takes at most about a second: a search of many steps ends
-/// with the best it has found.
+/// The search uses [`min_bits`](super::min_bits). Every design that is returned satisfies both
+/// conditions as they are computed, but a slightly smaller one (with other probes, or with a few
+/// thousandths fewer items) may satisfy them, too. Takes at most about a second: a search of many
+/// steps ends with the best it has found.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, remember};
@@ -35,7 +35,7 @@ use crate::{Rate, try_bisect};
 ///
 /// # Errors
 /// `items` is 0 or above 10^15; `forgotten` is neither 0 nor from 1e-6 to below 1, or is 0 for
-/// another mode; otherwise as for `min_bits`.
+/// another mode; or one of the errors of `min_bits`.
 pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     remembering(items, forgotten, rate, Kept::Average, mode)
@@ -45,7 +45,7 @@ pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<O
 /// [`worst_capacity`](super::worst_capacity).
 ///
 /// # Errors
-/// As for [`remember()`].
+/// The errors of [`remember()`].
 pub fn worst_remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     remembering(items, forgotten, rate, Kept::Worst, mode)
@@ -84,7 +84,7 @@ fn certain(items: u64, rate: &Rate, kept: Kept, mode: Mode) -> Result<Option<Siz
     best.map(|design| Ok(SizedDesign { design, run: design.long_run()? })).transpose()
 }
 
-/// The smallest number of bits, by bisection: at the same sigma, more bits lower the rate.
+/// The smallest number of bits for a fixed sigma, by bisection: more bits lower the rate.
 fn just_holding(items: u64, probes: u32, guess: f64, search: &Search<'_>, mode: Mode) -> Result<Option<Design>> {
     let k = u64::from(probes);
     let sigma = k * items;
@@ -116,10 +116,10 @@ fn just_holding(items: u64, probes: u32, guess: f64, search: &Search<'_>, mode: 
     Design::new(try_bisect(low + 1..=high, meets)?, probes, sigma, mode).map(Some)
 }
 
-/// More items than any memory holds.
+/// A number of items that exceeds any memory.
 const MOST_ITEMS: f64 = 1e17;
 
-/// Lengthens the cycle until little enough is forgotten, and then shortens it again to within a
+/// Lengthens the cycle until little enough is forgotten, and then shortens it again, to within a
 /// thousandth.
 fn mostly(items: u64, forgotten: f64, search: &Search<'_>, mode: Mode) -> Result<Option<SizedDesign>> {
     let wanted = items as f64 + 1.0;

@@ -6,15 +6,15 @@ use super::walk::{Walk, distinct_law};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The law of the number of set bits at the beginning of a cycle.
+/// The distribution of the number of set bits at the beginning of a cycle.
 ///
-/// Without retaining: 0. With retained distinct probes: k. With retained colliding probes and a new
-/// seed: the number of distinct positions of any item, as in Dozier, Salamatian and Rubenstein
-/// (10), because the retained item gets new positions. With a fixed seed it keeps its positions,
-/// and their number of distinct ones is more likely to be large, because the item is known to have
-/// overflowed (erratum D4). The numbers of distinct positions of successive retained items then
-/// form a Markov chain. A walk from each start gives its row, `sum over i of visits(i) P(r
-/// distinct) P(r distinct positions set more than sigma - i empty bits)`.
+/// Without retaining, it is 0. With retained distinct probes, it is k. With retained colliding
+/// probes and a new seed, it is the number of distinct positions of any item, as in Dozier,
+/// Salamatian and Rubenstein (10), because the retained item gets new positions. With a fixed seed,
+/// the item keeps its positions, and more of them are likely to be distinct, because the item is
+/// known to have overflowed (erratum D4). Then the numbers of distinct positions of successive
+/// retained items form a Markov chain. A walk from each start gives its row, `sum over i of
+/// visits(i) P(r distinct) P(r distinct positions set more than sigma - i empty bits)`.
 pub(crate) fn restart_law<T: Positive>(design: &Design) -> Vec<T> {
     let (bits, probes, sigma, mode) = (design.bits, design.probes, design.sigma, design.mode);
     if !mode.retaining {
@@ -54,7 +54,7 @@ pub(crate) fn restart_law<T: Positive>(design: &Design) -> Vec<T> {
 }
 
 /// For r = 1..=most, the probability that r distinct positions set more than `sigma - ones` of the
-/// empty bits: one position after the other, O(most^2).
+/// empty bits; computed one position after the other, in O(most^2).
 fn overflow_chances<T: Positive>(bits: u64, most: u64, sigma: u64, ones: u64) -> Vec<T> {
     let room = (sigma - ones) as usize;
     // This many new bits so far, the last entry: more than there is room for.
@@ -80,9 +80,9 @@ fn overflow_chances<T: Positive>(bits: u64, most: u64, sigma: u64, ones: u64) ->
     chances
 }
 
-/// The stationary law of a small chain, by elimination without subtraction (Grassmann, Taksar and
-/// Heyman 1985). Relative errors stay small, because the law is a ratio of sums of products of
-/// transition probabilities (the Markov chain tree theorem).
+/// The stationary distribution of a small chain, by elimination without subtraction (Grassmann,
+/// Taksar and Heyman 1985). Relative errors stay small, because this distribution is a ratio of
+/// sums of products of transition probabilities (the Markov chain tree theorem).
 fn stationary<T: Positive>(mut rows: Vec<Vec<T>>) -> Vec<T> {
     let sum = |numbers: &[T]| numbers.iter().fold(T::ZERO, |sum, &x| sum.plus(x));
     for last in (1..rows.len()).rev() {

@@ -1,5 +1,5 @@
-//! Simulations of filters on a stream: an independent check of the models, and the answer if no
-//! exact law is known.
+//! Simulations of filters on a stream. They are an independent check of the models, and the answer
+//! if no exact law is known.
 
 use super::simulated::Filter;
 use super::stream::{Arrival, Arriving, Stream};
@@ -11,18 +11,18 @@ use crate::tails::binomial::interval;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Shares of a run, each with a 99% interval ([`Method::Simulation`]): from 64 sections of the run,
-/// and by exact intervals for small counts.
+/// Shares of a run, each with a 99% interval ([`Method::Simulation`]). The intervals come from 64
+/// sections of the run; for small counts, they are exact.
 ///
 /// A first arrival is the arrival of an item that no filter holds; it *passes* if the filter
-/// reports it as seen. Following Dozier, Salamatian and Rubenstein (section II-E), the later
-/// arrivals of an item, while it is held, count with its first.
+/// reports it as seen. While an item is held, all its arrivals belong to its first arrival, as in
+/// Dozier, Salamatian and Rubenstein (section II-E).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Simulated {
-    /// count-instance: passing first arrivals, as a share of first arrivals.
+    /// count-instance: first arrivals that pass, as a share of first arrivals.
     pub instance: Bracket,
-    /// count-first: passing first arrivals, as a share of all arrivals.
+    /// count-first: first arrivals that pass, as a share of all arrivals.
     pub first: Bracket,
     /// count-each: arrivals of items whose first arrival passed, as a share of all arrivals.
     pub each: Bracket,
@@ -48,8 +48,8 @@ pub trait Subject {
     fn cycles(&self) -> u64;
 }
 
-/// Simulates a filter of this design, with all its bits, on `arrivals` arrivals of a stream; a
-/// tenth more come before and are not counted.
+/// Simulates a filter of this design, with all its bits, on `arrivals` arrivals of a stream. A
+/// tenth as many arrivals come before them and are not counted.
 ///
 /// Positions are uniform from a frozen generator (SplitMix64), so a seed gives the same run on
 /// every machine. Items get new positions in every cycle, as the models assume, except in two
@@ -81,11 +81,11 @@ pub fn subject(design: &Design, most_items: Option<u64>, seed: u64) -> Result<im
 }
 
 /// [`simulate()`] with any filter. Only the parts of the mode that say what is kept at a recycle
-/// matter: phases, trigger and retaining. They tell the simulation what the filter must remember;
-/// the filter itself is not asked.
+/// matter: phases, trigger and retaining. From them the simulation knows what the filter must
+/// remember, without asking the filter.
 ///
 /// # Errors
-/// As for [`simulate`](simulate()).
+/// The errors of [`simulate`](simulate()).
 pub fn simulate_subject(subject: &mut (impl Subject + ?Sized), mode: Mode, stream: Stream, arrivals: u64, seed: u64) -> Result<Simulated> {
     if arrivals < 100 * STRETCHES as u64 {
         return out_of_range("arrivals", arrivals, "at least 6400");
@@ -109,26 +109,29 @@ pub fn simulate_subject(subject: &mut (impl Subject + ?Sized), mode: Mode, strea
     })
 }
 
-/// How counts arise; it matters if they are too small to show their scatter.
+/// The kind of a count; it matters if counts are too small to show their scatter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counted {
-    /// Arrivals that pass or not, each with its own probability: their number is at least as
+    /// Arrivals that pass or not, each with its own probability. Their number is at least as
     /// concentrated as with equal probabilities (Hoeffding 1956), so the binomial interval holds.
     Trials,
-    /// Arrivals that come in groups, like all later ones of an item that passed. Only sections are
-    /// independent, with shares from 0 to 1.
+    /// Arrivals that come in groups, such as all later arrivals of an item that passed. Only the
+    /// sections are independent; their shares are between 0 and 1.
     Groups,
-    /// Items divided by cycles: one item ends a cycle, and cycle lengths vary less than if every
-    /// item were equally likely to end one.
+    /// Items divided by cycles. One item ends a cycle, and the lengths of cycles vary less than if
+    /// every item were equally likely to end one.
     Lengths,
 }
 
-/// Counts of up to this number, of either kind or of sections that have any, are small.
+/// Up to this many hits or misses, the usual interval is not trusted, and an exact one is computed,
+/// too.
 const FEW: u64 = 100;
+
+/// The same for the number of sections with hits, if arrivals come in groups.
 const FEW_STRETCHES: u64 = 20;
 
-/// A ratio of sums over sections, with the usual interval for a ratio; if counts are small or
-/// nothing scatters, the wider of it and an exact one.
+/// A ratio of sums over sections, with the usual interval for a ratio. If counts are small or
+/// nothing scatters, the interval is the wider of that one and an exact one.
 fn share(tallies: &[Tally], part: impl Fn(&Tally) -> u64, whole: impl Fn(&Tally) -> u64, counted: Counted) -> Bracket {
     let sum = |of: &dyn Fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
     let (parts, wholes) = (sum(&part), sum(&whole));
@@ -154,13 +157,13 @@ fn share(tallies: &[Tally], part: impl Fn(&Tally) -> u64, whole: impl Fn(&Tally)
     Bracket { value, lower: (value - error).max(0.0).min(lower), upper: (value + error).max(upper), method }
 }
 
-/// Items per cycle, from these numbers of both.
+/// The interval for items per cycle, from these numbers of both.
 fn length(items: u64, cycles: u64) -> (f64, f64) {
     let (least, most) = interval(cycles.min(items), items, CONFIDENCE);
     (1.0 / most, 1.0 / least)
 }
 
-/// The confidence of all intervals here.
+/// The confidence of all intervals in this file.
 const CONFIDENCE: f64 = 0.99;
 
 #[derive(Clone, Copy, Default)]
@@ -183,7 +186,7 @@ struct Past {
     passed: bool,
 }
 
-/// What a filter must remember, derived from its recycles alone.
+/// The items that a filter must remember, derived from its recycles alone.
 struct Truth {
     mode: Mode,
     cycle: u64,
@@ -213,8 +216,8 @@ impl Truth {
         }
     }
 
-    /// The cycle whose filter holds the item that caused a recycle; if no filter keeps it, the
-    /// number of a cycle that never comes.
+    /// The cycle whose filter holds the item that caused a recycle. If no filter keeps the item, it
+    /// is the number of a cycle that never comes.
     fn holder_of_trigger(&self, next: u64) -> u64 {
         match self.mode.phases {
             _ if self.mode.retaining => next,
@@ -224,7 +227,7 @@ impl Truth {
     }
 }
 
-/// The number of the first cycle; 0 means never.
+/// The number of the first cycle; 0 stands for "never".
 const FIRST: u64 = 1;
 
 /// The number of a cycle that never comes.

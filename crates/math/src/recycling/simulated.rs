@@ -7,7 +7,7 @@ use crate::exact::random::SplitMix64;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The number of bits that a simulation may have.
+/// The largest number of bits of a simulated filter.
 const MOST_BITS: u64 = 1 << 28;
 
 pub(super) struct Filter {
@@ -16,13 +16,14 @@ pub(super) struct Filter {
     cycle: u64,
     active: Vec<bool>,
     ones: u64,
-    /// The number of items that have set bits in this cycle, and the number that ends it.
+    /// The number of items that have set bits in this cycle, and the number at which the cycle
+    /// ends.
     items: u64,
     most_items: u64,
     frozen: Vec<bool>,
     positions: Vec<usize>,
     frozen_positions: Vec<usize>,
-    /// The item that began this cycle, if it keeps its old positions.
+    /// The item with which this cycle began, if it keeps its old positions.
     retained: Option<(u64, Vec<usize>)>,
 }
 
@@ -77,7 +78,7 @@ impl Filter {
         })
     }
 
-    /// One phase that also ends after this many items that set bits.
+    /// A filter of one phase that also ends a cycle after this many items that set bits.
     pub(super) fn counted(design: Design, most_items: u64, seed: u64) -> Result<Filter> {
         Ok(Filter { most_items, ..Filter::new(design, seed)? })
     }

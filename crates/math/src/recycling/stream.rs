@@ -9,24 +9,25 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Stream {
-    /// Only new items.
+    /// All items are new.
     New,
-    /// Independent draws from a population in which all items are equally likely.
+    /// Items are independent draws from a population in which all items are equally likely.
     Uniform {
         /// The size of the population.
         items: u64,
     },
-    /// Independent draws from a population in which the i-th item has the weight `i^-exponent`.
+    /// Items are independent draws from a population in which the i-th item has the weight
+    /// `i^-exponent`.
     Zipf {
         /// The size of the population.
         items: u64,
         /// The exponent, at least 0.
         exponent: f64,
     },
-    /// Half of the arrivals are new. The others repeat an older item, and each older item is less
+    /// Half of the arrivals are new. The others repeat an older item. Each older item is less
     /// likely than the next newer one by the factor `1 - 1/mean`: interest fades exponentially.
     Fading {
-        /// The mean number of new items since the one that is repeated; at least 1.
+        /// The mean number of new items since the item that is repeated; at least 1.
         mean: f64,
     },
 }
@@ -36,7 +37,7 @@ const MOST_ITEMS: u64 = 1 << 26;
 
 pub(super) struct Arriving {
     stream: Stream,
-    /// Cumulated weights, for draws by bisection.
+    /// Cumulative weights, for draws by bisection.
     weights: Vec<f64>,
     news: u64,
 }
@@ -111,9 +112,9 @@ impl Arriving {
 #[derive(Clone, Copy)]
 pub(super) struct Arrival {
     pub(super) item: u64,
-    /// The slot in which its past is kept.
+    /// The slot in which the item's past is stored.
     pub(super) place: usize,
-    /// Whether the item was never seen before, so that the slot still has another item's past.
+    /// Whether the item was never seen before; its slot then still has the past of another item.
     pub(super) fresh: bool,
 }
 

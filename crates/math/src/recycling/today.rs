@@ -1,34 +1,34 @@
-//! Compares recycling with what is done without a model: a filter sized for its worst item, and
-//! emptied after a fixed number of items.
+//! Compares recycling with what is usual without a model: a filter that is sized for its worst
+//! item, and emptied after a fixed number of items.
 
 use super::{Mode, Phases, SizedDesign, Trigger, capacity};
 use crate::exact::work;
 use crate::{Best, Rate, Result, Variant, max_items};
 
-/// What one memory holds at one rate: with today's practice, with one phase, and with two.
+/// Three ways to use the same memory at the same rate: today's practice, one phase, and two phases.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// A standard filter that is emptied when its next item would have a rate above the one asked
-    /// for: the most items for a fixed interval.
+    /// A standard filter that is emptied after a fixed number of items: the largest number at which
+    /// its rate is at most the requested rate.
     pub today: Option<Best>,
-    /// One phase whose long-run average rate is at most the one asked for.
+    /// One phase whose long-run average rate is at most the requested rate.
     pub one_phase: Option<SizedDesign>,
-    /// Two phases, with half of the memory each, whose long-run average rate is at most the one
-    /// asked for.
+    /// Two phases, each with half of the memory, whose long-run average rate is at most the
+    /// requested rate.
     pub two_phase: Option<SizedDesign>,
 }
 
 impl Comparison {
-    /// The items per cycle of one phase, divided by those of today's interval: 1.49 at a rate of
-    /// 0.01 and many bits. `None` if either holds nothing.
+    /// The number of items per cycle of one phase, divided by that of today's interval: 1.49 at a
+    /// rate of 0.01 and many bits. `None` if either holds nothing.
     #[must_use]
     pub fn gain(&self) -> Option<f64> {
         self.over_today(self.one_phase.as_ref())
     }
 
-    /// The items per phase of two phases, divided by those of today's interval. Every item is
-    /// remembered for at least the shortest length of such a phase, whereas today's filter may
+    /// The number of items per phase of two phases, divided by that of today's interval. Every item
+    /// is remembered for at least the shortest length of such a phase, whereas today's filter may
     /// forget it with the next item.
     #[must_use]
     pub fn gain_two_phase(&self) -> Option<f64> {
@@ -42,7 +42,7 @@ impl Comparison {
 }
 
 /// Compares designs with `bits` bits in total at the same rate: the worst rate for today's, and the
-/// long-run average for the others. `mode` gives everything except the number of phases.
+/// long-run average for the others. `mode` determines everything except the number of phases.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, compare};
@@ -52,7 +52,7 @@ impl Comparison {
 /// ```
 ///
 /// # Errors
-/// As for [`capacity()`].
+/// The errors of [`capacity()`].
 pub fn compare(bits: u64, rate: &Rate, mode: Mode) -> Result<Comparison> {
     let _work = work::begin();
     let trigger = if let Phases::Two(trigger) = mode.phases { trigger } else { Trigger::Included };

@@ -4,10 +4,10 @@ use super::number::Positive;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// One pass over the number of set bits b = 0, 1, 2, .., hash by hash.
+/// A walk through the numbers of set bits b = 0, 1, 2, .., hash by hash.
 ///
 /// `u_h(b)` is the expected number of times in a cycle that `h` of an item's `k` hashes are placed
-/// and `b` bits are set. A hash finds its bit set (probability `s_h(b)`) or sets it:
+/// and `b` bits are set. A hash finds its bit set (with probability `s_h(b)`) or sets it:
 ///
 /// ```text
 /// u_(h+1)(b) = u_h(b) s_h(b) + u_h(b-1) (1 - s_h(b-1))     s_h(b) = b/m colliding, (b-h)/(m-h) distinct
@@ -16,19 +16,19 @@ use alloc::vec::Vec;
 ///
 /// The last two combine into one equation for `u_0(b)`, whose coefficient `1 - s_0 .. s_(k-1) > 0`
 /// is itself a sum of positive terms. Each step takes O(k) time and memory and no subtraction, so
-/// errors can be counted: see [`Walk::roundings`]. This replaces the linear system of Dozier,
-/// Salamatian and Rubenstein (section IV-D).
+/// errors can be counted (see [`Walk::roundings`]). The recursion replaces the linear system of
+/// Dozier, Salamatian and Rubenstein (section IV-D).
 pub(crate) struct Walk<T> {
     bits: u64,
     distinct: bool,
     next: u64,
-    /// `u_h(b)` for the last `b`, h = 0..k-1.
+    /// The values `u_h(b)` for the last `b`, h = 0..k-1.
     reached: Vec<T>,
-    /// `1 / (m - h)`, or `1 / m`.
+    /// The shares `1 / (m - h)`, or `1 / m`.
     shares: Vec<T>,
 }
 
-/// What one number of set bits contributes.
+/// The values for one number of set bits.
 pub(crate) struct Step<T> {
     /// The expected number of items in a cycle that find b bits set.
     pub(crate) visits: T,
@@ -36,13 +36,13 @@ pub(crate) struct Step<T> {
     pub(crate) left: T,
 }
 
-/// The same for the next number of set bits.
+/// The values for the next number of set bits.
 struct Next<T> {
-    /// The expected number of items that arrive there from fewer set bits.
+    /// The expected number of items that come to it from fewer set bits.
     arrived: T,
     /// The probability that an item sets no bit.
     staying: T,
-    /// The probability that it sets one, computed as a sum of positive terms.
+    /// The probability that an item sets a bit, computed as a sum of positive terms.
     leaving: T,
 }
 
@@ -51,8 +51,8 @@ pub(super) const MOST_STAYING: f64 = 0.9;
 
 impl Walk<f64> {
     /// Like [`step`](Self::step), where an item that sets no bit has the weight `passing`, and any
-    /// other `keeping`. `None` if more than [`MOST_STAYING`] of an item's weight would stay, so
-    /// that differences lose digits.
+    /// other item the weight `keeping`. Returns `None` if more than [`MOST_STAYING`] of an item's
+    /// weight would stay, because differences would then lose digits.
     #[inline]
     pub(crate) fn step_weighed(&mut self, start: f64, passing: f64, keeping: f64) -> Option<()> {
         let Next { arrived, staying, leaving } = self.arriving();
@@ -91,7 +91,8 @@ impl<T: Positive> Walk<T> {
         self.place(self.next, visits)
     }
 
-    /// What arrives at the next number of set bits, and what an item does there.
+    /// The number of items that arrive at the next number of set bits, and the probabilities of an
+    /// item there.
     #[inline]
     fn arriving(&self) -> Next<T> {
         let ones = self.next;
@@ -108,7 +109,7 @@ impl<T: Positive> Walk<T> {
     }
 
     /// Moves to the next number of set bits, at which a cycle has ended: items in progress end
-    /// there, and no other begins.
+    /// there, and no other item begins.
     pub(crate) fn step_beyond(&mut self) -> Step<T> {
         self.place(self.next, T::ZERO)
     }
@@ -129,21 +130,22 @@ impl<T: Positive> Walk<T> {
     /// The number of roundings on the longest path to any result of `states` steps and of sums over
     /// them.
     ///
-    /// A step passes from some `u_h(b-1)` into the arrivals (5: the share 2, the factor 2, the
+    /// A step goes from some `u_h(b-1)` into the arrivals (5: the share 2, the factor 2, the
     /// product 1), through at most `k` Horner steps (5 each: the probability 3, the product, the
     /// sum), a start (1), the divisor (at most 5k + 6) and the quotient (1), and down at most `k`
-    /// steps (5 each): at most 15k + 13. Sums over states and the ratios of rates (at most 4k + 4
-    /// per step) are below the rest of 16k + 32.
+    /// steps (5 each). Together these are at most 15k + 13 roundings. Sums over states and the
+    /// ratios of rates (at most 4k + 4 per step) fit into the remainder of 16k + 32.
     pub(crate) fn roundings(states: u64, probes: u32) -> f64 {
         (states as f64 + 2.0) * (16.0 * f64::from(probes) + 32.0)
     }
 }
 
-/// The probabilities that an item that ends a cycle found `b` bits set, from the visits of the last
-/// states: `sigma - visits.len() + 1 ..= sigma`.
+/// The probabilities that an item that ends a cycle found `b` bits set, computed from the visits of
+/// the last states: `sigma - visits.len() + 1 ..= sigma`.
 ///
-/// `chance(h, b)`, the probability of exceeding sigma when `h` hashes are placed, is a mean of
-/// `chance(h+1, b)` and `chance(h+1, b+1)`: O(k^2), with positive terms only.
+/// Let `chance(h, b)` be the probability of exceeding sigma when `h` hashes are placed. The chance
+/// is a mean of `chance(h+1, b)` and `chance(h+1, b+1)`, so it takes O(k^2), with positive terms
+/// only.
 pub(crate) fn last_seen<T: Positive>(bits: u64, probes: u32, distinct: bool, sigma: u64, visits: &[T]) -> Vec<T> {
     let first = sigma + 1 - visits.len() as u64;
     // chances[i] is for first + i set bits; the last entry is certain: beyond sigma.
@@ -161,8 +163,8 @@ pub(crate) fn last_seen<T: Positive>(bits: u64, probes: u32, distinct: bool, sig
     visits.iter().zip(chances).map(|(&visits, chance)| visits.times(chance)).collect()
 }
 
-/// The law of the number of distinct positions among `draws` uniform ones out of `bits`; the index
-/// is 0..=draws.
+/// The distribution of the number of distinct positions among `draws` uniform ones out of `bits`;
+/// the index is 0..=draws.
 pub(crate) fn distinct_law<T: Positive>(draws: u32, bits: u64) -> Vec<T> {
     let mut law = vec![T::ZERO; draws as usize + 1];
     law[0] = T::ONE;

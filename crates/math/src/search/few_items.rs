@@ -1,19 +1,19 @@
 //! Lower bounds on the rate for a handful of items, for which the bound by the mean fill is too
 //! weak to exclude other numbers of probes.
 //!
-//! All sums here have positive terms, so `f64` loses no digits to cancellation: an operation has a
+//! All sums here have positive terms, so `f64` loses no digits to cancellation. An operation has a
 //! relative error of at most 2^-53, a number passes through at most 32,000 steps of four
 //! operations, and the final sum and the power of up to 1,000 add at most 2^16 roundings. Together
-//! that is below 4e-11 of the result, which the slack of [`crate::search`] exceeds 25 times.
-//! Numbers below the normal range of `f64` have fewer digits, so no bound is given if they could
+//! these errors are below 4e-11 of the result; the slack of [`crate::search`] is 25 times as large.
+//! Numbers below the normal range of `f64` have fewer digits. So there is no bound where they could
 //! matter: for rates below 1e-290, and if a factor that later grows would begin there.
 
 use crate::Variant;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Logarithms of lower bounds on the rates for the numbers of probes `wanted`, in ascending order,
-/// up to the slack above; minus infinity if no bound is known.
+/// Logarithms of lower bounds on the rates for the numbers of probes `wanted`, in ascending order.
+/// The bounds may be too high by the slack above; minus infinity if there is no bound.
 pub(crate) fn ln_rates(variant: Variant, bits: u64, items: u64, wanted: &[u32]) -> Vec<f64> {
     match variant {
         Variant::Standard => standard(bits, items, wanted),
@@ -31,8 +31,8 @@ pub(crate) fn steps(variant: Variant, bits: u64, items: u64, wanted: &[u32]) -> 
     }
 }
 
-/// `E[(X/m)^k]` by the law of the number of set bits X, ball by ball; the balls of k probes are the
-/// first of those of k + 1.
+/// The rate `E[(X/m)^k]` by the law of the number of set bits X, ball by ball; the balls of k
+/// probes are the first of those of k + 1 probes.
 fn standard(bits: u64, items: u64, wanted: &[u32]) -> Vec<f64> {
     let m = bits as f64;
     let mut law = vec![1.0];
@@ -55,9 +55,9 @@ fn standard(bits: u64, items: u64, wanted: &[u32]) -> Vec<f64> {
     rates
 }
 
-/// The probability that the items cover all positions of a query, item by item over the number of
-/// positions that are not covered yet. An item covers j of u such positions with the hypergeometric
-/// probability `C(u, j) C(m-u, k-j) / C(m, k)`.
+/// The probability that the items cover all positions of a query, computed item by item from the
+/// number of positions that are not covered yet. An item covers j of u such positions with the
+/// hypergeometric probability `C(u, j) C(m-u, k-j) / C(m, k)`.
 fn classic(bits: u64, items: u64, probes: u32) -> f64 {
     let k = probes as usize;
     // Otherwise an item covers some for certain, and the recurrence has no place to start from.
@@ -89,8 +89,8 @@ fn classic(bits: u64, items: u64, probes: u32) -> f64 {
     ln(left[0])
 }
 
-/// Below this, a sum of numbers that have lost digits (5e-324 each, at most 1e9 of them) would no
-/// longer be exact to 1e-13.
+/// The smallest result: below it, a sum of numbers that have lost digits (5e-324 each, at most 1e9
+/// of them) would no longer be exact to 1e-13.
 const LEAST: f64 = 1e-290;
 
 fn ln(rate: f64) -> f64 {

@@ -19,8 +19,8 @@ pub const MAX_SEARCHED_PROBES: u32 = 1_000;
 /// The largest number of items that is tried.
 const MAX_ITEMS: u64 = 1 << 62;
 
-/// A margin for comparing logarithms computed in `f64`: far above their rounding (relative 1e-15 of
-/// magnitudes up to 1e5), and too small to affect results.
+/// A margin for comparing logarithms computed in `f64`. The margin is far above their rounding
+/// errors (relative 1e-15 of magnitudes up to 1e5), and too small to affect results.
 fn slack(ln: f64) -> f64 {
     1e-9 + 1e-12 * ln.abs()
 }
@@ -29,18 +29,18 @@ fn slack(ln: f64) -> f64 {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct OptimalProbes {
-    /// The smallest optimum.
+    /// The best number of probes; if there are several, the smallest.
     pub probes: u32,
-    /// All optima; equality is decided exactly.
+    /// All best numbers of probes; equality is decided exactly.
     pub ties: Vec<u32>,
-    /// The rate they reach.
+    /// The rate with these probes.
     pub fpr: Fpr,
-    /// Whether more than [`MAX_SEARCHED_PROBES`] would be better.
+    /// Whether a number above [`MAX_SEARCHED_PROBES`] would be better.
     pub capped: bool,
 }
 
 /// The logarithm of the textbook's rate `(1 - (1 - 1/m)^(nk))^k`: the power of the mean (Lehr),
-/// which is close to every law of uniform positions.
+/// which is close to the rate of every law of uniform positions.
 pub(crate) fn ln_power_of_mean(bits: f64, items: f64, probes: f64) -> f64 {
     probes * libm::log(-libm::expm1(items * probes * libm::log1p(-1.0 / bits)))
 }
@@ -49,7 +49,7 @@ pub(crate) fn ln_power_of_mean(bits: f64, items: f64, probes: f64) -> f64 {
 /// [`slack`]).
 ///
 /// By convexity (Jensen) the rate is at least the rate at the mean fill: `(E[X]/m)^k` for the
-/// standard filter, `C(E[X], k) / C(m, k)` for the classic one (Burns, corollary 23). The
+/// standard filter, `C(E[X], k) / C(m, k)` for the classic filter (Burns, corollary 23). The
 /// partitioned rate is a product that `f64` evaluates directly.
 pub(crate) fn ln_lower_bound(variant: Variant, bits: u64, items: u64, probes: u32) -> f64 {
     let (m, n, k) = (bits as f64, items as f64, f64::from(probes));
@@ -68,8 +68,8 @@ pub(crate) fn ln_lower_bound(variant: Variant, bits: u64, items: u64, probes: u3
     }
 }
 
-/// An upper bound on `ln(1 - rate)`: the expected number of empty query positions, where a slice
-/// may be one bit longer than `m/k`.
+/// An upper bound on `ln(1 - rate)`: the logarithm of the expected number of empty query positions,
+/// where a slice may be one bit longer than `m/k`.
 pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probes: u32) -> f64 {
     let (m, n, k) = (bits as f64, items as f64, f64::from(probes));
     libm::log(k)
@@ -81,14 +81,14 @@ pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probe
 }
 
 /// The number of probes with the smallest expected rate, up to [`MAX_SEARCHED_PROBES`] (and up to
-/// `bits` if positions are distinct or sliced), with all ties. It is not `(m/n) ln 2` rounded,
-/// which is sometimes wrong: the best k for (1000, 100) is 7; for (26, 12) it is 2 for classic and
-/// 1 for standard filters.
+/// `bits` if positions are distinct or sliced), with all ties. This number is not `(m/n) ln 2`
+/// rounded, which is sometimes wrong: the best k for (1000, 100) is 7; for (26, 12) it is 2 for
+/// classic and 1 for standard filters.
 ///
-/// The result is proven without assuming that the rate is unimodal in k: every k whose lower bound
-/// is above the best rate is excluded, and the rest are compared exactly. Below 33 items, the lower
-/// bound is the law itself in floating point. Usually takes a few exact rates, microseconds each;
-/// and some seconds for a thousand probes in a nearly empty filter.
+/// The result is proven without assuming that the rate has only one minimum in k: every k whose
+/// lower bound is above the best rate is excluded, and the others are compared exactly. Below 33
+/// items, the lower bound is the law itself in floating point. The search usually takes a few exact
+/// rates, microseconds each, and some seconds for a thousand probes in a nearly empty filter.
 ///
 /// # Errors
 /// Parameters are out of range.
@@ -132,8 +132,9 @@ pub(crate) fn best_probes(variant: Variant, bits: u64, items: u64, most: u32) ->
     Ok(OptimalProbes { probes: best.ties[0], ties: best.ties, fpr: best.fpr, capped: false })
 }
 
-/// A query of k distinct positions passes a filter with one item if both have the same positions: a
-/// rate of `1 / C(m, k)`, which falls up to m/2 and rises from there.
+/// The best number for one item. A query of k distinct positions passes a filter with one item if
+/// both have the same positions, so the rate is `1 / C(m, k)`, which falls up to m/2 and rises from
+/// there.
 fn best_for_one_item(bits: u64, most: u32) -> Result<OptimalProbes> {
     let possible = |probes: u64| u32::try_from(probes).ok().filter(|&probes| (1..=most).contains(&probes));
     let mut ties: Vec<u32> = [bits / 2, bits.div_ceil(2)].into_iter().filter_map(possible).collect();
@@ -148,7 +149,7 @@ fn best_for_one_item(bits: u64, most: u32) -> Result<OptimalProbes> {
 /// With fewer items than this, the bounds by the mean fill are too weak to exclude much.
 const FEW_ITEMS: u64 = 33;
 
-/// The best number of probes so far.
+/// The best number of probes found so far.
 struct Contest {
     variant: Variant,
     bits: u64,
@@ -165,7 +166,8 @@ impl Contest {
         Ok(Contest { variant, bits, items, ties: vec![start], best, fpr })
     }
 
-    /// Compares exactly, keeps the better one, and returns the result of the comparison.
+    /// Compares a number of probes exactly with the best, keeps the better one, and returns the
+    /// result of the comparison.
     fn challenge(&mut self, probes: u32) -> Result<Ordering> {
         let other = self.variant.expected(self.bits, self.items, probes)?;
         let order = other.compare(&*self.best)?;
@@ -181,7 +183,7 @@ impl Contest {
         Ok(order)
     }
 
-    /// Goes through every k from 1 to `most`; a bound excludes all except a few, without
+    /// Goes through every k from 1 to `most`. A bound excludes all except a few, without
     /// assumptions on the shape.
     fn exclude(&mut self, most: u32) -> Result<()> {
         let start = self.ties[0];
@@ -197,11 +199,11 @@ impl Contest {
         Ok(())
     }
 
-    /// The same for the standard filter, whose bound `k ln(1 - q^k)` with `q = (1 - 1/m)^n` has one
-    /// minimum. With `x = q^k` it is `ln x ln(1 - x) / ln q`, and the product of logarithms rises
-    /// up to `x = 1/2` and falls from there (its derivative has the sign of
+    /// Like `exclude`, for the standard filter, whose bound `k ln(1 - q^k)` with `q = (1 - 1/m)^n`
+    /// has one minimum. With `x = q^k` the bound is `ln x ln(1 - x) / ln q`, and the product of
+    /// logarithms rises up to `x = 1/2` and falls from there (its derivative has the sign of
     /// `(1-x) ln(1-x) - x ln x`, which is concave on `[0, 1/2]` and 0 at both ends). So once a k
-    /// beyond the minimum is excluded, all further ones are, too.
+    /// beyond the minimum is excluded, all larger ones are, too.
     fn exclude_outwards(&mut self, start: u32, most: u32) -> Result<()> {
         let bottom = core::f64::consts::LN_2 / (self.items as f64 * -libm::log1p(-1.0 / self.bits as f64));
         let beyond = |probes: u32, up: bool| if up { f64::from(probes) > bottom + 1e-6 } else { f64::from(probes) < bottom - 1e-6 };
@@ -246,9 +248,9 @@ impl Contest {
         self.ties == [1] && complement < single - slack(single)
     }
 
-    /// Goes through every k from 1 to `most` for a handful of items: what the bounds by the mean
-    /// fill leave is bounded by the law itself, in floating point with positive terms, and the rest
-    /// is compared exactly.
+    /// Goes through every k from 1 to `most` for a handful of items. Those that the bounds by the
+    /// mean fill do not exclude are bounded by the law itself, in floating point with positive
+    /// terms, and the remaining ones are compared exactly.
     fn exclude_with_few_items(&mut self, most: u32) -> Result<()> {
         let start = self.ties[0];
         let mut left: Vec<u32> = (1..=most).filter(|&k| k != start && !self.is_excluded(k)).collect();
@@ -278,7 +280,7 @@ pub(crate) fn lowest_first(rates: &mut [(f64, u32)]) {
     rates.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
 }
 
-/// `(m/n) ln 2` rounded: the starting point of the search.
+/// The starting point of the search: `(m/n) ln 2` rounded.
 fn likely_probes(bits: u64, items: u64, most: u32) -> u32 {
     let ideal = bits as f64 / items as f64 * core::f64::consts::LN_2;
     libm::round(ideal).clamp(1.0, f64::from(most)) as u32
@@ -300,7 +302,7 @@ pub(crate) struct Question<'a> {
     pub(crate) rate: &'a Rate,
     /// A fixed number of probes, or `None` for the best one.
     pub(crate) probes: Option<u32>,
-    /// The width of the hash whose floor is added; `None` for the law alone.
+    /// The width of the hash whose floor is added; `None` to add no floor.
     pub(crate) hash_bits: Option<u32>,
 }
 
@@ -309,7 +311,7 @@ impl Question<'_> {
         self.variant.meets(bits, items, probes, self.rate, self.hash_bits)
     }
 
-    /// Approximately the logarithm of what the floor of equal hashes leaves of the rate.
+    /// Approximately the logarithm of the rate that remains after the floor of equal hashes.
     pub(crate) fn ln_target(&self, items: u64) -> f64 {
         let floor = self.hash_bits.map_or(0.0, |hash_bits| hash_floor(items, hash_bits));
         self.rate.ln() + libm::log1p(-libm::exp(libm::log(floor) - self.rate.ln()).min(1.0 - 1e-12))
@@ -321,7 +323,8 @@ impl Question<'_> {
         self.probes.unwrap_or(likely.clamp(1.0, f64::from(most.min(MAX_SEARCHED_PROBES))) as u32)
     }
 
-    /// Another number of probes that meets the rate at this size, if the best one there does.
+    /// Another number of probes that meets the rate at this size, if the best number there meets
+    /// it.
     fn better_probes(&self, bits: u64, items: u64) -> Result<Option<u32>> {
         if self.probes.is_some() {
             return Ok(None);
@@ -337,7 +340,7 @@ impl Question<'_> {
     }
 }
 
-/// The smallest number of bits whose expected rate for `items` items is at most the rate asked for;
+/// The smallest number of bits whose expected rate for `items` items is at most the requested rate;
 /// `None` beyond [`MAX_BITS`].
 ///
 /// With fixed probes the rate falls with the bits, so the boundary is proven; [`best_probes`]
@@ -353,11 +356,11 @@ pub(crate) fn fewest_bits(question: Question<'_>, items: u64) -> Result<Option<F
     }
 }
 
-/// The same with fixed probes, below a number of bits that is known to be enough.
+/// Like `fewest_bits`, with fixed probes. `enough` is a number of bits that is known to be enough.
 pub(crate) fn fewest_bits_at(question: Question<'_>, items: u64, probes: u32, enough: Option<u64>) -> Result<Option<u64>> {
     let least = question.variant.least_bits(probes);
     let k = f64::from(probes);
-    // Invert the textbook formula at the rate asked for, then at the rate corrected by what it
+    // Invert the textbook formula at the requested rate, then at the rate corrected by what it
     // missed.
     let target = question.ln_target(items);
     let invert = |ln: f64| items as f64 * k / -libm::log1p(-libm::exp(ln / k));
@@ -374,10 +377,11 @@ pub(crate) fn fewest_bits_at(question: Question<'_>, items: u64, probes: u32, en
     limit.map(|limit| boundary(guess, least, limit, |bits| Ok(!meets(bits)?))).transpose()
 }
 
-/// The largest number of items whose expected rate in `bits` bits is at most the rate asked for;
+/// The largest number of items whose expected rate in `bits` bits is at most the requested rate;
 /// `None` if not even one.
 ///
-/// With fixed probes the rate rises with the items; see [`fewest_bits`]. An error above 2^62 items.
+/// With fixed probes the rate rises with the items; see [`fewest_bits`]. Above 2^62 items, it
+/// returns an error.
 pub(crate) fn most_items(question: Question<'_>, bits: u64) -> Result<Option<Fit>> {
     let mut probes = question.first_probes(1, question.variant.max_probes(bits));
     let mut known = 0;
@@ -390,7 +394,7 @@ pub(crate) fn most_items(question: Question<'_>, bits: u64) -> Result<Option<Fit
     }
 }
 
-/// The same with fixed probes, from a number of items that is known to fit.
+/// Like `most_items`, with fixed probes. `least` is a number of items that is known to fit.
 fn most_items_at(question: Question<'_>, bits: u64, least: u64, probes: u32) -> Result<u64> {
     if question.meets(bits, MAX_ITEMS, probes)? {
         return out_of_range("rate", question.rate, format!("lower: {bits} bits hold more than 2^62 items at it"));
@@ -407,14 +411,14 @@ fn most_items_at(question: Question<'_>, bits: u64, least: u64, probes: u32) -> 
     Ok(first_too_many - 1)
 }
 
-/// The smallest size in `least..=limit` for which `before` is false, given that it is false at
-/// `limit` and, once false, remains so. Steps away from the guess with doubling strides, and then
-/// bisects: two calls if the guess is right.
+/// The smallest size in `least..=limit` for which `before` is false. The condition must be false at
+/// `limit` and, once false, remain so. The search steps away from the guess with strides that
+/// double, and then bisects: two calls if the guess is right.
 pub(crate) fn boundary(guess: f64, least: u64, limit: u64, before: impl Fn(u64) -> Result<bool>) -> Result<u64> {
     boundary_by(guess, least, limit, &before)
 }
 
-/// Compiled once for all questions.
+/// Like `boundary`, but compiled only once for all questions.
 fn boundary_by(guess: f64, least: u64, limit: u64, before: &dyn Fn(u64) -> Result<bool>) -> Result<u64> {
     // `low` is the largest size known to be before the boundary, or one below the least; `high` the
     // smallest known to be past it.
@@ -453,7 +457,7 @@ pub(crate) fn first_that_meets(mut size: u64, limit: u64, meets: impl Fn(u64) ->
     }
 }
 
-/// A size that meets a rate, with the best probes there.
+/// A size that meets a rate, with the best number of probes there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Best {
@@ -467,9 +471,9 @@ pub struct Best {
     pub fpr: Fpr,
 }
 
-/// The smallest number of bits whose expected rate, with the best number of probes, is at most
-/// `rate` for `items` items; equality passes. `None` above [`MAX_BITS`]. This is the answer of the
-/// law alone, without the floor of equal hashes: for filters, use [`crate::Plan`].
+/// The smallest number of bits with which the expected rate for `items` items, with the best number
+/// of probes, is at most `rate`; equality counts as kept. `None` above [`MAX_BITS`]. The size
+/// follows from the law alone, without the floor of equal hashes; for filters, use [`crate::Plan`].
 ///
 /// # Errors
 /// `items` is 0.
@@ -482,8 +486,8 @@ pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best
     fit.map(|fit| best_at(variant, fit.size, items, rate)).transpose()
 }
 
-/// The largest number of items whose expected rate in `bits` bits, with the best number of probes,
-/// is at most `rate`; equality passes. `None` if not even one item fits.
+/// The largest number of items for which the expected rate in `bits` bits, with the best number of
+/// probes, is at most `rate`; equality counts as kept. `None` if not even one item fits.
 ///
 /// # Errors
 /// Bits or probes are out of range.

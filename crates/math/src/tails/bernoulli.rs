@@ -3,14 +3,15 @@
 //! Let S be such a sum with mean `mu` and variance `V`, and `theta > 0`.
 //!
 //! *Bennett (1962).* `E exp(theta (S - mu)) <= exp(V (e^theta - 1 - theta))`, so
-//! `P(S - mu >= d) <= exp(-(theta d - V (e^theta - 1 - theta)))` for every `theta > 0`; the best is
-//! `theta = ln(1 + d/V)`. Every theta is valid, so rounding it causes no error.
+//! `P(S - mu >= d) <= exp(-(theta d - V (e^theta - 1 - theta)))` for every `theta > 0`; the best
+//! choice is `theta = ln(1 + d/V)`. Every theta gives a valid bound, so rounding it causes no
+//! error.
 //!
-//! *The factor that Chernoff's bound leaves out.* Under the law tilted by `e^(theta S)`, the
-//! summands are still independent Bernoulli variables, with success probabilities
-//! `p' = p e^theta / (1 - p + p e^theta)` and `p' (1 - p') = p (1 - p) e^theta / (1 - p + p
-//! e^theta)^2 >= p (1 - p) e^-theta`, so the tilted variance is at least `V e^-theta`. With `E'`
-//! the tilted expectation,
+//! *The factor that Chernoff's bound leaves out.* Tilt the law by `e^(theta S)`. The summands are
+//! still independent Bernoulli variables, with success probabilities
+//! `p' = p e^theta / (1 - p + p e^theta)`, and `p' (1 - p') = p (1 - p) e^theta / (1 - p + p
+//! e^theta)^2 >= p (1 - p) e^-theta`. So the tilted variance is at least `V e^-theta`. Let `E'` be
+//! the tilted expectation. Then
 //!
 //! ```text
 //! P(S >= x) = E[e^(theta (S - x))] E'[e^(-theta (S - x)); S >= x],
@@ -19,23 +20,23 @@
 //!
 //! The largest probability of a single value is at most `(1/2 pi) integral |E' e^(itS)| dt`, and
 //! `|E' e^(itS)|^2 = product (1 - 2 p'(1-p') (1 - cos t)) <= exp(-2 V' (1 - cos
-//! t))`, so it is at most `e^-V'
+//! t))`. So it is at most `e^-V'
 //! I_0(V')`, where `I_0` is the modified Bessel function: [`peak`]. For large V this is `1 / sqrt(2
-//! pi V)`, and the bound is within some percent of the normal tail where that is accurate;
-//! Chernoff's bound alone is 8 times too large at 99.9%.
+//! pi V)`, and the bound is within some percent of the normal tail where the normal tail is
+//! accurate. Chernoff's bound alone is 8 times too large at 99.9%.
 //!
 //! *Berry and Esseen*, with Shevtsova's constant 0.56 (I. G. Shevtsova, An improvement of
 //! convergence rate estimates in the Lyapunov theorem, Doklady Mathematics 82, 2010, for unequal
 //! summands; the sum of the absolute third moments of centred Bernoulli variables is at most the
-//! variance): this is sharp in the middle of the distribution for a large filter.
+//! variance). This bound is sharp in the middle of the distribution for a large filter.
 
-/// What the bounds need to know about the sum.
+/// The properties of the sum that the bounds need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BernoulliSum {
-    /// `V`
+    /// The variance `V`.
     pub(crate) variance: f64,
     /// The variance and the spacing of an independent part of the sum with evenly spaced values:
-    /// the sum itself (`V`, 1), or one of two weights.
+    /// the sum itself (`V`, 1), or the part with one of two weights.
     pub(crate) lattice: (f64, f64),
 }
 
@@ -57,7 +58,7 @@ impl BernoulliSum {
         (tilted.min(normal) * (1.0 + 1e-12)).min(1.0)
     }
 
-    /// Bennett's bound times the factor above.
+    /// Bennett's bound multiplied by the factor above.
     fn tilted(&self, distance: f64) -> f64 {
         let theta = libm::log1p(distance / self.variance);
         let (variance, spacing) = self.lattice;
@@ -87,7 +88,8 @@ fn exponent(variance: f64, distance: f64, theta: f64) -> f64 {
     (theta * distance * (1.0 - ROUNDING) - variance * excess(theta) * (1.0 + ROUNDING)).max(0.0)
 }
 
-/// `e^theta - 1 - theta` for `theta > 0`, with a relative error below 1e-15 times a small number.
+/// The function `e^theta - 1 - theta` for `theta > 0`, with a relative error below 1e-15 times a
+/// small number.
 ///
 /// `expm1(theta) - theta` would lose all digits for small theta (at 1e-4 the error of an exponent
 /// of 700 would be 1e-9). The series `theta^2/2 (1 + theta/3 (1 + theta/4 (..)))` has only positive
@@ -131,7 +133,7 @@ mod tests {
         }
     }
 
-    /// Compares with exact binomial tails in both directions; with a planted fault (half the
+    /// Compares with exact binomial tails in both directions. With a planted fault (half the
     /// factor), the bound is below some of them.
     #[test]
     fn tails_of_binomials_are_kept() {

@@ -10,8 +10,8 @@ use core::f64::consts::PI;
 /// The probability of exactly `hits` in `trials` with success probability `p`. The relative error
 /// is about 1e-13 at 10^12 trials.
 ///
-/// As in all functions here, probabilities below 0 count as 0 and those above 1 as 1; if `p` is not
-/// a number, neither is the result.
+/// As in all functions of this module, probabilities below 0 count as 0 and those above 1 as 1; if
+/// `p` is not a number, neither is the result.
 #[must_use]
 pub fn probability(hits: u64, trials: u64, p: f64) -> f64 {
     if p.is_nan() {
@@ -36,8 +36,8 @@ pub fn probability(hits: u64, trials: u64, p: f64) -> f64 {
     libm::exp(ln) * libm::sqrt(n / (2.0 * PI * x * rest))
 }
 
-/// The probability of at least `hits` in `trials` with success probability `p`. It sums the terms
-/// within about one standard deviation, at most some 10^5.
+/// The probability of at least `hits` in `trials` with success probability `p`. The sum takes the
+/// terms within about one standard deviation, at most some 10^5.
 #[must_use]
 pub fn at_least(hits: u64, trials: u64, p: f64) -> f64 {
     let p = p.clamp(0.0, 1.0);
@@ -76,18 +76,19 @@ pub fn two_sided(hits: u64, trials: u64, p: f64) -> f64 {
     (2.0 * at_least(hits, trials, p).min(at_most(hits, trials, p))).min(1.0)
 }
 
-/// The power of [`two_sided`] at the level `alpha`, in 0..1: the factor on the rate for which its
-/// upper tail rejects with probability 99%; infinite if there is none. See [`noticed_rate`].
+/// The power of [`two_sided`] at the level `alpha`, in 0..1: the factor by which the true
+/// probability must exceed `rate` so that the upper tail rejects with probability 99%; infinite if
+/// there is none. See [`noticed_rate`].
 #[must_use]
 pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {
     noticed_rate(trials, rate, alpha).map_or(f64::INFINITY, |noticed| noticed / rate)
 }
 
-/// The smallest probability that [`two_sided`] distinguishes from the smaller probability `rate` at
-/// the level `alpha`, in 0..1, with a power of at least 99%. At that probability and at every
-/// larger one, the number of hits is at least the smallest rejected one with probability 99%.
-/// `None` if even a hit in every trial would not be rejected. It bisects over numbers of hits and
-/// then over probabilities; each step takes some sums.
+/// The smallest probability that [`two_sided`] distinguishes from the smaller probability `rate`,
+/// at the level `alpha` in 0..1, with a power of at least 99%. At that probability and at every
+/// larger one, the number of hits is at least the smallest rejected number with probability 99%.
+/// `None` if even a hit in every trial would not be rejected. The search bisects over numbers of
+/// hits and then over probabilities; each step takes some sums.
 #[must_use]
 pub fn noticed_rate(trials: u64, rate: f64, alpha: f64) -> Option<f64> {
     let rejected = |hits: u64| 2.0 * at_least(hits, trials, rate) < alpha;
@@ -98,8 +99,8 @@ pub fn noticed_rate(trials: u64, rate: f64, alpha: f64) -> Option<f64> {
     Some(solve(|p| at_least(least_rejected, trials, p) >= 0.99))
 }
 
-/// The Clopper-Pearson interval for the success probability, equal-tailed: it covers the truth with
-/// probability at least `confidence` (in 0..1).
+/// The equal-tailed Clopper-Pearson interval for the success probability. The interval covers the
+/// true value with probability at least `confidence` (in 0..1).
 ///
 /// ```
 /// let (low, high) = truebloom_math::binomial::interval(0, 1_000, 0.95);
@@ -114,8 +115,8 @@ pub fn interval(hits: u64, trials: u64, confidence: f64) -> (f64, f64) {
     (lower, upper)
 }
 
-/// The probability in 0..1 from which on `past` holds, by bisection over the bits of the `f64`,
-/// which is uniform in the logarithm.
+/// The probability in 0..1 from which on `past` holds. The probability is found by bisection over
+/// the bits of the `f64`, which is uniform in the logarithm.
 fn solve(past: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (1e-300f64.to_bits(), 1f64.to_bits());
     while high - low > 1 << 10 {
@@ -149,12 +150,12 @@ fn lower_sum(hits: u64, trials: u64, p: f64) -> f64 {
     })
 }
 
-/// The tail from `hits` upwards or downwards if it has too many terms to add them one by one;
+/// The tail from `hits` upwards or downwards, if it has too many terms to add them one by one;
 /// otherwise `None`.
 ///
-/// It uses the Euler-Maclaurin formula twice: once with the step 1, which gives the sum from the
-/// integral, and once with a step of 1/256 of the scale on which terms change, which gives the
-/// integral. The first three corrections leave a relative error of about 256^-6.
+/// The method uses the Euler-Maclaurin formula twice. With step 1, the formula gives the sum from
+/// an integral; with a step of 1/256 of the scale on which terms change, it gives that integral.
+/// The first three corrections leave a relative error of about 256^-6.
 fn long_sum(hits: u64, trials: u64, p: f64, up: bool) -> Option<f64> {
     const TERMS: f64 = 256.0;
     const SHORTEST: u64 = 64;
@@ -188,7 +189,7 @@ fn long_sum(hits: u64, trials: u64, p: f64, up: bool) -> Option<f64> {
     Some((integral + first / 2.0 - first_derivative / 12.0 + third_derivative / 720.0).min(1.0))
 }
 
-/// `first (1 + r_0 + r_0 r_1 + ..)` with ratios below 1, until the rest is negligible.
+/// The sum `first (1 + r_0 + r_0 r_1 + ..)` with ratios below 1, until the rest is negligible.
 fn sum(first: f64, ratio: impl Fn(u64) -> f64) -> f64 {
     let (mut term, mut total) = (1.0, 1.0);
     for i in 0.. {
@@ -203,8 +204,8 @@ fn sum(first: f64, ratio: impl Fn(u64) -> f64) -> f64 {
     (first * total).min(1.0)
 }
 
-/// `ln(n!) - ln(sqrt(2 pi n) (n/e)^n)`: Stirling's series, which is exact to the last digit from 16
-/// on.
+/// The error of Stirling's formula, `ln(n!) - ln(sqrt(2 pi n) (n/e)^n)`, by Stirling's series,
+/// which is exact to the last digit from 16 on.
 fn stirling_error(n: f64) -> f64 {
     if n < 16.0 {
         return libm::lgamma(n + 1.0) - (n + 0.5) * libm::log(n) + n - 0.5 * libm::log(2.0 * PI);
@@ -237,7 +238,8 @@ fn deviance(x: f64, mean: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// At the reported probability, the test rejects with the promised power, and not with less.
+    /// At the reported probability, the test rejects with the promised power, and at a smaller one
+    /// it does not.
     #[test]
     fn what_is_noticed_is_rejected() {
         for (trials, rate, alpha) in [(1_000, 0.1, 1e-6), (1_000_000, 0.01, 1e-8), (100_000, 1e-3, 0.01)] {
@@ -250,7 +252,7 @@ mod tests {
         }
     }
 
-    /// Compares the first 17 digits with values computed to 60 digits: at these sizes, common
+    /// Compares the first 17 digits with values computed to 60 digits. At these sizes, common
     /// crates return 0 or are wrong by 1 percent.
     #[test]
     fn tails_keep_their_digits() {
@@ -277,8 +279,8 @@ mod tests {
         }
     }
 
-    /// By exact summation: the interval covers the truth at least as often as it promises, for
-    /// every probability on a grid.
+    /// Tested by exact summation: the interval covers the true value at least as often as it
+    /// promises, for every probability on a grid.
     #[test]
     fn the_interval_covers_its_level() {
         for trials in [1, 5, 20, 60] {
@@ -294,8 +296,8 @@ mod tests {
         }
     }
 
-    /// Where both methods work, they agree; beyond that, the tails on both sides of a mean of 2^62
-    /// match the normal law with its corrections.
+    /// Where both methods are possible, they agree. Beyond that, the tails on both sides of a mean
+    /// of 2^62 match the normal law with its corrections.
     #[test]
     fn long_tails_are_sums_too() {
         let plain = |hits: u64, trials: u64, p: f64| {

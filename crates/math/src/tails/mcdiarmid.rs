@@ -1,19 +1,19 @@
 //! McDiarmid's inequality, for filters whose fill follows no known law.
 //!
 //! The fill and the rate are functions of independent items. If each item changes a function by at
-//! most c, whatever the others are, then `P(f >= E f + d) <= exp(-2 d^2 / (n c^2))`, and the same
-//! holds below the mean (McDiarmid, "On the method of bounded differences", 1989, lemma 1.2). An
-//! item sets at most k bits. If each of the k positions of a query is uniform over the bits or over
-//! its slice, k bits are hit by at most a share `k k / m` of the queries, so an item changes the
-//! rate by at most that.
+//! most c, whatever the other items are, then `P(f >= E f + d) <= exp(-2 d^2 / (n c^2))`, and the
+//! same holds below the mean (McDiarmid, "On the method of bounded differences", 1989, lemma 1.2).
+//! An item sets at most k bits. Each of the k positions of a query is uniform over the bits or over
+//! its slice. So at most a share `k k / m` of the queries have one of k given bits among their
+//! positions, and an item changes the rate by at most that.
 
-/// The number of set bits after a given number of distinct items, whose positions may depend on
-/// each other in any way that treats all bits alike.
+/// The number of set bits after a given number of distinct items. The positions of an item may
+/// depend on each other in any way that treats all bits alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fill {
     /// The number of bits, m.
     pub bits: u64,
-    /// The number of probes, k: the most bits that an item sets.
+    /// The number of probes, k, which is the largest number of bits that an item sets.
     pub probes: u32,
     /// The number of distinct items.
     pub items: u64,
@@ -23,7 +23,8 @@ pub struct Fill {
 }
 
 impl Fill {
-    /// The mean, `m (1 - (1 - covered/m)^n)`: every bit is equally likely to be set.
+    /// The mean number of set bits, `m (1 - (1 - covered/m)^n)`, because every bit is equally
+    /// likely to be set.
     #[must_use]
     pub fn mean(&self) -> f64 {
         let bits = self.bits as f64;
@@ -53,17 +54,16 @@ impl Fill {
     }
 }
 
-/// The mean number of different bits that this many independent positions in a block of this many
-/// bits cover.
+/// The mean number of different bits that `probes` independent positions cover in a block of `bits`
+/// bits.
 #[must_use]
 pub fn covered(bits: u64, probes: u32) -> f64 {
     let bits = bits as f64;
     -bits * libm::expm1(f64::from(probes) * libm::log1p(-1.0 / bits))
 }
 
-/// By how much the rate of one filter exceeds its mean at most, and by how much it falls below it:
-/// each with probability at least `1 - error`, for positions that are each uniform over the bits or
-/// over a slice.
+/// A distance that the rate of one filter exceeds, above its mean or below it, with probability at
+/// most `error` on each side. Positions must each be uniform over the bits or over a slice.
 #[must_use]
 pub fn rate_distance(bits: u64, probes: u32, items: u64, error: f64) -> f64 {
     let probes = f64::from(probes);

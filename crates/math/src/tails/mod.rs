@@ -1,4 +1,5 @@
-//! Tails: exact binomial tests, and proven bounds on sums of independent or of bounded terms.
+//! Tails of distributions: exact binomial tests, and proven bounds on sums of independent or of
+//! bounded terms.
 
 pub(crate) mod bernoulli;
 pub mod binomial;

@@ -6,6 +6,7 @@ mod common;
 
 mod burns;
 mod dozier;
+mod dozier_proofs;
 mod grandi;
 mod kirsch_mitzenmacher;
 mod km_sketch;

@@ -1,4 +1,4 @@
-//! Extreme arguments, from a frozen seed, and a record of what was drawn.
+//! Extreme arguments, from a fixed seed, and a record of what was drawn.
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};

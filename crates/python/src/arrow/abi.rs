@@ -1,4 +1,4 @@
-//! The structures of the interface, and who releases them.
+//! The C structures of the interface, and the code that releases them.
 
 use super::Problem;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -33,7 +33,7 @@ pub(crate) struct Array {
     pub(super) private_data: *mut c_void,
 }
 
-/// Columns of one type.
+/// A stream of columns of one type.
 #[repr(C)]
 pub(crate) struct Stream {
     get_schema: Option<unsafe extern "C" fn(*mut Stream, *mut Schema) -> c_int>,
@@ -53,7 +53,7 @@ macro_rules! released {
                 unsafe { std::mem::zeroed() }
             }
 
-            /// Moves a structure out of memory of its producer, where it is marked as released.
+            /// Moves a structure out of the producer's memory, and marks it as released there.
             ///
             /// # Safety
             /// The pointer must be to a structure of this type that nobody else uses meanwhile.

@@ -10,9 +10,10 @@ use std::ops::Range;
 /// The location of keys: memory that another library owns, borrowed for `'a`.
 pub(crate) struct Column<'a> {
     values: Values<'a>,
-    /// One bit per row; without it, all rows are valid.
+    /// One bit per row, which is set if the row is valid; if there are none, all rows are valid.
     valid: Option<Raw<'a, u8>>,
-    /// The same for the tables that contain this column, each with its own first row.
+    /// Validity bits, as in `valid`, for the tables that contain this column, each with its own
+    /// first row.
     outer: Vec<(Raw<'a, u8>, usize)>,
     /// The index of the first row in the buffers.
     offset: usize,
@@ -52,7 +53,7 @@ unsafe impl<T: Sync> Sync for Raw<'_, T> {}
 
 impl<'a, T: Copy> Raw<'a, T> {
     /// # Safety
-    /// The value with this index must exist.
+    /// Returns the value with this index, which must exist.
     #[inline(always)]
     unsafe fn get(self, number: usize) -> T {
         // SAFETY: as above.
@@ -62,7 +63,7 @@ impl<'a, T: Copy> Raw<'a, T> {
 
 impl<'a> Raw<'a, u8> {
     /// # Safety
-    /// This many bytes must exist.
+    /// Returns this many bytes, which must exist.
     #[inline(always)]
     unsafe fn slice(self, from: usize, length: usize) -> &'a [u8] {
         if length == 0 {
@@ -73,7 +74,7 @@ impl<'a> Raw<'a, u8> {
     }
 
     /// # Safety
-    /// This many bits must exist.
+    /// Returns the bit with this index, which must exist.
     #[inline(always)]
     unsafe fn bit(self, number: usize) -> bool {
         // SAFETY: as above.
@@ -81,7 +82,7 @@ impl<'a> Raw<'a, u8> {
     }
 }
 
-/// Integers of some width, with a fixed distance in bytes.
+/// Integers of one width, at a fixed distance in bytes.
 #[derive(Clone, Copy)]
 struct Integers<'a> {
     data: Raw<'a, u8>,
@@ -102,7 +103,7 @@ enum Width {
 }
 
 impl Width {
-    /// The width for Arrow's letter.
+    /// The width that Arrow's letter stands for.
     fn of_arrow(format: &str) -> Option<Width> {
         Some(match format {
             "c" => Width::I8,
@@ -126,7 +127,7 @@ impl Width {
         }
     }
 
-    /// The width for a size and a sign.
+    /// The width of integers with this size and sign.
     fn of_size(bytes: usize, signed: bool) -> Option<Width> {
         Some(match (bytes, signed) {
             (1, true) => Width::I8,
@@ -170,7 +171,7 @@ macro_rules! by_width {
 /// The rows of a block that are null.
 #[derive(Default)]
 pub(crate) struct Nulls {
-    /// Their indices, in order.
+    /// The indices of these rows, in order.
     pub(crate) rows: Vec<usize>,
 }
 
@@ -182,7 +183,7 @@ pub(crate) enum Span {
 }
 
 impl Span {
-    /// The key, with the bytes of the block.
+    /// The key; its bytes are in `bytes`, the bytes of the block.
     #[inline]
     pub(crate) fn key(self, bytes: &[u8]) -> RawKey<'_> {
         match self {
@@ -204,7 +205,7 @@ impl<'a> Column<'a> {
     /// Integers in memory, at a distance of this many bytes.
     ///
     /// # Safety
-    /// This many integers of this size must exist.
+    /// There must be this many integers of this size.
     pub(crate) unsafe fn strided(data: *const u8, len: usize, bytes: usize, signed: bool, stride: isize) -> Option<Column<'a>> {
         let data = Raw { pointer: data, lives: PhantomData };
         let values = Values::Integer(Integers { data, width: Width::of_size(bytes, signed)?, stride });
@@ -215,12 +216,12 @@ impl<'a> Column<'a> {
         self.len
     }
 
-    /// Whether its keys are numbers, for [`load_numbers`](Self::load_numbers).
+    /// Whether the keys are numbers, so that [`load_numbers`](Self::load_numbers) can be used.
     pub(crate) fn is_numbers(&self) -> bool {
         matches!(self.values, Values::Integer(_))
     }
 
-    /// Whether its keys are assembled from fields, for [`pack`](Self::pack).
+    /// Whether the keys are assembled from fields, so that [`pack`](Self::pack) must be used.
     pub(crate) fn is_fields(&self) -> bool {
         matches!(self.values, Values::Fields(_))
     }
@@ -265,7 +266,7 @@ impl<'a> Column<'a> {
         Ok(())
     }
 
-    /// The most frequent kinds of columns, handled without a decision for each row.
+    /// The most frequent kinds of columns, handled without a branch on the kind for each row.
     fn load_strings<T: Copy + Into<i64>>(
         &self,
         rows: Range<usize>,
@@ -284,7 +285,8 @@ impl<'a> Column<'a> {
     }
 
     /// The keys of these rows, except nulls, for columns with several fields; a row with a null in
-    /// any field counts as null. Stops after a number of bytes, and returns the next row.
+    /// any field counts as null. The function stops after the row in which the keys exceed
+    /// `most_bytes` bytes, and returns the next row.
     pub(crate) fn pack(
         &self,
         rows: Range<usize>,
@@ -355,7 +357,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// The string of a row, whose ends are given by its offset and that of the next row.
+/// The string of a row, which ends where the next row's offset says.
 #[inline]
 fn string<'a, T: Copy + Into<i64>>(offsets: Raw<'a, T>, data: Raw<'a, u8>, end: i64, row: usize) -> Result<&'a [u8], Problem> {
     // SAFETY: the callers give rows that are there, and there is an offset more than rows.
@@ -367,7 +369,8 @@ fn string<'a, T: Copy + Into<i64>>(offsets: Raw<'a, T>, data: Raw<'a, u8>, end: 
     Ok(unsafe { data.slice(from as usize, (to - from) as usize) })
 }
 
-/// A string of at most 12 bytes is stored in its view, a longer one in a buffer.
+/// The string of a view: one of at most 12 bytes is stored in the view itself, a longer one in a
+/// buffer.
 #[inline]
 fn viewed<'a>(views: Raw<'a, [u8; 16]>, buffers: &[(Raw<'a, u8>, i64)], row: usize) -> Result<&'a [u8], Problem> {
     // SAFETY: the callers give rows that are there.
@@ -407,7 +410,7 @@ impl<'a> Buffers<'a> {
         Ok(unsafe { *self.array.buffers.add(number) }.cast())
     }
 
-    /// A buffer, which may be missing only if it would be empty.
+    /// A buffer; it may be missing only if it would be empty.
     fn raw<T>(&self, number: usize, values: usize) -> Result<Raw<'a, T>, Problem> {
         if values == 0 {
             return Ok(Raw { pointer: std::ptr::NonNull::dangling().as_ptr(), lives: PhantomData });
@@ -452,7 +455,7 @@ impl<'a> Buffers<'a> {
 }
 
 /// # Safety
-/// As for [`Column::read`].
+/// The requirements of [`Column::read`].
 unsafe fn read<'a>(schema: &'a Schema, array: &'a Array, depth: usize) -> Result<Column<'a>, Problem> {
     if depth > MOST_NESTED {
         return Err(Problem::Type(format!("a column cannot have more than {MOST_NESTED} types within each other")));
@@ -519,7 +522,7 @@ fn integers<'a>(buffers: &Buffers<'a>, width: Width) -> Result<Integers<'a>, Pro
 }
 
 /// # Safety
-/// As for [`Column::read`].
+/// The requirements of [`Column::read`].
 unsafe fn fields<'a>(schema: &'a Schema, array: &'a Array, offset: usize, len: usize, depth: usize) -> Result<Column<'a>, Problem> {
     let count = schema.n_children;
     if count != array.n_children || (count > 0 && (schema.children.is_null() || array.children.is_null())) {
@@ -558,7 +561,7 @@ unsafe fn fields<'a>(schema: &'a Schema, array: &'a Array, offset: usize, len: u
 }
 
 impl<'a> Buffers<'a> {
-    /// Some producers give no buffer at all to tables.
+    /// The bits of valid rows of a table; some producers give no buffer at all for tables.
     fn valid_of_fields(&self) -> Result<Option<Raw<'a, u8>>, Problem> {
         if self.array.n_buffers == 0 { Ok(None) } else { self.valid() }
     }

@@ -7,7 +7,7 @@ use pyo3::types::PyCapsule;
 use std::ffi::{c_char, c_void};
 use std::ptr;
 
-/// What an exported array owns.
+/// The memory that an exported array owns.
 struct Exported {
     words: Vec<u64>,
     valid: Option<Vec<u64>>,

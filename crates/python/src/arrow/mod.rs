@@ -1,10 +1,10 @@
 //! Columns of other libraries through the Arrow C data interface: five C structures, which are read
 //! in place and never copied.
 //!
-//! It is implemented by hand, because the interface is small and the crates that support it contain
+//! The interface is implemented by hand, because it is small and the crates that support it contain
 //! a whole array library. The sizes of buffers are not part of the interface, so the lengths and
-//! offsets of a producer have to be trusted, as every consumer does; everything that can be checked
-//! (signs, orders, missing buffers, numbers of buffers and children) is.
+//! offsets of a producer have to be trusted, as by every consumer. Everything that can be checked
+//! is checked (signs, orders, missing buffers, numbers of buffers and children).
 #![allow(unsafe_code, reason = "a foreign interface of pointers")]
 
 mod abi;
@@ -27,9 +27,9 @@ use std::sync::{Mutex, PoisonError};
 /// A problem with a column.
 #[derive(Debug)]
 pub(crate) enum Problem {
-    /// Its type cannot be a key.
+    /// The type of the column cannot be a key.
     Type(String),
-    /// It contradicts itself.
+    /// The column contradicts itself.
     Broken(String),
     /// The memory for an assembled key cannot be allocated.
     NoMemory(NoMemory),
@@ -116,8 +116,8 @@ impl Arrays {
         Ok(Arrays { schema, rest: Rest::Stream(stream) })
     }
 
-    /// The next array, and the type of all. It must not be called with the interpreter held,
-    /// because the producer may need it.
+    /// The next array, with the type of all arrays. The function must not be called with the
+    /// interpreter held, because the producer may need it.
     pub(crate) fn next(&mut self) -> Result<Option<Array>, Problem> {
         match &mut self.rest {
             Rest::One(array) => Ok(array.take()),
@@ -135,7 +135,7 @@ impl Arrays {
 
 /// A pandas column has the method even if pyarrow is missing, or if its values have no Arrow type,
 /// such as tuples and mixed values; its items can still be keys. The items of a table are the names
-/// of its columns, which nobody means as keys.
+/// of its columns, which are certainly not meant as keys.
 fn instead_of_stream(object: &Bound<'_, PyAny>, error: PyErr) -> PyResult<()> {
     let py = object.py();
     let cannot =

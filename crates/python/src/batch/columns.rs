@@ -10,7 +10,7 @@ use truebloom::{KeyHash, PortableHasher};
 const SLICE: usize = 64 * BLOCK;
 
 /// How many keys are hashed while the same number is inserted: enough to be worth a thread, and few
-/// enough that hashing a short column is divided, too.
+/// enough that hashing a short column is also divided among threads.
 const HASHED: usize = 16 * BLOCK;
 
 /// Why processing a column stopped early.
@@ -94,7 +94,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// A block of at most these rows; returns the row after it.
+    /// Calls `take` for a block of at most these rows; returns the row after the block.
     fn block<E: From<Problem>>(
         &mut self,
         column: &Column<'_>,
@@ -133,7 +133,7 @@ fn ask_rows(column: &Column<'_>, rows: Range<usize>, work: &Work<'_>) -> Result<
     Ok(outcome)
 }
 
-/// Equal parts, which consist of whole blocks except for the last.
+/// Equal parts of the rows, which consist of whole blocks except for the last part.
 fn parts(rows: Range<usize>, threads: usize) -> Vec<Range<usize>> {
     let part = rows.len().div_ceil(threads).next_multiple_of(BLOCK).max(BLOCK);
     rows.clone().step_by(part).map(|from| from..(from + part).min(rows.end)).collect()

@@ -17,14 +17,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
 use truebloom::{Answers, BuildError, KeyHash, PortableHasher};
 
-/// The number of keys in a block: their copies fit in the second cache.
+/// The number of keys in a block; the copies of these keys fit in the L2 cache.
 const BLOCK: usize = 4096;
 
-/// The number of bytes of a block's keys that are assembled, or copied from Python: a block ends
-/// with the key that exceeds it.
+/// The largest number of bytes for the keys of a block that are assembled or copied from Python;
+/// the block ends with the key that exceeds it.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// The largest number of threads, more than is useful on any machine.
+/// The largest number of threads; it is more than is useful on any machine.
 const MOST_THREADS: usize = 256;
 
 /// A block of keys.
@@ -35,8 +35,8 @@ pub(crate) enum Run<'a> {
 }
 
 impl Run<'_> {
-    /// The answers to its keys, computed one by one. It is not for hashes, which are for filters
-    /// with one seed.
+    /// Computes the answers for the keys of the block one by one. The method is not for blocks of
+    /// hashes, which are for filters with one seed.
     pub(crate) fn answer(&self, mut answer: impl FnMut(RawKey<'_>) -> bool) -> truebloom::Answers {
         match self {
             Run::Numbers(numbers) => numbers.iter().map(|number| answer(RawKey::Number(*number))).collect(),
@@ -84,7 +84,7 @@ pub(crate) enum Share {
 
 type Ask<'a> = dyn Fn(Run<'_>) -> Result<Answers, Refusal> + Sync + 'a;
 
-/// The operation for all keys.
+/// An operation that is applied to all keys.
 pub(crate) struct Work<'a> {
     pub(crate) ask: &'a Ask<'a>,
     pub(crate) share: Share,

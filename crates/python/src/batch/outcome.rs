@@ -1,4 +1,4 @@
-//! The answers to many keys, assembled from those for blocks.
+//! The answers for many keys, assembled from the answers for blocks.
 
 use crate::arrow::Nulls;
 use truebloom::Answers;
@@ -7,7 +7,7 @@ use truebloom::Answers;
 #[derive(Default)]
 pub(crate) struct Outcome {
     pub(crate) words: Vec<u64>,
-    /// One bit per row, set unless it is null; without it, no row is null.
+    /// One bit per row, which is set unless the row is null; if there are none, no row is null.
     pub(crate) valid: Option<Vec<u64>>,
     pub(crate) len: usize,
     pub(crate) nulls: usize,
@@ -20,7 +20,7 @@ impl Outcome {
         Outcome { keep, ..Outcome::default() }
     }
 
-    /// Appends the answers to the keys of a block, except nulls.
+    /// Appends the answers for the keys of a block; null rows get none.
     pub(super) fn push(&mut self, answers: &Answers, nulls: &Nulls) {
         self.ones += answers.count_ones() as u64;
         if !self.keep {

@@ -3,7 +3,7 @@
 use super::BloomFilter;
 use super::held::{counted, viewed};
 use crate::errors::{Kind, format_error, raise};
-use crate::results::grouped;
+use crate::results::plural;
 use pyo3::prelude::*;
 use truebloom::Filter;
 
@@ -27,7 +27,7 @@ impl BloomFilter {
         self.held.look(py, |held| viewed!(held, filter => filter.capacity()))
     }
 
-    /// The rate that was asked for, if one was.
+    /// The requested rate, if one was.
     #[getter]
     fn asked_fpr(&self, py: Python<'_>) -> Option<f64> {
         self.held.look(py, |held| viewed!(held, filter => filter.rate())).map(|rate| rate.to_f64())
@@ -122,8 +122,8 @@ impl BloomFilter {
         let (py, filter) = (slf.py(), slf.get());
         let name = slf.get_type().name()?;
         let plan = match (filter.capacity(py), filter.asked_fpr(py)) {
-            (Some(items), Some(fpr)) => format!(" for {} keys at {fpr}", grouped(items)),
-            (Some(items), None) => format!(" for {} keys", grouped(items)),
+            (Some(items), Some(fpr)) => format!(" for {} at {fpr}", plural(items, "key")),
+            (Some(items), None) => format!(" for {}", plural(items, "key")),
             (None, Some(fpr)) => format!(" at {fpr}"),
             (None, None) => String::new(),
         };
@@ -133,10 +133,10 @@ impl BloomFilter {
         };
         let place = if filter.is_mapped(py) { ", read-only in a file" } else { "" };
         Ok(format!(
-            "<{name}{plan}: {} bits, {} probes{scheme}, {} keys offered{place}>",
-            grouped(filter.bits(py)),
-            filter.probes(py),
-            grouped(filter.offered(py))
+            "<{name}{plan}: {}, {}{scheme}, {} offered{place}>",
+            plural(filter.bits(py), "bit"),
+            plural(filter.probes(py).into(), "probe"),
+            plural(filter.offered(py), "key")
         ))
     }
 

@@ -13,7 +13,7 @@ use truebloom::AnyFilter;
 /// A function, its arguments, and the state to set afterwards, for pickle.
 type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,), Option<Bound<'py, PyDict>>);
 
-/// The attributes that a subclass keeps in `__dict__`.
+/// The attributes in the `__dict__` of a subclass.
 pub(super) fn attributes<'py>(filter: &Bound<'py, BloomFilter>) -> PyResult<Option<Bound<'py, PyDict>>> {
     let found = filter.getattr_opt("__dict__")?.and_then(|found| found.cast_into::<PyDict>().ok());
     Ok(found.filter(|found| !found.is_empty()))
@@ -21,8 +21,8 @@ pub(super) fn attributes<'py>(filter: &Bound<'py, BloomFilter>) -> PyResult<Opti
 
 #[pymethods]
 impl BloomFilter {
-    /// The bytes of its file. They are the same everywhere: Rust, the command `truebloom` and any
-    /// other process can read them.
+    /// The bytes of its file. The bytes are the same everywhere: Rust, the command `truebloom` and
+    /// any other process can read them.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.held.read(py, |held| counted!(held, filter => filter.to_bytes())).map_err(|error| format_error(py, &error))?;
         Ok(PyBytes::new(py, &bytes.map_err(|error| build_error(py, &error))?))

@@ -36,7 +36,8 @@ macro_rules! viewed {
     };
 }
 
-/// The same with a filter all of whose bits are read; an error if they are damaged.
+/// Evaluates the same expression for a filter all of whose bits were read; returns an error if they
+/// are damaged.
 macro_rules! counted {
     ($held:expr, $filter:ident => $value:expr) => {
         match $held {
@@ -81,7 +82,7 @@ impl Held {
         }
     }
 
-    /// Whether both have the same bits, plan and counts, wherever they are.
+    /// Whether both have the same bits, plan and counts, whatever their storage is.
     pub(super) fn equals(&self, other: &Held) -> Result<bool, Copying> {
         match (self, other) {
             (Held::Owned(ours), Held::Owned(theirs)) => Ok(ours == theirs),
@@ -102,7 +103,7 @@ pub(super) enum Merge {
 }
 
 impl Merge {
-    /// Changes the first filter. The outer error is that of a damaged file.
+    /// Changes the first filter. The outer error is for a damaged file.
     pub(super) fn apply(self, ours: &mut AnyFilter, theirs: &Held) -> Result<Result<(), MergeError>, FormatError> {
         counted!(theirs, theirs => match self {
             Merge::Union => ours.union_with(theirs),
@@ -111,7 +112,7 @@ impl Merge {
     }
 }
 
-/// A clone that reports an error if there is not enough memory, where `clone` would end the
+/// A clone that reports an error if there is not enough memory; `clone` itself would end the
 /// process. Between the test and the clone, another thread may take the memory; this cannot be
 /// avoided without a fallible clone of the words.
 fn to_owned(filter: &AnyFilter) -> Result<AnyFilter, BuildError> {

@@ -37,7 +37,7 @@ use truebloom::{AnyFilter, FileKind, PortableHasher};
 /// keys, 9% for a thousand), or "auto". scheme "standard", "classic", "partitioned", or with
 /// mean=True a scheme of two hashes such as "double". confidence The probability with which this
 /// one filter keeps the rate, 0.999 unless given. mean Promise the average over seeds alone: fewer
-/// bits, and about half of all filters have a rate slightly above the one asked for. seed An int
+/// bits, and about half of all filters have a rate slightly above the requested rate. seed An int
 /// below 2**128 or hexadecimal digits; random unless given. Filters can be merged only if they have
 /// the same seed and size. untrusted Use a keyed hash (SipHash-1-3), for keys that an attacker may
 /// choose. Keep the seed secret.
@@ -53,12 +53,12 @@ pub(crate) struct BloomFilter {
 }
 
 /// A finished filter on its way into an object of a subclass, which only Python's `__new__` can
-/// make: [`BloomFilter::new`] accepts it instead of a number of items.
+/// make. [`BloomFilter::new`] accepts it instead of a number of items.
 #[pyclass(frozen)]
 struct Made(Mutex<Option<BloomFilter>>);
 
 impl Made {
-    /// The filter, if the object is one of these.
+    /// Takes the filter out of the object, if the object is such a one.
     fn take(object: &Bound<'_, PyAny>) -> PyResult<Option<BloomFilter>> {
         let Ok(made) = object.cast::<Made>() else { return Ok(None) };
         let filter = made.get().0.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -79,13 +79,13 @@ impl BloomFilter {
         self.held.look(py, |held| viewed!(held, filter => matches!(filter.kind(), FileKind::Scalable)))
     }
 
-    /// A change that takes little time.
+    /// Changes the filter by an operation that takes little time.
     #[inline]
     fn change<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut AnyFilter) -> R + Send) -> PyResult<R> {
         self.held.change(py, |held| held.owned().map(change)).map_err(|refusal| refusal.into_error(py))
     }
 
-    /// A change that takes long.
+    /// Changes the filter by an operation that takes long.
     fn write<R: Send>(&self, py: Python<'_>, change: impl FnOnce(&mut AnyFilter) -> R + Send) -> PyResult<R> {
         self.held.write(py, |held| held.owned().map(change)).map_err(|refusal| refusal.into_error(py))
     }

@@ -64,10 +64,10 @@ impl BloomFilter {
         })
     }
 
-    /// Checks the promise: the set bits are compared with their law, the expected rate with the one
-    /// asked for, and the hits among this many random keys with the filter's own rate, each by an
-    /// exact test with an error of one in a million. It uses a copy, so other threads may go on
-    /// adding.
+    /// Checks the promise: the set bits are compared with their law, the expected rate with the
+    /// requested rate, and the hits among this many random keys with the filter's own rate, each by
+    /// an exact test with an error of one in a million. The check uses a copy, so other threads may
+    /// go on adding.
     ///
     /// >>> f = BloomFilter(1000, 0.01, seed=1)
     /// >>> _ = f.update(range(1000))
@@ -114,7 +114,7 @@ impl BloomFilter {
 }
 
 impl BloomFilter {
-    /// Queries random keys in parts, so that an interrupt is noticed.
+    /// Queries random keys in parts, so that an interrupt is handled in between.
     fn measured(&self, py: Python<'_>, queries: u64, seed: u64) -> PyResult<Measured> {
         const PART: u64 = 1 << 22;
         let (mut left, mut part, mut hits) = (queries, 0, 0);
@@ -140,7 +140,7 @@ impl BloomFilter {
     }
 }
 
-/// The result of the random keys.
+/// The result of querying random keys.
 struct Measured {
     holds: bool,
     overfull: bool,

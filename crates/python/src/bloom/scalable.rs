@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use truebloom::{AnyFilter, ScalableFilter as Layers};
 use truebloom_math::Growth;
 
-/// A Bloom filter for an unknown number of keys: it grows, and its rate never exceeds the one asked
-/// for.
+/// A Bloom filter for an unknown number of keys: it grows, and its rate never exceeds the requested
+/// rate.
 ///
 /// >>> f = ScalableFilter(0.01, seed=1)
 /// >>> f.update(range(100_000)) > 99_000

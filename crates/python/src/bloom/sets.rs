@@ -64,7 +64,7 @@ impl BloomFilter {
 }
 
 impl BloomFilter {
-    /// Changes this filter with another one, which is not changed.
+    /// Changes this filter by means of another one, which is not changed.
     fn merge(&self, py: Python<'_>, other: &BloomFilter, merge: Merge) -> PyResult<()> {
         let change = |ours: &mut Held, theirs: &Held| ours.owned().map(|ours| merge.apply(ours, theirs));
         let result = self.held.change_by(py, &other.held, || self.copied(py).map(Held::Owned), change)?;
@@ -80,7 +80,7 @@ impl BloomFilter {
         merged.into_object(&slf.get_type())
     }
 
-    /// A copy, with the attributes of a subclass as this function returns them.
+    /// A copy; its attributes, if it is of a subclass, are those that this function returns.
     fn copied_with<'py>(
         slf: &Bound<'py, BloomFilter>,
         attributes_of: impl FnOnce(Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>>,

@@ -21,11 +21,11 @@ verb!(
     Insert,
     -4,
     c"Makes a filter",
-    c"O(1), and the plan of the first filter that is made so",
+    c"The plan of the first filter that is made so, and then O(1)",
     reserve
 );
 
-/// The parameters of a new filter, with nothing left open.
+/// The parameters of a new filter, all of which are determined.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) rate: Rate,
@@ -46,7 +46,7 @@ pub(crate) enum Form {
 }
 
 impl Request {
-    /// Completes these options with the settings.
+    /// Fills the gaps in these options with the settings.
     pub(crate) fn of(options: &Options) -> Result<Request, Failure> {
         let form = form(options)?;
         let seed = match options.seed {
@@ -63,13 +63,13 @@ impl Request {
         })
     }
 
-    /// A filter that grows by this expansion, or does not with 0.
+    /// A filter that grows by this expansion; if it is 0, a filter of fixed size.
     pub(crate) fn growing_or_fixed(rate: Rate, items: u64, expansion: u32, seed: Seed) -> Request {
         let form = if expansion == 0 { Form::Fixed } else { Form::Growing { expansion } };
         Request { rate, items, form, hasher: HasherId::Xxh3, seed, clock: 0 }
     }
 
-    /// The empty filter. Limits of memory are held to before any is taken.
+    /// Makes the empty filter. Limits of memory are checked before any memory is allocated.
     pub(crate) fn make(&self, is_limited: bool) -> Result<Value, Failure> {
         let hasher = PortableHasher::new(self.hasher, self.seed);
         let check = |bytes: u64| if is_limited { memory::check(bytes, 0) } else { Ok(()) };
@@ -107,8 +107,8 @@ impl Request {
         }
     }
 
-    /// The arguments, after the key, of a BF.RESERVE that makes the same filter whatever the
-    /// settings of the other server are.
+    /// The arguments, after the key, of a BF.RESERVE that makes the same filter on another server,
+    /// whatever its settings are.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words = vec![self.rate.to_string(), self.items.to_string()];
         let mut say = |said: &[&str]| words.extend(said.iter().map(|word| (*word).to_owned()));
@@ -153,7 +153,7 @@ pub(crate) fn form(options: &Options) -> Result<Form, Failure> {
     })
 }
 
-/// The options from this argument on.
+/// Reads the options from this argument on.
 pub(crate) fn options<'a>(rest: &mut impl Iterator<Item = &'a [u8]>, mut options: Options) -> Result<Options, Failure> {
     while let Some(name) = rest.next() {
         if !options.take(name, rest)? {

@@ -4,6 +4,7 @@ use super::verb;
 use crate::answer::{Failure, NOT_FOUND, Reply};
 use crate::ffi::Call;
 use crate::imported::Imported;
+use crate::plans;
 use crate::value::Value;
 use std::ffi::CStr;
 use truebloom::AnyFilter;
@@ -54,7 +55,7 @@ pub(crate) fn number(number: u64) -> Reply {
     Reply::Number(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-/// The fields that clients know: their names in a call, and in the reply.
+/// The fields that clients of RedisBloom know: their names in a call, and in the reply.
 const KNOWN: [(&[u8], &CStr); 5] = [
     (b"CAPACITY", c"Capacity"),
     (b"SIZE", c"Size"),
@@ -148,7 +149,8 @@ fn of_filter(filter: &AnyFilter, name: &[u8]) -> Reply {
     }
 }
 
-/// What is known of a filter of RedisBloom: of its layers nothing is proven, and their present rate is measured.
+/// Reports a field of a filter of RedisBloom: nothing is proven about its layers, so their present
+/// rate is measured.
 fn of_imported(filter: &Imported, name: &[u8]) -> Result<Reply, Failure> {
     let mut layers = filter.counts();
     if let Some(own) = filter.own() {
@@ -178,15 +180,19 @@ pub(crate) fn kind(filter: &AnyFilter) -> &'static str {
     }
 }
 
-/// An upper bound on the rate: for a filter that grows, it is certain, at any number of items; for
-/// others, it is an average at their capacity.
+/// An upper bound on the rate, with the meaning that `BF.PLAN` gives it. For a filter that grows,
+/// it is certain, at any number of items. For other filters, one filter keeps it with a probability
+/// of 99.9% once it holds its capacity; schemes that have no such guarantee report the average.
 pub(crate) fn guaranteed(filter: &AnyFilter) -> Option<f64> {
     match filter {
         AnyFilter::Scalable(grows) => {
             let asked = grows.growth().rate().to_f64();
             Some(if grows.is_merged() { grows.bound().upper } else { asked })
         }
-        other => other.expected_fpr().ok().flatten().map(|rate| rate.upper),
+        other => {
+            let one = plans::kept_by_one(other.scheme_id(), other.bits(), other.probes(), other.capacity()?);
+            one.ok().or_else(|| other.expected_fpr().ok().flatten().map(|rate| rate.upper))
+        }
     }
 }
 

@@ -98,7 +98,7 @@ fn given(call: &Call<'_>) -> Result<(Options, bool, usize), Failure> {
     Err(Failure::Arity)
 }
 
-/// Adds the items from this argument on.
+/// Adds the items, which start at this argument.
 fn insert(
     call: &mut Call<'_>,
     first: usize,
@@ -146,8 +146,9 @@ fn insert(
     added
 }
 
-/// Replicas and the AOF get the command as it came. If it was refused in part, they get what was
-/// added, because they have no limits and would add the rest.
+/// Replicates the command to replicas and the AOF as it came. If some items were refused, only the
+/// added items are replicated, because replicas have no limits and would also add the refused
+/// items.
 fn replicate_added(call: &mut Call<'_>, first: usize, added: &Result<Vec<Result<bool, Failure>>, Failure>) {
     let Ok(answers) = added else { return };
     if answers.iter().all(Result::is_ok) {

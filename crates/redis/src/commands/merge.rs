@@ -32,7 +32,8 @@ fn merge(call: &mut Call<'_>) -> Result<Reply, Failure> {
             if argument == 1 {
                 there = value.bytes() as u64;
             }
-            // Filters that grow keep the layers of both, if those of one number have no room for both.
+            // Filters that grow keep the layers of both, if those of one number have no room for
+            // both.
             let layers_of_both =
                 merged.as_ref().filter(|(one, _)| matches!(one, AnyFilter::Scalable(_))).map_or(0, |(one, _)| large::bytes(one));
             let needed = value.bytes().saturating_add(layers_of_both);
@@ -44,7 +45,12 @@ fn merge(call: &mut Call<'_>) -> Result<Reply, Failure> {
             }
             match &mut merged {
                 None => merged = Some((value.to_filter()?, value.expansion().unwrap_or(0))),
-                Some((merged, _)) => with_filter(value, |filter| merged.union_with(filter).map_err(cannot))??,
+                Some((merged, _)) => {
+                    with_filter(value, |filter| merged.union_with(filter).map_err(cannot))??;
+                    if let (AnyFilter::Scalable(merged), true) = (merged, is_limited) {
+                        large::check_layers(merged.layers().len() as u64)?;
+                    }
+                }
             }
             Ok(())
         })?;

@@ -1,5 +1,5 @@
-//! The commands, one file for each kind. Names, arguments, replies and errors of RedisBloom's
-//! commands are those that its clients know; README.md lists the differences.
+//! The commands, one file for each kind. The commands that RedisBloom has keep its names,
+//! arguments, replies and errors, because clients know these; README.md lists the differences.
 
 mod create;
 mod info;

@@ -101,7 +101,8 @@ impl Options {
     /// When the filter forgets, if it does.
     pub(crate) fn window(&self) -> Option<Window> {
         let every = self.every.unwrap_or(0);
-        // By time the phase before is kept unless one phase is asked for: else much would be forgotten at once.
+        // By time the phase before is kept unless one phase is asked for: else much would be
+        // forgotten at once.
         let two = self.phases.map_or(every > 0, |phases| phases == 2);
         (self.recycle || every > 0 || self.phases.is_some()).then_some(Window { two, every })
     }

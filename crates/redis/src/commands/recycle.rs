@@ -1,4 +1,4 @@
-//! Filters that forget, turned by hand or because their time is up.
+//! Filters that forget: moving them to the next phase by a command or because their time is up.
 
 use super::parse;
 use super::verb;
@@ -27,7 +27,8 @@ fn recycle(call: &mut Call<'_>) -> Result<Reply, Failure> {
     while let Some(name) = rest.next() {
         match &name.to_ascii_uppercase()[..] {
             b"FORCE" => force = true,
-            // What a primary says to its replicas, and to the AOF; others have no say in what time it is.
+            // What a primary says to its replicas, and to the AOF; others have no say in what time
+            // it is.
             b"AT" if call.is_replicated() => {
                 let time = rest.next().and_then(parse::number).filter(|time| *time < MOST_CLOCK);
                 at = Some(time.ok_or_else(|| Failure::text("ERR bad AT: milliseconds since 1970"))?);

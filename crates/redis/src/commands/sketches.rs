@@ -39,7 +39,7 @@ verb!(
     /// CMS.INCRBY key item count [item count ...]
     SketchAdd,
     c"CMS.INCRBY",
-    Insert,
+    Update,
     -4,
     c"Counts items",
     c"O(d * n), with d rows and n items",

@@ -1,10 +1,11 @@
-//! Moving filters out of the server and into it: in chunks for clients that know them, and as files
-//! of the project.
+//! Moving filters out of the server and into it: in chunks for clients that know RedisBloom's, and
+//! as files of the project.
 
 use super::parse;
 use super::verb;
 use crate::answer::{EXISTS, Failure, NOT_FOUND, Reply};
 use crate::ffi::Call;
+use crate::large;
 use crate::loading::{self, Loading};
 use crate::memory;
 use crate::settings;
@@ -130,8 +131,9 @@ fn load_chunk(call: &mut Call<'_>) -> Result<Reply, Failure> {
 /// The value in a file, if it is within the limits.
 pub(crate) fn opened(bytes: &[u8], is_limited: bool) -> Result<Value, Failure> {
     let header = FileHeader::from_bytes(bytes).map_err(Failure::of)?;
+    let needed = large::bytes_of_file(&header)?;
     if is_limited {
-        memory::check(header.file_bytes(), 0)?;
+        memory::check(needed, 0)?;
     }
     Ok(match header.kind() {
         FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked => {

@@ -1,4 +1,4 @@
-//! The size of a filter before it is created, and checks of its promise.
+//! The size of a filter before it is created, and checks of a filter's promise.
 
 use super::create::{self, Form, Request};
 use super::info::{guaranteed, kind, number, with_filter};
@@ -23,7 +23,7 @@ verb!(
     None,
     -3,
     c"What a filter would take, with the memory that the allocator would give for it; makes none",
-    c"O(1)",
+    c"That of planning: microseconds to about a second",
     plan
 );
 
@@ -65,7 +65,8 @@ fn plan(call: &mut Call<'_>) -> Result<Reply, Failure> {
         Form::Turning(window) => {
             let design = Turning::design(&request.rate, request.items, window)?;
             let bytes = design.mode().filters() as usize * large::layer_bytes(design.bits()) + 512;
-            (design.total_bits(), design.probes(), bytes as u64, request.rate.to_f64())
+            let worst = design.long_run().map_err(Failure::of)?.worst.upper;
+            (design.total_bits(), design.probes(), bytes as u64, worst)
         }
     };
     fields.push((c"Bits", number(bits)));
@@ -80,7 +81,7 @@ fn plan(call: &mut Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply::Map(fields))
 }
 
-/// How many layers are listed: growth by a factor of some hundred.
+/// How many layers are listed, which is a growth by a factor of some hundred.
 const STEPS: u32 = 8;
 
 /// The items and memory of a growing filter after each layer is full.
@@ -95,8 +96,10 @@ fn steps(growth: &truebloom_math::Growth) -> Vec<Reply> {
     (0..STEPS).map_while(&mut step).collect()
 }
 
-/// The largest number of random keys that one command queries: a tenth of a second.
+/// The largest number of random keys that one command queries, and of layers in which it does
+/// that, all together: a tenth of a second, and a second.
 const MOST_QUERIES: u64 = 1_000_000;
+const MOST_LOOKS: u64 = 30_000_000;
 
 fn verify(call: &mut Call<'_>) -> Result<Reply, Failure> {
     let args = call.args();
@@ -112,6 +115,10 @@ fn verify(call: &mut Call<'_>) -> Result<Reply, Failure> {
     call.look(1, |value| {
         let value = value.ok_or(NOT_FOUND)?;
         value.check_filter()?;
+        let most = MOST_LOOKS / value.layers().max(1);
+        if queries > most {
+            return Err(Failure::text(format!("ERR QUERIES must be at most {most} for a filter of {} layers", value.layers())));
+        }
         if let Value::Imported(filter) = value {
             return Ok(Reply::Map(imported(filter, queries, seed)));
         }
@@ -119,7 +126,7 @@ fn verify(call: &mut Call<'_>) -> Result<Reply, Failure> {
     })
 }
 
-/// Of layers that came from RedisBloom nothing is proven: they are measured.
+/// Measures layers that came from RedisBloom, about which nothing is proven.
 fn imported(filter: &Imported, queries: u64, seed: u64) -> Fields {
     let mut fields: Fields = vec![
         (c"Holds", Reply::Null),
@@ -153,7 +160,8 @@ fn fields(filter: &truebloom::AnyFilter, queries: u64, seed: u64) -> Result<Fiel
         (c"Holds", Reply::Null),
         (c"Kind", Reply::Text(kind(filter).to_owned())),
         (c"Items at least", number(fewest)),
-        // Items that passed by chance were not offered to the filter, so that its counts bound only the fewest.
+        // Items that passed by chance were not offered to the filter, so that its counts bound only
+        // the fewest.
         (c"Items by the fill", filter.estimated_items().map_or(Reply::Null, Reply::Float)),
         (c"Error rate asked", filter.rate().map_or(Reply::Null, |rate| Reply::Text(rate.to_string()))),
         (c"Error rate guaranteed", guaranteed(filter).map_or(Reply::Null, Reply::Float)),

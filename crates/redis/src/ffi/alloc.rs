@@ -10,13 +10,34 @@ type TryAlloc = unsafe extern "C" fn(usize) -> *mut c_void;
 type Calloc = unsafe extern "C" fn(usize, usize) -> *mut c_void;
 type Free = unsafe extern "C" fn(*mut c_void);
 
-/// The allocator. None of our code runs before the module is loaded, and unit tests have no server.
+/// The allocator. The allocator is set before any of our code runs; unit tests have no server.
 static SERVER: OnceLock<(TryAlloc, Calloc, Free)> = OnceLock::new();
 
-/// From now on, allocates from the server. Nothing that was allocated before may be freed
+/// Allocates from the server from now on. Memory that was allocated before must not be freed
 /// afterwards.
 pub(super) fn use_server(api: &Api) {
     let _ = SERVER.set((api.TryAlloc, api.Calloc, api.Free));
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The largest block that a test lets its thread have.
+    static LARGEST: std::cell::Cell<usize> = const { std::cell::Cell::new(usize::MAX) };
+}
+
+/// Whether a test lets its thread have no such block.
+#[cfg(test)]
+fn is_refused(layout: Layout) -> bool {
+    LARGEST.with(|largest| layout.size() > largest.get())
+}
+
+/// Runs a test's code without larger blocks than this one.
+#[cfg(test)]
+pub(crate) fn with_blocks_up_to<R>(bytes: usize, run: impl FnOnce() -> R) -> R {
+    let before = LARGEST.replace(bytes);
+    let result = run();
+    LARGEST.set(before);
+    result
 }
 
 /// The server's allocator, or the system's if there is no server.
@@ -28,23 +49,28 @@ static MEMORY: Memory = Memory;
 /// The alignment of everything that the servers' allocators return.
 const ALIGNED: usize = 8;
 
-/// From this many bytes on, zeroed memory is requested only after the system reported that there is
-/// room: the server's function for it ends the process otherwise, and the function that does not
-/// returns memory that is not zeroed, all of which would have to be written.
+/// The size from which on zeroed memory is requested only after the system reported that there is
+/// room. The server has two functions: one returns zeroed memory but ends the process if there is
+/// none; the other does not end the process, but all of its memory would have to be zeroed here.
 const LARGE: usize = 1 << 20;
 
-/// The number of bytes for an allocation that must be aligned to more than the server's alignment:
-/// there is room to move its beginning, and the word before the beginning says where the allocation
+/// The number of bytes for an allocation that must be aligned to more than the server's alignment.
+/// There is room to move its beginning, and the word before the beginning says where the allocation
 /// began.
 fn padded(layout: Layout) -> Option<usize> {
     layout.size().checked_add(layout.align())?.checked_add(size_of::<usize>())
 }
 
-// SAFETY: every allocation is as long and as aligned as asked for, and goes back to where it came from: `SERVER` is set once, before anything is allocated that lives on.
-// Tested by `tests/test_memory.py` (filters of all sizes on both servers), and below without a server.
+// SAFETY: every allocation is as long and as aligned as asked for, and goes back to where it came
+// from: `SERVER` is set once, before anything is allocated that lives on. Tested by
+// `tests/test_memory.py` (filters of all sizes on both servers), and below without a server.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let Some((alloc, _, _)) = SERVER.get() else {
+            #[cfg(test)]
+            if is_refused(layout) {
+                return ptr::null_mut();
+            }
             // SAFETY: as the caller promised.
             return unsafe { System.alloc(layout) };
         };
@@ -54,6 +80,10 @@ unsafe impl GlobalAlloc for Memory {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let Some((_, calloc, _)) = SERVER.get() else {
+            #[cfg(test)]
+            if is_refused(layout) {
+                return ptr::null_mut();
+            }
             // SAFETY: as the caller promised.
             return unsafe { System.alloc_zeroed(layout) };
         };
@@ -69,7 +99,8 @@ unsafe impl GlobalAlloc for Memory {
             // SAFETY: as the caller promised.
             return unsafe { System.dealloc(block, layout) };
         };
-        // SAFETY: `aligned` made the block: it begins where the server's does, or the word before it says where that does.
+        // SAFETY: `aligned` made the block: it begins where the server's does, or the word before
+        // it says where that does.
         unsafe {
             let start = if layout.align() <= ALIGNED { block } else { block.cast::<*mut u8>().sub(1).read_unaligned() };
             free(start.cast());
@@ -100,7 +131,8 @@ unsafe fn aligned(layout: Layout, take: impl Fn(usize) -> *mut c_void) -> *mut u
     }
 }
 
-/// Whether the system would give so many bytes now, which for few is taken for granted.
+/// Whether the system would provide this many bytes now; for small numbers the answer is yes
+/// without a check.
 pub(crate) fn has_room(bytes: usize) -> bool {
     if bytes < LARGE {
         return true;
@@ -117,21 +149,24 @@ pub(crate) fn has_room(bytes: usize) -> bool {
 mod tests {
     use super::*;
 
-    /// Blocks of any alignment begin at a multiple of it, keep what is written to all of them, and
-    /// lead back to their allocation.
+    /// Blocks of any alignment begin at a multiple of it, keep the data that is written to them,
+    /// and can be freed.
     #[test]
     fn blocks_are_aligned_and_lead_back() {
         for align in [1, 8, 16, 32, 64, 4096] {
             for size in [1, 7, 64, 4096, 100_000] {
                 let layout = Layout::from_size_align(size, align).expect("a power of two");
                 let taken = std::cell::Cell::new((ptr::null_mut::<u8>(), 0));
+                // Aligned to no more than the servers promise.
+                let whole = |bytes: usize| Layout::from_size_align(bytes + ALIGNED, 64).expect("small");
                 let take = |bytes: usize| {
-                    // SAFETY: not empty.
-                    let start = unsafe { System.alloc(Layout::from_size_align(bytes, ALIGNED).expect("small")) };
+                    // SAFETY: not empty, and longer than what is left out.
+                    let start = unsafe { System.alloc(whole(bytes)).add(ALIGNED) };
                     taken.set((start, bytes));
                     start.cast()
                 };
-                // SAFETY: `take` gives blocks of so many bytes; the block is written and freed as it was made.
+                // SAFETY: `take` gives blocks of so many bytes; the block is written and freed as
+                // it was made.
                 unsafe {
                     let block = aligned(layout, take);
                     let (start, bytes) = taken.get();
@@ -141,7 +176,7 @@ mod tests {
                     if align > ALIGNED {
                         assert_eq!(block.cast::<*mut u8>().sub(1).read_unaligned(), start);
                     }
-                    System.dealloc(start, Layout::from_size_align(bytes, ALIGNED).expect("small"));
+                    System.dealloc(start.sub(ALIGNED), whole(bytes));
                 }
             }
         }

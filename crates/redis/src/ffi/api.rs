@@ -6,7 +6,8 @@ use super::raw::*;
 use std::ffi::{c_char, c_int, c_long, c_longlong, c_uint, c_ulonglong, c_void};
 use std::sync::OnceLock;
 
-/// How a function of the server is found: by its name, into a pointer; returns 0 if it exists.
+/// The type of the server's function that looks up a function by its name: it writes a pointer, and
+/// returns 0 if the function exists.
 pub(super) type GetApi = unsafe extern "C" fn(*const c_char, *mut *mut c_void) -> c_int;
 
 macro_rules! api {
@@ -24,7 +25,8 @@ macro_rules! api {
             /// `get` must be the server's own.
             unsafe fn resolve(get: GetApi) -> Result<Api, &'static str> {
                 Ok(Api {
-                    // SAFETY: the server has a function of this name and, by its header, of this type.
+                    // SAFETY: the server has a function of this name and, by its header, of this
+                    // type.
                     $($needed: unsafe { find::<$needed_type>(get, concat!("RedisModule_", stringify!($needed), "\0")) }.ok_or(stringify!($needed))?,)*
                     // SAFETY: as above, or none.
                     $($optional: unsafe { find::<$optional_type>(get, concat!("RedisModule_", stringify!($optional), "\0")) },)*
@@ -107,7 +109,8 @@ api! {
 unsafe fn find<F: Copy>(get: GetApi, name: &'static str) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
     let mut found: *mut c_void = std::ptr::null_mut();
-    // SAFETY: the name ends with NUL, and the pointer is ours. What is found is a function, not null, of the type that the caller says; both are a pointer wide.
+    // SAFETY: the name ends with NUL, and the pointer is ours. What is found is a function, not
+    // null, of the type that the caller says; both are a pointer wide.
     unsafe {
         (get(name.as_ptr().cast(), &raw mut found) == OK && !found.is_null()).then(|| std::mem::transmute_copy::<*mut c_void, F>(&found))
     }
@@ -120,7 +123,8 @@ static API: OnceLock<Api> = OnceLock::new();
 /// # Safety
 /// `ctx` must be that of loading the module.
 pub(super) unsafe fn load(ctx: *mut Ctx) -> Result<&'static Api, &'static str> {
-    // SAFETY: the context of a module that is loaded begins with the function that finds the others.
+    // SAFETY: the context of a module that is loaded begins with the function that finds the
+    // others.
     let resolved = unsafe {
         let get = *ctx.cast::<GetApi>();
         Api::resolve(get)?
@@ -134,7 +138,7 @@ pub(super) fn found() -> Option<&'static Api> {
     API.get()
 }
 
-/// The functions. The server calls nothing of ours before they are looked up.
+/// The functions. They are looked up before the server calls any of our code.
 #[inline]
 pub(super) fn api() -> &'static Api {
     API.get().unwrap_or_else(|| unreachable!("the server calls nothing before the module is loaded"))

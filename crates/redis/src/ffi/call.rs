@@ -39,12 +39,13 @@ impl<'a> Args<'a> {
     #[inline]
     pub(crate) fn get(self, index: usize) -> &'a [u8] {
         self.text(index).map_or(&[], |text| {
-            // SAFETY: the server keeps the arguments while the command runs, which is as long as `'a`.
+            // SAFETY: the server keeps the arguments while the command runs, which is as long as
+            // `'a`.
             unsafe { bytes_of(text) }
         })
     }
 
-    /// The arguments from this one on.
+    /// The arguments from this index on.
     pub(crate) fn from(self, first: usize) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone {
         (first..self.count.max(first)).map(move |index| self.get(index))
     }
@@ -53,7 +54,7 @@ impl<'a> Args<'a> {
 /// The bytes of a string of the server.
 ///
 /// # Safety
-/// The string must live as long as `'a` without being changed.
+/// The string must not change, and must live as long as `'a`.
 pub(super) unsafe fn bytes_of<'a>(text: *const Text) -> &'a [u8] {
     let mut length = 0;
     // SAFETY: the server says how many bytes there are.
@@ -72,9 +73,11 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// The value in the slot, `None` if there is no key; a failure for a value of another type.
+    /// The value in the slot, `None` if the key does not exist; a failure for a value of another
+    /// type.
     pub(crate) fn value(&mut self) -> Result<Option<&mut Value>, Failure> {
-        // SAFETY: the key is open, and its value is ours alone while it is: one key is open at a time.
+        // SAFETY: the key is open, and its value is ours alone while it is: one key is open at a
+        // time.
         Ok(unsafe { value_of(self.key) }?.map(|value| unsafe { &mut *value }))
     }
 
@@ -85,7 +88,8 @@ impl Slot {
         let bytes = value.bytes();
         memory::taken(bytes);
         let value = Box::into_raw(Box::new(value));
-        // SAFETY: the key is open for writing; the server takes the value, and frees the one before.
+        // SAFETY: the key is open for writing; the server takes the value, and frees the one
+        // before.
         let status = unsafe { (api().ModuleTypeSetValue)(self.key, types::own_type(), value.cast()) };
         if status == OK {
             self.changed = true;
@@ -98,7 +102,7 @@ impl Slot {
         Err(Failure::text("ERR the server did not take the value"))
     }
 
-    /// Puts a value in the place of the one that is there, which keeps its time to live; or where there is none.
+    /// Replaces the value in the slot, if there is one, and keeps its time to live.
     pub(crate) fn replace(&mut self, value: Value) -> Result<(), Failure> {
         let Some(there) = self.value()? else { return self.set(value) };
         *there = value;
@@ -125,7 +129,7 @@ impl Slot {
         }
     }
 
-    /// Reports to the server that the value has changed.
+    /// Tells the server that the value has changed.
     pub(crate) fn touch(&mut self) {
         self.changed = true;
     }
@@ -160,7 +164,7 @@ impl Drop for Open {
 
 impl<'a> Call<'a> {
     /// # Safety
-    /// The server must have passed these, and they must live as long as `'a`.
+    /// The server must have passed these pointers, and they must live as long as `'a`.
     pub(super) unsafe fn new(ctx: *mut Ctx, texts: *const *mut Text, count: c_int) -> Call<'a> {
         Call { ctx, args: Args { texts, count: usize::try_from(count).unwrap_or(0), lifetime: PhantomData } }
     }
@@ -170,11 +174,12 @@ impl<'a> Call<'a> {
         self.args
     }
 
-    /// Passes the value of the key in this argument to `look`: `None` if there is no key, a failure
-    /// for a value of another type.
+    /// Calls `look` with the value of the key in this argument: `None` if the key does not exist; a
+    /// failure for a value of another type.
     pub(crate) fn look<R>(&mut self, argument: usize, look: impl FnOnce(Option<&Value>) -> Result<R, Failure>) -> Result<R, Failure> {
         let Some(name) = self.args.text(argument) else { return Err(Failure::Arity) };
-        // SAFETY: the value lives while the key is open, and nothing else is opened meanwhile: `self` is borrowed.
+        // SAFETY: the value lives while the key is open, and nothing else is opened meanwhile:
+        // `self` is borrowed.
         unsafe {
             let open = Open((api().OpenKey)(self.ctx, name, READ));
             let value = value_of(open.0)?;
@@ -182,8 +187,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Changes the value of the key in this argument. Reports to the server if the value has
-    /// changed.
+    /// Changes the value of the key in this argument. Tells the server if the value has changed.
     pub(crate) fn change<R>(&mut self, argument: usize, change: impl FnOnce(&mut Slot) -> Result<R, Failure>) -> Result<R, Failure> {
         let Some(name) = self.args.text(argument) else { return Err(Failure::Arity) };
         // SAFETY: as in `look`; the name lives as long as the command runs.
@@ -216,8 +220,8 @@ impl<'a> Call<'a> {
         unsafe { (api().IsKeysPositionRequest)(self.ctx) != 0 }
     }
 
-    /// Reports the positions of keys, for a command whose second argument is the number of keys
-    /// after it.
+    /// Tells the server the positions of the keys, for a command whose second argument is the
+    /// number of keys after it.
     pub(super) fn say_counted_keys(&self) {
         let count = std::str::from_utf8(self.args.get(2)).ok().and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
         let sources = (3..self.args.len()).take(count).map(|position| (position, KEY_READ_ONLY | KEY_ACCESS));
@@ -227,17 +231,18 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Passes the command unchanged to replicas and the AOF.
+    /// Replicates the command unchanged to replicas and the AOF.
     pub(crate) fn replicate(&mut self) {
         // SAFETY: in a command.
         unsafe { (api().ReplicateVerbatim)(self.ctx) };
     }
 
-    /// Passes another command to replicas and the AOF, with the key in the first argument and these
-    /// words.
+    /// Replicates another command to replicas and the AOF, with the key in the first argument and
+    /// these words.
     pub(crate) fn replicate_as<T: AsRef<[u8]>>(&mut self, command: &CStr, words: &[T]) {
         let Some(key) = self.args.text(1) else { return };
-        // SAFETY: `v` takes an array of the server's strings and its length. They are freed after it.
+        // SAFETY: `v` takes an array of the server's strings and its length. They are freed after
+        // it.
         unsafe {
             let mut texts: Vec<*mut Text> = words
                 .iter()
@@ -249,8 +254,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Whether the command comes from a primary or an AOF, so that it must be obeyed whatever the
-    /// limits of this server.
+    /// Whether the command comes from a primary or an AOF; it must then be carried out whatever the
+    /// limits of this server are.
     pub(crate) fn is_replicated(&self) -> bool {
         // SAFETY: in a command.
         let flags = unsafe { (api().GetContextFlags)(self.ctx) };

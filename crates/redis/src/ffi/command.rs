@@ -8,38 +8,42 @@ use crate::answer::{Failure, Reply};
 use std::ffi::{CStr, c_int};
 use std::ptr;
 
-/// A command. Each command is a type, because the server passes nothing that would tell a shared
-/// function which command it is.
+/// A command. Each command is a separate type with its own function, because the server does not
+/// tell a shared function which command was called.
 pub(crate) trait Verb {
-    /// Its name.
+    /// The name of the command.
     const NAME: &'static CStr;
-    /// What it does to keys.
+    /// What the command does to its keys.
     const KEYS: Keys;
-    /// What it does, in one line.
+    /// What the command does, in one line.
     const SUMMARY: &'static CStr;
-    /// Its time complexity.
+    /// The time complexity of the command.
     const COMPLEXITY: &'static CStr;
-    /// The number of arguments, including its name; if negative, the smallest number.
+    /// The number of arguments, including the name; if negative, the smallest number.
     const ARITY: c_int;
 
-    /// Runs it.
+    /// Runs the command.
     fn run(call: &mut Call<'_>) -> Result<Reply, Failure>;
 }
 
 /// The keys of a command, and what it does to them.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Keys {
-    /// None.
+    /// It has no keys.
     None,
-    /// Reads the first argument.
+    /// It reads the key in the first argument.
     Read,
-    /// Adds items to the first argument, which may be created.
+    /// It adds items to the key in the first argument, which may be created. What was there shows
+    /// only in which items were new, as with SADD.
     Insert,
-    /// Replaces or creates the first argument.
+    /// It changes the key in the first argument, and answers with what is in it.
+    Update,
+    /// It replaces or creates the key in the first argument.
     Replace,
-    /// Changes the first argument, and reads all after it.
+    /// It changes the key in the first argument, and reads all keys after it.
     Merge,
-    /// Changes the first argument, and reads as many keys after the second argument as that says.
+    /// It changes the key in the first argument, and reads the keys after the second argument,
+    /// which says how many there are.
     CountedMerge,
 }
 
@@ -48,13 +52,14 @@ impl Keys {
         match self {
             Keys::None => "",
             Keys::Read => "readonly",
-            Keys::Insert | Keys::Replace | Keys::Merge => "write deny-oom",
+            Keys::Insert | Keys::Update | Keys::Replace | Keys::Merge => "write deny-oom",
             // Clusters ask the command itself where its keys are.
             Keys::CountedMerge => "write deny-oom getkeys-api",
         }
     }
 
-    /// First key, last key and step, for servers and clients that do not know key specifications.
+    /// The first key, the last key and the step, for servers and clients that do not know key
+    /// specifications.
     fn positions(self) -> (c_int, c_int, c_int) {
         match self {
             Keys::None => (0, 0, 0),
@@ -67,8 +72,8 @@ impl Keys {
         !matches!(self, Keys::None | Keys::Read)
     }
 
-    /// The key specifications, with which the server enforces permissions of users that may only
-    /// read, or only use some keys.
+    /// The key specifications. With them, the server enforces the permissions of users that may
+    /// only read, or only use some keys.
     fn specs(self) -> Vec<KeySpec> {
         let first = |flags| spec(flags, 1, FIND_RANGE, [0, 1, 0]);
         let end = spec_end();
@@ -76,6 +81,7 @@ impl Keys {
             Keys::None => vec![end],
             Keys::Read => vec![first(KEY_READ_ONLY | KEY_ACCESS), end],
             Keys::Insert => vec![first(KEY_READ_WRITE | KEY_INSERT), end],
+            Keys::Update => vec![first(KEY_READ_WRITE | KEY_ACCESS | KEY_UPDATE), end],
             Keys::Replace => vec![first(KEY_OVERWRITE | KEY_UPDATE), end],
             Keys::Merge => {
                 vec![first(KEY_READ_WRITE | KEY_UPDATE), spec(KEY_READ_ONLY | KEY_ACCESS, 2, FIND_RANGE, [-1, 1, 0]), end]
@@ -92,7 +98,7 @@ fn spec(flags: u64, position: c_int, find_kind: c_int, find: [c_int; 3]) -> KeyS
     KeySpec { notes: ptr::null(), flags, begin_kind: BEGIN_INDEX, begin: Begin { position }, find_kind, find }
 }
 
-/// The element that ends the list for the server.
+/// The element that marks the end of the list for the server.
 fn spec_end() -> KeySpec {
     KeySpec { begin_kind: 0, ..spec(0, 0, 0, [0; 3]) }
 }
@@ -125,7 +131,8 @@ pub(super) unsafe fn register<V: Verb>(ctx: *mut Ctx, category: &CStr) -> Result
     let (flag, speed) = if is_fast { (" fast", "fast") } else { ("", "slow") };
     let flags = format!("{}{flag}\0", V::KEYS.flags());
     let categories = format!("{access} {speed} {}\0", category.to_str().unwrap_or_default());
-    // SAFETY: all texts end with NUL, and the server copies what it keeps; the specifications end with an empty one.
+    // SAFETY: all texts end with NUL, and the server copies what it keeps; the specifications end
+    // with an empty one.
     unsafe {
         if (api.CreateCommand)(ctx, V::NAME.as_ptr(), enter::<V>, flags.trim_start().as_ptr().cast(), first, last, step) != OK {
             return Err(V::NAME);
@@ -135,7 +142,8 @@ pub(super) unsafe fn register<V: Verb>(ctx: *mut Ctx, category: &CStr) -> Result
             return Err(V::NAME);
         }
         if let Some(set) = api.SetCommandACLCategories {
-            // Servers without categories of modules' own refuse the last word; then the usual ones do.
+            // Servers without categories of modules' own refuse the last word; then the usual ones
+            // do.
             let plain = format!("{access} {speed}\0");
             if set(command, categories.as_ptr().cast()) != OK {
                 set(command, plain.as_ptr().cast());

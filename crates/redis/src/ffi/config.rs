@@ -50,12 +50,13 @@ unsafe extern "C" fn set_number(_: *const c_char, value: c_longlong, data: *mut 
     guarded(|| unsafe { &*data.cast::<Number>() }.set(value)).map_or(ERR, |()| OK)
 }
 
-/// The last text that was passed to the server, which reads it after we return.
+/// The last text that was passed to the server, which reads it after our function has returned.
 static TOLD: AtomicPtr<Text> = AtomicPtr::new(ptr::null_mut());
 
 unsafe extern "C" fn get_text(_: *const c_char, data: *mut c_void) -> *mut Text {
     guarded(|| {
-        // SAFETY: registered with one of `TEXTS`. The server takes a copy of a text before it asks for the next.
+        // SAFETY: registered with one of `TEXTS`. The server takes a copy of a text before it asks
+        // for the next.
         unsafe {
             let text = ((*data.cast::<TextSetting>()).get)();
             let told = (api().CreateString)(ptr::null_mut(), text.as_ptr().cast(), text.len());

@@ -15,7 +15,7 @@ const VERSION: c_int = 100;
 
 const API_VERSION: c_int = 1;
 
-/// The server calls this when it loads the module. Valkey calls it, too.
+/// The server, Redis or Valkey, calls this when it loads the module.
 ///
 /// # Safety
 /// Only the server may call it, once.

@@ -13,11 +13,13 @@ mod raw;
 mod types;
 
 pub(crate) use alloc::has_room;
+#[cfg(test)]
+pub(crate) use alloc::with_blocks_up_to;
 pub(crate) use call::{Call, now};
 pub(crate) use command::{Keys, Verb};
 
-/// Runs what the server called. A panic must not unwind into the server: it becomes `None`, and the
-/// hook that `load` sets has written a line about it.
+/// Runs a function on behalf of the server. A panic must not unwind into the server: it becomes
+/// `None`, and the panic hook that `load` sets has logged a line about it.
 fn guarded<R>(run: impl FnOnce() -> R) -> Option<R> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).ok()
 }

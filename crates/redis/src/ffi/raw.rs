@@ -29,7 +29,7 @@ opaque! {
     Digest;
     /// The reply of INFO.
     InfoCtx;
-    /// The type that only later server versions pass.
+    /// The context of a defragmentation callback. The module has no such callback.
     Defrag;
 }
 
@@ -145,5 +145,6 @@ pub(super) const KEY_ACCESS: u64 = 1 << 4;
 pub(super) const KEY_UPDATE: u64 = 1 << 5;
 pub(super) const KEY_INSERT: u64 = 1 << 6;
 
-/// The size of the header's description of an argument, nine words, of which we give none.
+/// The size of the header's description of an argument. The description has nine words, and this
+/// module passes none.
 pub(super) const ARGUMENT_BYTES: usize = 72;

@@ -21,20 +21,23 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// a dump.
 const NAME: &CStr = c"truebloom";
 
-/// The version of the outer encoding. The contents have their own version.
+/// The version of the outer encoding. The contents have a version of their own.
 const ENCODING: c_int = 1;
 
-/// The type of RedisBloom's filters, so that its RDB files, its DUMP and its replication stream can be read. Its values keep the name.
+/// The data type of RedisBloom's filters. It is registered so that RedisBloom's RDB files, DUMP and
+/// replication stream can be read. Values that were read keep this type.
 const REDISBLOOM: &CStr = c"MBbloom--";
 
-/// What we write under that name: far above the versions of RedisBloom, which refuses it.
+/// The encoding of values that this module writes under that name. The encoding is far above
+/// RedisBloom's own versions, so RedisBloom refuses it.
 const OWN_OF_REDISBLOOM: c_int = 1000;
 
-/// Those of RedisBloom that are read: since 2 there are options, since 4 a growth.
+/// The versions of RedisBloom's encoding that can be read; options were added in version 2, and the
+/// growth in version 4.
 const REDISBLOOM_ENCODINGS: std::ops::RangeInclusive<c_int> = 2..=4;
 const WITH_GROWTH: c_int = 4;
 
-/// Bytes that are written at a time.
+/// The number of bytes that are written at a time.
 const PIECE: usize = 1 << 20;
 
 /// The number of bytes in a command of the AOF: far below the server's limit for one argument.
@@ -55,7 +58,7 @@ pub(super) fn is_ours(kind: *mut Type) -> bool {
     !kind.is_null() && (kind == own_type() || kind == FROM_REDISBLOOM.load(Ordering::Relaxed))
 }
 
-/// Makes the types known.
+/// Registers the types with the server.
 ///
 /// # Safety
 /// `ctx` must be the context that the server passed to the module's load function.
@@ -95,7 +98,7 @@ pub(super) unsafe fn register(ctx: *mut Ctx) -> Result<(), &'static CStr> {
 /// A value that the server passed.
 ///
 /// # Safety
-/// The pointer must be one that we gave to the server, and that was not freed.
+/// The pointer must be one that this module gave to the server, and that was not freed.
 unsafe fn value<'a>(value: *const c_void) -> &'a Value {
     // SAFETY: as the caller says.
     unsafe { &*value.cast::<Value>() }
@@ -122,7 +125,7 @@ fn unknown(encoding: c_int) -> String {
     format!("encoding {encoding} is not known to this module")
 }
 
-/// Turns the result of reading into what the server expects; errors go to its log.
+/// Converts the result of reading to the form that the server expects; errors are logged.
 fn loaded(io: *mut Io, read: impl FnOnce() -> Result<Value, String>) -> *mut c_void {
     guarded(|| match read() {
         Ok(value) => given(value),
@@ -136,7 +139,9 @@ fn loaded(io: *mut Io, read: impl FnOnce() -> Result<Value, String>) -> *mut c_v
     .unwrap_or(ptr::null_mut())
 }
 
-/// A filter as RedisBloom writes it: items, layers, options, growth; and of each layer the items that it is for, rate, probes, bits an item, bits, their binary logarithm or 0, the bits, items.
+/// A filter in the form in which RedisBloom writes it: items, layers, options, growth; and for each
+/// layer its capacity, rate, probes, bits per item, bits, the binary logarithm of the bits or 0,
+/// the bits themselves, and items.
 fn read_redisbloom(io: *mut Io, encoding: c_int) -> Result<Value, String> {
     // SAFETY: the server is loading a value; what cannot be read is 0, and found by `sound`.
     let (number, fraction) = (|| unsafe { (api().LoadUnsigned)(io) }, || unsafe { (api().LoadDouble)(io) });
@@ -169,7 +174,7 @@ fn read_redisbloom(io: *mut Io, encoding: c_int) -> Result<Value, String> {
     Ok(Value::Imported(Box::new(Imported::new(chain, kept))))
 }
 
-/// The next string, made into something before the server's memory of it is freed.
+/// Reads the next string and calls `make` with it before the server's memory for it is freed.
 fn string<R>(io: *mut Io, make: impl FnOnce(&[u8]) -> Result<R, String>) -> Result<R, String> {
     let mut length = 0;
     // SAFETY: the server allocates the string, and says how long it is.
@@ -193,7 +198,8 @@ fn read(io: *mut Io) -> Result<Value, String> {
     state::read(&mut Pieces { io, left: total, piece: Vec::new(), at: 0 }, limit()).map_err(|error| error.to_string())
 }
 
-/// Whether limits hold: not where a primary or a file of our own says what there is.
+/// Whether limits apply. Limits do not apply when a primary or the server's own file determines the
+/// data.
 fn is_limited() -> bool {
     // SAFETY: without a context it says what the server is doing.
     let flags = unsafe { (api().GetContextFlags)(ptr::null_mut()) };
@@ -205,7 +211,7 @@ fn limit() -> Option<u64> {
     is_limited().then(memory::room_of_a_key)
 }
 
-/// The pieces of a value that is being loaded, one after the other.
+/// Reads the pieces of a value that is being loaded, one after the other.
 struct Pieces {
     io: *mut Io,
     /// The number of bytes in the remaining pieces.
@@ -252,7 +258,7 @@ impl Pieces {
     }
 }
 
-/// Cuts the written bytes into pieces.
+/// A writer that cuts the bytes into pieces.
 struct Cut<F: FnMut(&[u8])> {
     piece: Vec<u8>,
     most: usize,
@@ -307,7 +313,8 @@ unsafe extern "C" fn rewrite(io: *mut Io, key: *mut Text, saved: *mut c_void) {
         let value = unsafe { value(saved) };
         let emit = |number: u64, piece: &[u8]| {
             let number = number as c_longlong;
-            // SAFETY: the format takes a string of the server, a number, and bytes with their length.
+            // SAFETY: the format takes a string of the server, a number, and bytes with their
+            // length.
             unsafe { (api().EmitAOF)(io, c"BF.LOADCHUNK".as_ptr(), c"slb".as_ptr(), key, number, piece.as_ptr(), piece.len()) };
         };
         if let Value::Loading(loading) = value {
@@ -351,7 +358,8 @@ unsafe extern "C" fn free(value: *mut c_void) {
     });
 }
 
-/// From 64 on, the server frees a value in a separate thread: those of a megabyte or more.
+/// The effort of freeing a value: from 64 on, the server frees it in a separate thread, so values
+/// of a megabyte or more return that.
 unsafe extern "C" fn free_effort(_: *mut Text, value: *const c_void) -> usize {
     // SAFETY: the server passes a value of ours.
     guarded(|| 1 + unsafe { self::value(value) }.bytes() / (1 << 14)).unwrap_or(1)
@@ -362,7 +370,8 @@ unsafe extern "C" fn copy(_: *mut Text, _: *mut Text, value: *const c_void) -> *
         // SAFETY: the server passes a value of ours.
         let value = unsafe { self::value(value) };
         let bytes = value.bytes();
-        // A copy that the limits or the memory refuse is an error of COPY. What a primary copied is copied.
+        // A copy that the limits or the memory refuse is an error of COPY. What a primary copied is
+        // copied.
         let is_refused = is_limited() && memory::check(bytes as u64, 0).is_err();
         if is_refused || !has_room(bytes) { ptr::null_mut() } else { given(value.clone()) }
     })
@@ -372,7 +381,7 @@ unsafe extern "C" fn copy(_: *mut Text, _: *mut Text, value: *const c_void) -> *
 /// The text of a string of the server, for settings.
 ///
 /// # Safety
-/// The string must live meanwhile.
+/// The string must live during the call.
 pub(super) unsafe fn text_of(text: *const Text) -> String {
     // SAFETY: as the caller says.
     String::from_utf8_lossy(unsafe { bytes_of(text) }).into_owned()

@@ -11,11 +11,11 @@ use truebloom::PortableHasher;
 /// How the answers of several filters are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Together {
-    /// Selects records that are in at least one of them.
+    /// Selects records that are in at least one filter.
     Any,
-    /// Selects records that are in all of them.
+    /// Selects records that are in all filters.
     All,
-    /// Selects records that are in at least one, with the names of those filters.
+    /// Selects records that are in at least one filter, and prints the names of these filters.
     Each,
 }
 
@@ -42,7 +42,7 @@ impl Asked {
                 if together.is_some() {
                     "is a filter, but comes after an input; name the filters first"
                 } else {
-                    "is a filter, where lines are expected; to query several filters, add --any, --all or --each"
+                    "is a filter, but lines are expected here; to query several filters, add --any, --all or --each"
                 },
             ));
         }
@@ -73,8 +73,8 @@ impl Asked {
         self.filters.iter().map(|(path, filter)| (path.as_path(), Extraction::of(filter.label()))).collect()
     }
 
-    /// Looks keys up and determines which are selected; with [`Together::Each`] also by which
-    /// filter.
+    /// Looks keys up and determines which of them are selected; with [`Together::Each`], also by
+    /// which filter.
     pub(super) fn answer(&self, batch: Batch<'_>, answers: &mut Answers) {
         if let [(_, only)] = self.filters.as_slice() {
             answers.look_up(batch, only);
@@ -107,8 +107,8 @@ impl Asked {
         }));
     }
 
-    /// The answers of all filters, inverted if requested; a record is selected if any filter
-    /// selects it.
+    /// Determines the answers of all filters, inverted if requested; a record is selected if any
+    /// filter selects it.
     fn tell_each(&self, batch: Batch<'_>, answers: &mut Answers) {
         if self.filters.len() == 1 {
             answers.each = vec![answers.contained.clone()];
@@ -119,8 +119,8 @@ impl Asked {
         self.combine(answers);
     }
 
-    /// An upper bound on the present rate at which a key is found wrongly, and whether it is
-    /// exactly that rate. Reads all bits of the filters once.
+    /// An upper bound on the rate at which keys that were not inserted are found now, and whether
+    /// it is exactly that rate. This reads all bits of the filters once.
     pub(super) fn rate(&self) -> Result<(f64, bool), Failure> {
         let filters = self.filters.iter().map(|(path, filter)| held::look_closer(path, filter)).collect::<Result<Vec<Looked>, _>>()?;
         let rates = filters.iter().map(Looked::fpr);
@@ -133,7 +133,8 @@ impl Asked {
     }
 }
 
-/// Inverts the first `bits` bits; beyond them there is nothing to select.
+/// Inverts the first `bits` bits and leaves the others unset, because there are no records for
+/// them.
 fn invert_first(words: &mut [u64], bits: usize) {
     words.iter_mut().for_each(|word| *word = !*word);
     if let (Some(last), rest @ 1..) = (words.last_mut(), bits % 64) {

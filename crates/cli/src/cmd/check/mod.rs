@@ -1,4 +1,4 @@
-//! `truebloom check`: prints the lines that are (perhaps) in a filter, in the manner of grep.
+//! `truebloom check`: prints the lines that are probably in a filter, in the manner of grep.
 
 mod asked;
 mod selection;
@@ -19,7 +19,7 @@ use trust::Trust;
 
 const EXAMPLES: &str = "\
 Examples:
-  truebloom check seen.tbl new.txt             lines that are (perhaps) in the filter
+  truebloom check seen.tbl new.txt             lines that are probably in the filter
   tail -F log | truebloom check -v seen.tbl    lines that are certainly not in it
   truebloom check -q seen.tbl word.txt && echo known
   truebloom check -j 0 seen.tbl urls.txt       with all processors
@@ -31,7 +31,7 @@ A filter stores how its keys were read (-f, --column and the like). Keys are rea
 
 Exit code: 0 some line was selected, 1 none was, 2 an error.";
 
-/// Print the lines that are (perhaps) in a filter
+/// Print the lines that are probably in a filter
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -43,16 +43,16 @@ pub(crate) struct Args {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Query several filters: select the lines that are (perhaps) in at least one of them
+    /// Query several filters: select the lines that are probably in at least one filter
     #[arg(long, conflicts_with_all = ["all", "each"])]
     any: bool,
 
-    /// Query several filters: select the lines that are (perhaps) in all of them
+    /// Query several filters: select the lines that are probably in all filters
     #[arg(long, conflicts_with = "each")]
     all: bool,
 
-    /// Query several filters: print before each line the names of the filters that it is (perhaps)
-    /// in, and a TAB; with -v, the names of those it is certainly not in
+    /// Query several filters: before each line, print the names of the filters that probably
+    /// contain it, and a TAB; with -v, the names of the filters that certainly do not
     #[arg(long, conflicts_with_all = ["csv", "column"])]
     each: bool,
 
@@ -78,7 +78,9 @@ pub(crate) struct Args {
     #[arg(short = 'l', long, conflicts_with_all = ["json", "count", "each", "with_filename"])]
     files_with_matches: bool,
 
-    /// Print only the names of inputs with no selected line; the exit code is 0 if there are any
+    /// Print only the names of inputs with no selected line; the exit code is 0 if there are any.
+    /// An input that cannot be read to its end is left out, because its unread lines might be
+    /// selected
     #[arg(short = 'L', long, conflicts_with_all = ["json", "count", "each", "with_filename", "files_with_matches", "quiet"])]
     files_without_match: bool,
 
@@ -132,7 +134,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             // What was selected is shown before we wait for more input.
             Event::Idle => selection.out.flush()?,
             Event::Stopped | Event::End => break,
-            Event::InputEnded => selection.end_input()?,
+            Event::InputEnded { is_read } => selection.end_input(is_read)?,
             Event::Deadline | Event::Passed(_) => {}
         }
         if args.quiet && selection.selected > 0 {
@@ -204,7 +206,7 @@ fn print_counts(args: &Args, asked: &Asked, report: &Report, selected: u64, by_e
     Ok(())
 }
 
-/// A hint at why something went wrong, or why nothing was found at all.
+/// A possible reason why something went wrong, or why nothing was found at all.
 fn hint(args: &Args, doubt: Option<&str>, is_kept: bool, records: &Records, selected: u64) {
     let found = if args.invert_match { records.read().saturating_sub(selected) } else { selected };
     let nothing = found == 0 && records.read() > 0;

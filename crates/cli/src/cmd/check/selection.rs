@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Counts selected records, and prints them in one of three forms.
 pub(super) struct Selection<'a, W: Write> {
     args: &'a Args,
-    /// The inputs, and how many of them were read.
+    /// The inputs, and the number of those that have been read.
     inputs: &'a [PathBuf],
     input: usize,
     /// The number of records selected before the present input.
@@ -23,7 +23,7 @@ pub(super) struct Selection<'a, W: Write> {
     asked: &'a Asked,
     pub(super) out: W,
     pub(super) selected: u64,
-    /// The number of records selected by each filter, if that is requested.
+    /// The number of records selected by each filter, if it was requested.
     pub(super) by_each: Vec<u64>,
     header: bool,
     form: Form,
@@ -38,7 +38,7 @@ enum Form {
     Named,
     /// Prints the name of the input, or the record's number in it, before each record.
     Prefixed,
-    /// Prints elements of a list in a JSON object, which is still open.
+    /// Prints elements of a list in a JSON object, which is closed at the end.
     Json,
 }
 
@@ -70,15 +70,16 @@ impl<'a, W: Write> Selection<'a, W> {
         if is_stdin(path) { "(standard input)".to_owned() } else { path.display().to_string() }
     }
 
-    /// Ends an input; another one follows.
-    pub(super) fn end_input(&mut self) -> io::Result<()> {
+    /// Ends an input; another one may follow. If the input could not be read to its end, nothing is
+    /// printed that its unread lines might make wrong; a message has reported the problem.
+    pub(super) fn end_input(&mut self, is_read: bool) -> io::Result<()> {
         let selected = self.selected - self.before;
         let end = if self.records.terminator() == b"\0" { "\0" } else { "\n" };
-        if !self.args.quiet && (self.args.files_with_matches && selected > 0 || self.args.files_without_match && selected == 0) {
+        if !self.args.quiet && (self.args.files_with_matches && selected > 0 || self.args.files_without_match && selected == 0 && is_read) {
             self.listed += 1;
             write!(self.out, "{}{end}", self.input())?;
         }
-        if self.args.count && self.args.with_filename && !self.args.quiet {
+        if self.args.count && self.args.with_filename && !self.args.quiet && is_read {
             write!(self.out, "{}:{selected}{end}", self.input())?;
         }
         (self.input, self.before) = (self.input + 1, self.selected);
@@ -138,7 +139,7 @@ impl<'a, W: Write> Selection<'a, W> {
         Ok(())
     }
 
-    /// Prints elements of the list immediately, because there may be more of them than fit in
+    /// Prints elements of the JSON list immediately, because there may be more of them than fit in
     /// memory.
     fn print_json(&mut self, batch: Batch<'_>, answers: &Answers, mut follows: bool) -> io::Result<()> {
         for ((_, key), index) in batch.iter().zip(0..).filter(|(_, index)| is_selected(&answers.contained, *index)) {

@@ -1,11 +1,11 @@
-//! How far an answer can be trusted: how many of the lines that were found are expected to be false
-//! hits.
+//! How far the answers can be trusted: how many of the lines that were found are expected to be
+//! false hits.
 //!
-//! A line that is in no filter is found at the filter's rate R, which its bits determine. Of N such
-//! lines, F are found and M are not: M can be counted, F cannot. For each N, F is binomial. So the
-//! mean of F equals that of M times R / (1 - R), and numbers whose tail is below alpha are
-//! excluded. The bound requires lines that differ from each other, because a line that occurs twice
-//! is found twice; the mean does not.
+//! A line that is in no filter is found at the filter's rate R, which its bits determine. Let F of
+//! N such lines be found and M not be found. M can be counted, and F cannot. For each N, F is
+//! binomial. So the mean of F equals the mean of M times R / (1 - R). Values of F whose tail has a
+//! probability below alpha are excluded. The bound holds only if the lines differ from each other,
+//! because a line that occurs twice is found twice; the mean holds in any case.
 
 use crate::records::RecordArgs;
 use crate::report::{Report, count, plural, rate, rate_up, significant};
@@ -17,7 +17,7 @@ const ALPHA: f64 = 1e-6;
 
 /// The queries and answers of a run.
 pub(super) struct Trust {
-    /// The number of lines read, and how many of them were found.
+    /// The number of lines that were read, and how many of them were found.
     pub(super) lines: u64,
     pub(super) found: u64,
     /// The present rate, and whether it is exact or only an upper bound.
@@ -27,13 +27,14 @@ pub(super) struct Trust {
 
 impl Trust {
     /// A number with the same mean over seeds as the number of false hits; it may exceed the number
-    /// of lines found. At a rate of 1, where nothing is known, it is the number of lines found.
+    /// of lines found. At a rate of 1, where nothing is known, the result is the number of lines
+    /// found.
     fn expected(&self) -> f64 {
         let missed = self.lines.saturating_sub(self.found) as f64;
         if self.rate >= 1.0 { self.found as f64 } else { missed * self.rate / (1.0 - self.rate) }
     }
 
-    /// An upper bound on the number of false hits, except with probability [`ALPHA`].
+    /// An upper bound on the number of false hits; it is wrong with probability at most [`ALPHA`].
     fn at_most(&self) -> u64 {
         let missed = self.lines.saturating_sub(self.found);
         let excluded = |hits: u64| binomial::at_least(hits, missed.saturating_add(hits), self.rate.min(1.0)) <= ALPHA;
@@ -88,9 +89,9 @@ mod tests {
         assert_eq!(trust(1, 1, 1e-5).at_most(), 1);
     }
 
-    /// False hits of lines that are in no filter: the mean agrees to five standard errors (alpha
-    /// below 1e-6), and the bound, which is wrong once in a million runs, never fails in two
-    /// thousand. A bound of a third of that would fail in a quarter of the runs.
+    /// Tests false hits of lines that are in no filter. The mean agrees to five standard errors
+    /// (alpha below 1e-6), and the bound, which is wrong once in a million runs, never fails in two
+    /// thousand. A bound of a third of that value would fail in a quarter of the runs.
     #[test]
     fn false_hits_are_as_expected() {
         let (runs, lines, rate) = (2_000u32, 500u64, 0.02);

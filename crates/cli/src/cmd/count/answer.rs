@@ -8,15 +8,15 @@ use truebloom::KeyHasher;
 use truebloom::count_min::{HeavyHitter, ListedSketch, RowHashes};
 use truebloom_math::Rate;
 
-/// What the list should contain.
+/// The options that say what the list should contain.
 #[derive(clap::Args)]
 pub(super) struct Asked {
     /// Number of keys to list
     #[arg(short = 'k', long, value_name = "K", value_parser = crate::args::count, default_value = "20")]
     pub(super) top: u64,
 
-    /// Instead, list all keys that occurred at least this often: a number, or a share of all counts
-    /// (0.1%). The exit code is 1 if some of them may be missing
+    /// List all keys that occurred at least this often instead: a number, or a share of all counts
+    /// (0.1%). The exit code is 1 if some of these keys may be missing
     #[arg(long, value_name = "COUNT", value_parser = above, conflicts_with = "top")]
     pub(super) above: Option<Above>,
 
@@ -34,7 +34,7 @@ pub(super) enum Above {
 
 fn above(text: &str) -> Result<Above, String> {
     match crate::args::count(text) {
-        Ok(0) => Err("every key occurs 0 times or more; give 1 for all keys that are known".to_owned()),
+        Ok(0) => Err("every key occurs at least 0 times; give 1 to list all keys that are known".to_owned()),
         Ok(number) => Ok(Above::Count(number)),
         Err(_) => text
             .parse()
@@ -66,7 +66,7 @@ impl Above {
 /// The contents of a list.
 pub(super) struct Answer {
     hitters: Vec<HeavyHitter>,
-    /// No key that is not printed occurred more often than this.
+    /// An upper bound on the count of every key that is not printed.
     unlisted: u64,
     threshold: Option<u64>,
     complete: bool,
@@ -89,7 +89,7 @@ impl Answer {
         Answer { hitters, unlisted: missed.max(next), threshold, complete, total, parameters: parameters(list) }
     }
 
-    /// Whether the list certainly has everything that was requested.
+    /// Whether the list is guaranteed to contain all keys that were requested.
     pub(super) fn is_complete(&self) -> bool {
         self.complete
     }
@@ -108,13 +108,13 @@ impl Answer {
         Ok(())
     }
 
-    /// Explains the numbers, for people.
+    /// Prints an explanation of the numbers, for people.
     fn tell(&self, noun: &str) {
         let exact = self.hitters.iter().all(|hitter| hitter.at_least == hitter.at_most);
         let bounds = match (self.hitters.is_empty(), exact) {
             (true, _) => "",
             (_, true) => "; the counts listed are exact",
-            (..) => "; the first number of each is a certain upper bound, the second a certain lower bound",
+            (..) => "; the first number of each key is a guaranteed upper bound, the second a guaranteed lower bound",
         };
         warn(format_args!("{} counted{bounds}; {}", plural(self.total, noun), others(self.unlisted)));
         let Some(threshold) = self.threshold else { return };
@@ -171,7 +171,7 @@ pub(super) fn bound(number: u64) -> Option<u64> {
     (number < u64::MAX).then_some(number)
 }
 
-/// Prints the counts, and then the key unchanged.
+/// Prints the two counts, and then the key unchanged.
 pub(super) fn row(out: &mut impl Write, at_most: Option<u64>, at_least: u64, key: &[u8]) -> Result<(), Failure> {
     let at_most = at_most.map_or("?".to_owned(), |number| number.to_string());
     write!(out, "{at_most:>7} {at_least:>7} ")?;
@@ -185,7 +185,7 @@ fn hitter_object(hitter: &HeavyHitter) -> Value {
     json!({ "key": key, "hex": hex, "at_most": bound(hitter.at_most), "at_least": hitter.at_least })
 }
 
-/// What is known about keys that are not listed.
+/// A sentence about the keys that are not listed.
 pub(super) fn others(unlisted: u64) -> String {
     match bound(unlisted) {
         Some(0) => "there are no others".to_owned(),

@@ -12,8 +12,8 @@ use truebloom_math::Rate;
 /// The probability that an estimate's error exceeds the one that is printed.
 const DELTA: &str = "0.1%";
 
-/// Describes the sketch in these bytes of a file; returns false, without a description, for a
-/// sketch that no command here makes.
+/// Describes the sketch in these bytes of a file. Returns false, without a description, for a kind
+/// of sketch that no verb makes.
 pub(crate) fn describe(bytes: &[u8], report: &mut Report) -> Result<bool, FormatError> {
     match AnySketch::from_bytes(bytes) {
         Ok(sketch) => with_sketch!(sketch, list => add(&list, report)),
@@ -34,7 +34,7 @@ fn add<R: RowHashes>(list: &ListedSketch<R>, report: &mut Report) {
     if list.missed_at_most() == 0 && sketch.total() > 0 {
         let keys = listed;
         report.field("distinct", json!({ "value": keys, "lower": keys, "upper": keys, "confidence": 1 }));
-        report.line("distinct", format!("{} for certain", count(keys)));
+        report.line("distinct", format!("exactly {}", count(keys)));
     } else if let Ok(Some(distinct)) = sketch.distinct(CONFIDENCE) {
         report.field(
             "distinct",

@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what differs, and how to make sketches that can be merged.
+/// Says in which parameter the sketches differ, and how to make sketches that can be merged.
 fn refusal(first: &Path, other: &Path, mismatch: &Mismatch) -> Failure {
     let Mismatch { name, ours, theirs } = mismatch;
     let (first, other) = (first.display(), other.display());
@@ -79,6 +79,6 @@ fn report(args: &Args, merged: &AnySketch) -> Report {
         .field("capacity", capacity)
         .field("missed_at_most", super::answer::bound(missed));
     report.line("merged", format!("{}: the sum of {}", args.out.display(), names.join(", ")));
-    report.line("holds", format!("{} counted; beside those in its list, {}", plural(total, "key"), super::answer::others(missed)));
+    report.line("holds", format!("{} counted; besides those in its list, {}", plural(total, "key"), super::answer::others(missed)));
     report
 }

@@ -1,7 +1,7 @@
 //! `truebloom count`: counts how often each key occurs, in fixed memory; it lists the most frequent
-//! keys with certain bounds on their counts.
+//! keys, with guaranteed bounds on their counts.
 //!
-//! This is a folder of verbs: without one of them, `count` counts its inputs.
+//! Its module is a folder of verbs; `count` without one of them counts its inputs.
 
 mod answer;
 mod describe;
@@ -27,10 +27,10 @@ Examples:
   truebloom count merge week.tbc monday.tbc tuesday.tbc
   truebloom count show monday.tbc                      print the list of a sketch
 
-The first number is certainly never below the true count, and the second never above it. To count a file named merge, query or show, write ./merge.";
+The first number is guaranteed to be at least the true count, and the second at most the true count. To count a file named merge, query or show, write ./merge.";
 
-/// Count how often each line occurs, in fixed memory; list the most frequent lines, with certain
-/// bounds
+/// Count how often each line occurs, in fixed memory; list the most frequent lines, with guaranteed
+/// bounds on their counts
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub(crate) struct Args {

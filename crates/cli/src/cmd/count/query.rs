@@ -32,7 +32,7 @@ pub(super) struct Args {
     #[arg(value_name = "KEY")]
     keys: Vec<OsString>,
 
-    /// For each key, the probability that the true count is below the second number
+    /// Allowed probability, for each key, that the true count is below the second number
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = "0.1%", allow_hyphen_values = true)]
     delta: Rate,
 
@@ -84,7 +84,7 @@ impl<R: RowHashes, W: Write> Query<'_, R, W> {
             match records.next() {
                 Event::Batch(batch, _) => batch.iter().try_for_each(|(_, key)| self.answer(key))?,
                 Event::Idle => self.out.flush()?,
-                Event::Header(_) | Event::Passed(_) | Event::InputEnded | Event::Deadline => {}
+                Event::Header(_) | Event::Passed(_) | Event::InputEnded { .. } | Event::Deadline => {}
                 Event::Stopped | Event::End => break,
             }
         }
@@ -113,7 +113,7 @@ impl<R: RowHashes, W: Write> Query<'_, R, W> {
     fn tell(&self) {
         if !self.args.json {
             warn(format_args!(
-                "the first number is a certain upper bound on a key's count; the second is a lower bound with probability at least {}%, if the key was not chosen by looking at the sketch",
+                "the first number is a guaranteed upper bound on a key's count; the second is a lower bound with probability at least {}%, if the key was not chosen by looking at the sketch",
                 significant(100.0 * (1.0 - self.args.delta.to_f64()), 6)
             ));
         }

@@ -6,11 +6,11 @@ use crate::report::{bytes, count};
 use truebloom_math::Rate;
 use truebloom_math::count_min::{Rows, Shape};
 
-/// The worst-case memory of a listed key: twice an entry of the hash table, which grows by
-/// doubling, the memory for sorting, and 256 bytes of key.
+/// The worst-case memory of a listed key: two entries of the hash table (which grows by doubling),
+/// the memory for sorting, and 256 bytes for the key.
 const LISTED: u64 = 1 << 10;
 
-/// Additional room for keys of any length.
+/// Additional memory for keys of any length.
 const LONG_KEYS: u64 = 64 << 10;
 
 const LEAST: u64 = 256 << 10;
@@ -20,21 +20,22 @@ const COUNTER: u64 = 8;
 #[derive(clap::Args)]
 #[command(next_help_heading = "Size")]
 pub(super) struct SizeArgs {
-    /// Memory for the counters and the listed keys, half for each; reading needs slightly more
+    /// Memory for the counters and the listed keys, half for each; reading the input takes slightly
+    /// more
     #[arg(long, value_name = "BYTES", value_parser = memory, default_value = "16MiB", conflicts_with = "epsilon")]
     memory: u64,
 
-    /// Instead of --memory: enough counters for errors of at most this share of all counts, and a
-    /// list of 1/RATE keys
+    /// Instead of --memory: use enough counters for errors of at most this share of all counts, and
+    /// a list of 1/RATE keys
     #[arg(long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     epsilon: Option<Rate>,
 
-    /// Probability that the error for a key that is queried is larger: it determines the number of
+    /// Allowed probability that the error for a queried key is larger; it determines the number of
     /// rows of counters
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = "1%", allow_hyphen_values = true)]
     delta: Rate,
 
-    /// Compute all rows from two hashes; this needs about twice as many counters. Needs --epsilon
+    /// Compute all rows from two hashes, with about twice as many counters; only with --epsilon
     #[arg(long, requires = "epsilon", conflicts_with = "memory")]
     pub(super) two_hash: bool,
 

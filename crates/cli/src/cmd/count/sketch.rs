@@ -12,7 +12,7 @@ pub(super) enum AnySketch {
     TwoHash(ListedSketch<TwoHashRows>),
 }
 
-/// Runs the same code for both kinds.
+/// Runs the same code for either kind of rows.
 macro_rules! with_sketch {
     ($any:expr, $list:ident => $body:expr) => {
         match $any {
@@ -59,8 +59,7 @@ impl AnySketch {
     }
 }
 
-/// Reads a sketch; one that was saved without a list gets an empty list, which has missed every
-/// key.
+/// Reads a sketch. If it was saved without a list, its list is empty and has missed every key.
 fn from_bytes<R: RowHashes>(bytes: &[u8]) -> Result<ListedSketch<R>, FormatError> {
     ListedSketch::from_bytes(bytes).or_else(|error| match Sketch::<R, u64>::from_bytes(bytes) {
         Ok(sketch) => ListedSketch::new(sketch, 1).map_err(|_| error),

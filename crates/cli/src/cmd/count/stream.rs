@@ -55,7 +55,7 @@ pub(super) struct StreamArgs {
     records: RecordArgs,
 }
 
-/// When to print the list again.
+/// When the list is printed again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Every {
     Time(Duration),
@@ -128,7 +128,7 @@ fn count<R: RowHashes>(args: &StreamArgs, mut list: ListedSketch<R>, lock: Optio
                 reports.print(&list)?;
                 records.wake_at(reports.next_time());
             }
-            Event::Header(_) | Event::Passed(_) | Event::Idle | Event::InputEnded => {}
+            Event::Header(_) | Event::Passed(_) | Event::Idle | Event::InputEnded { .. } => {}
             Event::Stopped | Event::End => break,
         }
     }
@@ -146,7 +146,7 @@ fn count<R: RowHashes>(args: &StreamArgs, mut list: ListedSketch<R>, lock: Optio
 
 fn finish(args: &StreamArgs, records: &Records, complete: bool) -> Result<ExitCode, Failure> {
     if let Some(message) = records.stopped_message() {
-        let saved = args.save.as_ref().map_or(String::new(), |path| format!("; {} has them all", path.display()));
+        let saved = args.save.as_ref().map_or(String::new(), |path| format!("; {} contains all of them", path.display()));
         return Err(Failure::new(format_args!("{message}{saved}")));
     }
     if !records.complete() {

@@ -1,4 +1,4 @@
-//! The outcome of a stream: counts, guarantees and bounds.
+//! The outcome of a run: counts, guarantees and bounds.
 
 use super::Args;
 use super::design::Chosen;
@@ -16,15 +16,15 @@ use truebloom::recycling::{Stats, WrongDrops};
 use truebloom_math::recycling::LongRun;
 use truebloom_math::{Fpr, Method};
 
-/// Advice against forgetting; the size of a state is fixed.
+/// Advice on how to avoid forgetting; the size of an existing state cannot be changed.
 fn more(args: &Args) -> &'static str {
     if args.state.is_some() { "begin a new state with more --memory or -n" } else { "give more with --memory or -n" }
 }
 
-/// The counts when this run began, because a state may have counted before.
+/// The counts at the beginning of this run; they are not 0 if a state has counted before.
 pub(super) struct Account {
     before: Stats,
-    /// The word for a record.
+    /// The word that messages use for a record.
     noun: &'static str,
     /// Whether it was already reported that lines are forgotten.
     told: bool,
@@ -35,7 +35,7 @@ impl Account {
         Account { before: filter.stats(), noun, told: false }
     }
 
-    /// Reports if requested, and warns if less was remembered than requested.
+    /// Prints the report if one was requested, and warns if less was remembered than requested.
     pub(super) fn close(
         &self,
         args: &Args,
@@ -61,8 +61,8 @@ impl Account {
         if !args.json || args.report.has_file() { reserved.write(&report) } else { Ok(()) }
     }
 
-    /// Reports once that all lines were forgotten. It does not with --remember, which requests
-    /// forgetting, nor with --json, whose object reports it.
+    /// Reports, once per run, that all lines were forgotten. It reports nothing with --remember,
+    /// which requests forgetting, nor with --json, whose object contains it.
     pub(super) fn tell_forgotten<W: Write>(&mut self, args: &Args, sift: &Sift<'_, W>, chosen: &Chosen) {
         if self.told || args.quiet || args.json || chosen.design.phases() > 1 || sift.filter().stats().cycles == self.before.cycles {
             return;
@@ -76,7 +76,7 @@ impl Account {
         ));
     }
 
-    /// The message of --strict when it stops.
+    /// The message with which --strict stops.
     pub(super) fn full(&self, args: &Args, tally: Tally, chosen: &Chosen) -> Failure {
         Failure::new(format_args!(
             "stopped after {}, and nothing is forgotten: the memory ({}) is full; {}, or leave --strict out",
@@ -86,7 +86,7 @@ impl Account {
         ))
     }
 
-    /// A possible reason why no line was known, if lines were read differently from those of the
+    /// A possible reason why no line was known: lines were read in another way than those of the
     /// state.
     pub(super) fn doubt(&self, keys: &KeysOf, tally: Tally, complete: bool) {
         let nothing_known = self.before.offered > 0 && tally.read > 0 && tally.new == tally.read;
@@ -172,8 +172,8 @@ impl Account {
     }
 }
 
-/// How many distinct lines a state was offered, as far as that is known: until it forgets, that is
-/// every line that was kept plus those that were wrongly reported as seen.
+/// Adds how many distinct lines a state was offered, as far as that is known. Until it forgets,
+/// these are all lines that were kept, plus those that were wrongly reported as seen.
 pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -> Result<(), Failure> {
     let (stats, lost) = (filter.stats(), filter.wrong_drops(CONFIDENCE)?);
     report.field("kept", stats.new).field("cycles", stats.cycles).field("in_phase", stats.items);
@@ -240,14 +240,14 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     if let Some(sure) = sure {
         let asked = chosen.items.map_or(String::new(), |items| format!(", {} in all but one phase in a million (proven)", count(items)));
         let within = chosen.age.map_or(String::new(), |age| format!(" of the last {}", time_text(age)));
-        report.line("remembers", format!("the last {}{within} for certain{asked}", plural(sure, noun)));
+        report.line("remembers", format!("the last {}{within} (guaranteed){asked}", plural(sure, noun)));
     }
     add_rate(report, filter, chosen, &run, noun);
     Ok(())
 }
 
-/// The rate for lines that are wrong if any of this many look-ups is wrong: at most the sum of the
-/// look-ups' rates, and at least the rate of one.
+/// The rate of lines that are wrong if any of this many look-ups is wrong. It is at most the sum of
+/// the look-ups' rates, and at least the rate of one.
 fn of_lines(fpr: &Fpr, look_ups: u64) -> Fpr {
     if look_ups == 1 {
         return *fpr;
@@ -260,8 +260,8 @@ fn of_lines(fpr: &Fpr, look_ups: u64) -> Fpr {
     sum
 }
 
-/// The rate that holds for every input chosen without the seed: the average with one phase, and the
-/// rate of the fullest state with two.
+/// Adds the rate that is proven for every input chosen without knowing the seed. With one phase,
+/// this is the average rate; with two phases, it is the rate of the fullest state.
 fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun, noun: &str) {
     let method = match run.fpr.method {
         Method::Exact | Method::Bound => "proven",
@@ -293,7 +293,7 @@ fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun
     report.line("", unless);
 }
 
-/// Adds what was remembered and what was forgotten.
+/// Adds how many lines were remembered and how many were forgotten.
 fn add_stream(report: &mut Report, filter: &Filter) {
     let stats = filter.stats();
     report.field("cycles", stats.cycles).field("cycles_by_fill", stats.by_fill).field("seed", filter.seed().to_string());

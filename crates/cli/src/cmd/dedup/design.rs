@@ -1,4 +1,4 @@
-//! From the options to a design: its size, when it forgets, and what that guarantees.
+//! Turns the options into a design: its size, when it forgets, and which rate that guarantees.
 
 use super::filter::Filter;
 use super::remember::{Remember, remember};
@@ -15,10 +15,10 @@ use truebloom_math::recycling::{
 };
 use truebloom_math::{BLOCK_BITS, Error, Law, Rate, law};
 
-/// The memory unless an option says otherwise.
+/// The default memory.
 const DEFAULT_BYTES: u64 = 64 << 20;
 
-/// The rate unless an option says otherwise.
+/// The default rate.
 const DEFAULT_RATE: &str = "1e-6";
 
 /// The largest allowed probability that a phase forgets earlier than requested.
@@ -36,8 +36,8 @@ pub(super) struct Sizing {
     items: Option<u64>,
 
     /// Rate at which first occurrences may be wrongly dropped, or, with --second, at which lines
-    /// may be wrong: 0.1%; 1e-6 by default. It is an average over the long run; with --remember
-    /// it holds for every line, whatever came before
+    /// may be wrong: 0.1%; the default is 1e-6. The rate is an average over the long run; with
+    /// --remember, it holds for every line, whatever came before
     #[arg(short = 'p', long = "fpr", value_name = "RATE", value_parser = args::rate, allow_hyphen_values = true)]
     rate: Option<Rate>,
 
@@ -45,8 +45,8 @@ pub(super) struct Sizing {
     #[arg(long, value_name = "BYTES", value_parser = args::memory, conflicts_with = "items", allow_hyphen_values = true)]
     memory: Option<u64>,
 
-    /// Remember every line while this many other lines come (10M), or for this time (1h), counted
-    /// from its last occurrence: two phases take turns, and the older one is forgotten
+    /// Remember every line, from its last occurrence on, for this many other lines (10M) or this
+    /// time (1h): two phases take turns, and the older one is forgotten
     #[arg(long, value_name = "SPAN", value_parser = remember)]
     remember: Option<Remember>,
 
@@ -57,16 +57,16 @@ pub(super) struct Sizing {
     layout: Option<Layout>,
 }
 
-/// A design, and the options it was made for.
+/// A design, and the options for which it was made.
 pub(super) struct Chosen {
     pub(super) design: Designed,
     /// The longest duration of a phase, if phases end by time.
     pub(super) age: Option<Duration>,
-    /// This many lines are remembered in all but one phase in a million.
+    /// The number of lines that are remembered in all but one phase in a million.
     pub(super) items: Option<u64>,
-    /// The rate asked for, per line.
+    /// The requested rate, per line.
     pub(super) rate: Option<Rate>,
-    /// How many entries a line takes at most, each with its own look-up that may be wrong: two if
+    /// The largest number of entries of a line, each with its own look-up that may be wrong: two if
     /// second occurrences are remembered, too. Designs count entries.
     pub(super) entries: u64,
 }
@@ -77,28 +77,29 @@ impl Sizing {
         self.is_unsized() && self.rate.is_none()
     }
 
-    /// Whether no size is given.
+    /// Whether no size is given, neither in lines nor in bytes.
     pub(super) fn is_unsized(&self) -> bool {
         self.items.is_none() && self.memory.is_none() && self.remember.is_none()
     }
 
-    /// Whether a size is asked for, in lines or in bytes: a time to remember is none.
+    /// Whether a size is given, in lines or in bytes; a time to remember is not a size.
     pub(super) fn asks_size(&self) -> bool {
         self.items.is_some() || self.memory.is_some() || matches!(self.remember, Some(Remember::Items(_)))
     }
 
-    /// Whether it is asked how long to remember.
+    /// Whether an option says how long to remember.
     pub(super) fn asks_phases(&self) -> bool {
         self.remember.is_some()
     }
 
-    /// Whether a rate is asked for.
+    /// Whether a rate is given.
     pub(super) fn asks_rate(&self) -> bool {
         self.rate.is_some()
     }
 
-    /// A design that certainly holds this many lines, which were counted before. It is at least as
-    /// large as the design for a pipe, because memory that is available anyway makes errors rarer.
+    /// A design that is guaranteed to hold this many lines, which were counted before. It is at
+    /// least as large as the design for a pipe, because memory that is available anyway makes
+    /// errors rarer.
     pub(super) fn choose_for(&self, counted: u64, entries: u64) -> Result<Chosen, Failure> {
         let usual = self.choose(Layout::Standard, entries)?;
         // Without lines, too, there must be a filter.
@@ -107,11 +108,11 @@ impl Sizing {
         Ok(if chosen.bytes() <= usual.bytes() { usual } else { chosen })
     }
 
-    /// The design that the options ask for, with the layout `there` if they name none; for lines
-    /// that take up to this many entries each.
+    /// The design for these options. Its layout is `there` if the options name none, and each line
+    /// takes up to this many entries.
     ///
-    /// A line is wrong only if one of its look-ups is, so its rate is at most the sum of theirs,
-    /// and each gets its share of the rate asked for.
+    /// A line is wrong only if one of its look-ups is wrong, so its rate is at most the sum of
+    /// their rates, and each gets its share of the requested rate.
     pub(super) fn choose(&self, there: Layout, entries: u64) -> Result<Chosen, Failure> {
         let asked = match self.rate {
             Some(rate) => rate,
@@ -127,7 +128,7 @@ impl Sizing {
             (Some(Remember::Items(items)), None) => (Mode::two_phase(), None, Some(items)),
         };
         if items == Some(0) {
-            return Err(Failure::new("a filter for no lines remembers nothing; give -n a number above 0"));
+            return Err(Failure::new("a filter for 0 lines remembers nothing; give a number above 0 with -n"));
         }
         let held = items.map(|items| items.saturating_mul(entries));
         let phased = self.remember.is_some();
@@ -168,11 +169,11 @@ impl Sizing {
         Ok(Chosen { design, age, items: remembered, rate: Some(asked), entries })
     }
 
-    /// The blocked filter with this size, or for this many entries.
+    /// The design of a blocked filter with this size, or for this many entries.
     fn blocked(&self, items: Option<u64>, rate: &Rate) -> Result<Option<BlockedSized>, Failure> {
         if let Some(memory) = self.memory.filter(|memory| memory.saturating_mul(8) < BLOCK_BITS) {
             return Err(Failure::new(format_args!(
-                "--layout blocked needs at least {} of --memory, a cache line, not {}",
+                "--layout blocked needs at least {} of --memory (one cache line), not {}",
                 report::bytes(BLOCK_BITS / 8),
                 report::bytes(memory)
             )));
@@ -185,7 +186,7 @@ impl Sizing {
         })
     }
 
-    /// The layout, if the options name one that not every filter has.
+    /// The layout, if the options name one; `auto` does not count.
     pub(super) fn layout(&self) -> Option<Layout> {
         self.layout.filter(|layout| *layout != Layout::Auto)
     }
@@ -204,8 +205,8 @@ impl Sizing {
 }
 
 impl Chosen {
-    /// The design of an existing filter whose lines take up to this many entries; `None` if its law
-    /// is not known, which is so only for filters that no command here makes.
+    /// The design of an existing filter whose lines take up to this many entries. `None` if no law
+    /// is known for it; no verb makes such filters.
     pub(super) fn of(filter: &Filter, entries: u64) -> Result<Option<Chosen>, Failure> {
         let design = match filter {
             Filter::Standard(filter) => match filter.design() {
@@ -275,7 +276,7 @@ impl Designed {
         }
     }
 
-    /// The largest number of set bits with which a cycle continues, if that decides.
+    /// The largest number of set bits at which a cycle continues, if the design has such a limit.
     pub(super) fn sigma(&self) -> Option<u64> {
         match self {
             Designed::Standard(design) => Some(design.sigma()),
@@ -283,7 +284,7 @@ impl Designed {
         }
     }
 
-    /// The highest rate with which a cycle continues, if that decides.
+    /// The highest rate at which a cycle continues, if the design has such a limit.
     pub(super) fn limit(&self) -> Option<f64> {
         match self {
             Designed::Standard(_) => None,
@@ -299,12 +300,12 @@ impl Designed {
     }
 }
 
-/// The smallest number of bits with which a line is still known after `items` other lines, in all
-/// but one phase in a million.
+/// The smallest design with which a line is still known after `items` other lines, in all but one
+/// phase in a million.
 ///
 /// A line is forgotten when its phase ends, or, with two phases, when the next one ends. Within a
-/// phase every line enters once, so a phase ends within `items` lines only if this many fill it:
-/// that is a tail of the law of the fill, whatever the stream.
+/// phase every line enters once, so a phase ends within `items` lines only if this many lines fill
+/// it. The probability of that is a tail of the law of the fill, whatever the stream is.
 fn surely_remembering(items: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>, Failure> {
     // Refreshed lines fill a phase before new ones come: of two phases only the worst rate holds
     // for every stream.
@@ -338,7 +339,7 @@ fn share(rate: &Rate, entries: u64) -> Result<Rate, Failure> {
 }
 
 fn not_enough(items: u64, memory: u64, rate: &Rate, needed: Option<u64>) -> Failure {
-    let needed = needed.map_or(String::new(), |bytes| format!("; {} would be", report::bytes(bytes)));
+    let needed = needed.map_or(String::new(), |bytes| format!("; {} is enough", report::bytes(bytes)));
     Failure::new(format_args!(
         "{} is not enough to remember {} at a rate of {rate}{needed}",
         report::bytes(memory),

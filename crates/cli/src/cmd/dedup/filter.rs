@@ -80,7 +80,7 @@ impl Filter {
         each!(self, filter => filter.wrong_drops(confidence))
     }
 
-    /// The latest time that it was given.
+    /// The latest time that the filter was given.
     pub(super) fn now(&self) -> Duration {
         each!(self, filter => filter.now())
     }
@@ -93,7 +93,7 @@ impl Filter {
         each!(self, filter => filter.set_back(now));
     }
 
-    /// Whether each was new, in order.
+    /// Offers the keys in order, and returns for each whether it was new.
     pub(super) fn check_and_insert_all_hashes(&mut self, hashes: impl Iterator<Item = KeyHash>) -> Answers {
         each!(self, filter => filter.check_and_insert_all_hashes(hashes))
     }

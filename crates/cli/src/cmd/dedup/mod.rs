@@ -1,4 +1,4 @@
-//! `truebloom dedup`: prints the first occurrence of each line of a stream without end, in fixed
+//! `truebloom dedup`: prints the first occurrence of each line of an endless stream, in fixed
 //! memory.
 
 mod account;
@@ -9,7 +9,7 @@ mod sift;
 mod state;
 
 use crate::aside::ReportTo;
-use crate::failure::{Failure, warn};
+use crate::failure::{Failure, for_shell, warn};
 use crate::filters::{self, Layout};
 use crate::held::format_error;
 use crate::records::{self, Answers, Batch, Event, Extraction, KeysOf, RecordArgs, Records};
@@ -40,7 +40,7 @@ Examples:
 The lines of files are counted first, and the memory is made large enough for all of them, at least 64 MiB. For input from a pipe, the memory is that of -n or --memory, by default 64 MiB. \
 When it is full, everything is forgotten, with a message (--strict stops before that; with --remember, only the older lines are forgotten). \
 A line that was forgotten is printed again. --remember counts from a line's last occurrence: a line that keeps coming is printed once, and not again every hour. The rate -p bounds how often a first occurrence is wrongly dropped: on average over the long run, or, with --remember, for every line. That is proven for \
-input that was chosen without knowing the seed; --report says how many lines this stream has lost.
+input that was chosen without knowing the seed; --report estimates how many lines were wrongly dropped from this stream.
 
 A state stores how its keys were read (-f, --column and the like), so that later runs need not repeat these options; --lines reads whole lines nevertheless.
 A line without a key, or one that is too long, is printed, with a message. If a signal ends the run, an unfinished last line is not printed.
@@ -70,7 +70,7 @@ pub(crate) struct Args {
     #[arg(short = 'c', long)]
     count: bool,
 
-    /// Print nothing, and stop at the first selected line, unless a --state must be kept
+    /// Print nothing. Stop at the first selected line, unless --state is given
     #[arg(short = 'q', long)]
     quiet: bool,
 
@@ -85,23 +85,23 @@ pub(crate) struct Args {
     #[command(flatten)]
     report: ReportTo,
 
-    /// Stop with exit code 2 before anything is forgotten
+    /// Print the report on standard error as one JSON object
     #[arg(long)]
     json: bool,
 
     #[command(flatten)]
     sizing: Sizing,
 
-    /// Print the report on standard error as one JSON object
+    /// Keep the filter in this file, and begin with the lines that it already remembers
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
 
-    /// Keep the filter in this file, and begin with what it remembers
+    /// How often to save the state: 10s, 5min; it is also saved at the end. After a crash, lines
+    /// that were printed since the last save are printed again
     #[arg(long, value_name = "TIME", value_parser = crate::args::time, default_value = "10s", requires = "state")]
     checkpoint: Duration,
 
-    /// How often to save the state: 10s, 5min; it is also saved at the end. After a crash, lines
-    /// that were printed since the last save are printed again
+    /// Seed of the hash, up to 32 hexadecimal digits; random by default
     #[arg(long, value_name = "HEX", value_parser = super::create::seed)]
     seed: Option<Seed>,
 
@@ -118,13 +118,13 @@ pub(crate) struct Args {
 /// Advice if there is not enough memory.
 const LESS: &str = "give less with --memory, or ask for fewer lines with -n or for a higher rate with -p";
 
-/// A difference between clocks up to which no warning is printed, because the clocks of two
-/// machines may differ by as much.
+/// The difference between clocks up to which no warning is printed, because the clocks of two
+/// machines may differ by this much.
 const TOLERATED: Duration = Duration::from_secs(60);
 
 impl Args {
-    /// Whether first occurrences are printed, not repeats: then records without a key are printed,
-    /// too.
+    /// Whether first occurrences are printed and not repeats; then records without a key are
+    /// printed, too.
     fn keeps_first(&self) -> bool {
         !self.repeated && !self.second
     }
@@ -134,13 +134,13 @@ impl Args {
         if self.second { 2 } else { 1 }
     }
 
-    /// Whether each line is looked at by itself, and not a batch of them together.
+    /// Whether lines are looked up one by one, not in batches.
     fn goes_one_by_one(&self) -> bool {
         self.strict || self.second
     }
 
-    /// Whether keys are hashed before they are looked up. Together both take less time, but what
-    /// other threads do is done before.
+    /// Whether other threads hash the keys before they are looked up. Hashing and looking up
+    /// together takes less time, but work that other threads do ahead saves more.
     fn hashes_ahead(&self, records: &RecordArgs) -> bool {
         self.goes_one_by_one() || records.threads() > 1
     }
@@ -155,6 +155,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if records::is_terminal(&args.inputs) {
         return Err(Failure::new("there is nothing to read: name files, or pipe lines in"));
     }
+    check_no_delimiter(args)?;
     let reserved = args.report.reserve(&args.inputs, args.state.as_deref().as_slice())?;
     if !args.is_silent() {
         records::check_not_output(&args.inputs)?;
@@ -203,11 +204,27 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }))
 }
 
+/// Refuses a delimiter after `-d`. For other verbs `-d` gives the delimiter, but here the delimiter
+/// would be taken as an input.
+fn check_no_delimiter(args: &Args) -> Result<(), Failure> {
+    let is_delimiter = |path: &&PathBuf| matches!(path.to_str(), Some("," | ";" | ":" | "|" | " " | "\t" | "\\t")) && !path.exists();
+    match args.inputs.iter().find(is_delimiter).filter(|_| args.repeated) {
+        Some(path) => Err(Failure::at(
+            path,
+            format_args!(
+                "there is no such file; -d prints repeats here, and the character that separates fields is given with --delimiter {}",
+                for_shell(path)
+            ),
+        )),
+        None => Ok(()),
+    }
+}
+
 /// Handles one event; returns whether there may be more.
 ///
-/// Output is written before the state is saved: a line that is remembered but was not received
-/// would be lost, whereas one that was received but is not remembered is only printed again. So
-/// nothing is saved after an error of the output.
+/// Output is written before the state is saved. A line that is remembered but was not written would
+/// be lost, whereas a line that was written but is not remembered is only printed again. So nothing
+/// is saved after an error of the output.
 fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, saver: &mut Saver) -> Result<bool, Failure> {
     records.wake_at(saver.due());
     match records.next() {
@@ -219,14 +236,14 @@ fn read<W: Write>(args: &Args, records: &mut Records, sift: &mut Sift<'_, W>, sa
             sift.flush()?;
             saver.save(sift.filter())?;
         }
-        Event::InputEnded => {}
+        Event::InputEnded { .. } => {}
         Event::Stopped | Event::End => return Ok(false),
     }
     Ok(!(sift.full || args.quiet && sift.tally.selected > 0 && args.state.is_none()))
 }
 
-/// How keys are extracted: according to the options, or as for the state. The first run determines
-/// it for later ones.
+/// Determines how keys are extracted: according to the options, or as the state says. The first run
+/// determines this for later runs.
 fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
     let Some(path) = args.state.as_deref() else { return args.records.for_filters(&[]) };
     if filter.label().is_none() && filter.stats().offered == 0 {
@@ -244,7 +261,7 @@ fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
     }
 }
 
-/// The filter to begin with: that of the state file if it exists, or a new one.
+/// Opens or makes the filter to begin with: that of the state file if it exists, or a new one.
 fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
     let (sizing, entries) = (&args.sizing, args.entries());
     let Some(path) = &args.state else {
@@ -284,7 +301,7 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
             if sizing.is_unsized() && !args.quiet && !args.json {
                 let lines = chosen.design.long_run()?.items_per_cycle.lower / entries as f64;
                 warn(format_args!(
-                    "{}: a new state of {}, which holds {} {}s on average; another size is made with -n or --memory",
+                    "{}: a new state of {}, which holds {} {}s on average; for another size, give -n or --memory",
                     path.display(),
                     bytes(chosen.bytes()),
                     count(lines as u64),
@@ -300,8 +317,8 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
     Ok((filter, saver, chosen))
 }
 
-/// Sets the clock back if the state's clock is ahead, because otherwise nothing would be forgotten
-/// until this one has caught up.
+/// Sets the filter's clock back if the state's clock is ahead, because otherwise nothing would be
+/// forgotten until this clock has caught up.
 fn set_clock(path: &Path, filter: &mut Filter) {
     let now = sift::now();
     let ahead = filter.now().saturating_sub(now);
@@ -323,8 +340,8 @@ fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
     })
 }
 
-/// Describes what a state holds and guarantees, for `info`; returns false, without a description,
-/// for filters that no command here makes.
+/// Describes what a state holds and guarantees, for `info`. Returns false, without a description,
+/// for filters that no verb makes.
 pub(crate) fn describe(name: &Path, file: &[u8], report: &mut Report) -> Result<bool, Failure> {
     let filter = match Filter::from_bytes(file) {
         Ok(filter) => filter,
@@ -335,10 +352,7 @@ pub(crate) fn describe(name: &Path, file: &[u8], report: &mut Report) -> Result<
     let Some(chosen) = Chosen::of(&filter, if second { 2 } else { 1 })? else { return Ok(false) };
     report.field("keys", filter.label());
     let offered = filter.stats().offered;
-    report.line(
-        "offered",
-        if second { format!("{} entries, of which a line has one or two", count(offered)) } else { plural(offered, "line") },
-    );
+    report.line("offered", if second { format!("{} entries, one or two per line", count(offered)) } else { plural(offered, "line") });
     if let Some(keys) = Extraction::told(filter.label()) {
         report.line("keys", keys);
     }

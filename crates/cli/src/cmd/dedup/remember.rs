@@ -11,9 +11,14 @@ pub(super) enum Remember {
     Time(Duration),
 }
 
-/// A number of lines, `10M`, or a time, `1h`. The units of numbers and times have no letter in
-/// common, except for the case of M and m.
+/// Parses a number of lines, such as `10M`, or a time, such as `1h`. The units of numbers and of
+/// times have no letter in common, apart from M and m, so `10m` is refused.
 pub(super) fn remember(text: &str) -> Result<Remember, String> {
+    if let (Some(number), Ok(_)) = (text.trim_end().strip_suffix('m'), time(text)) {
+        return Err(format!(
+            "`{text}` could be a time or a number of lines; write {number}min for minutes, or {number}M for millions of lines"
+        ));
+    }
     if let Ok(time) = time(text) {
         return Ok(Remember::Time(time));
     }
@@ -32,7 +37,7 @@ pub(super) fn time_text(time: Duration) -> String {
     whole.map_or_else(|| format!("{}s", time.as_secs_f64()), |(unit, name)| format!("{}{name}", seconds / unit))
 }
 
-/// The same, rounded: `about 24h`.
+/// The time, rounded: `about 24h`.
 pub(super) fn about(time: Duration) -> String {
     let seconds = time.as_secs();
     let unit = [604_800, 86_400, 3600, 60].into_iter().find(|unit| seconds >= 2 * unit).unwrap_or(1);
@@ -48,7 +53,6 @@ mod tests {
         let seconds = |seconds| Ok(Remember::Time(Duration::from_secs(seconds)));
         for (text, expected) in [
             ("10M", Ok(Remember::Items(10_000_000))),
-            ("10m", seconds(600)),
             ("10min", seconds(600)),
             ("1h", seconds(3600)),
             ("1.5h", seconds(5400)),
@@ -60,7 +64,7 @@ mod tests {
         ] {
             assert_eq!(remember(text), expected, "{text}");
         }
-        for text in ["", "0", "0s", "h", "1y", "-1h", "1e999d", "..s", "10Mh"] {
+        for text in ["", "0", "0s", "h", "1y", "-1h", "1e999d", "..s", "10Mh", "10m", "10 m"] {
             assert!(remember(text).is_err(), "{text}");
         }
     }

@@ -1,4 +1,4 @@
-//! Lines are looked up in batches, and neighbours printed as one piece.
+//! Looking up lines in batches, and printing adjacent lines as one piece.
 
 use super::Args;
 use super::filter::Filter;
@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 use truebloom::{KeyHash, KeyHasher};
 
-/// How many keys are prefetched before the first of them is looked up: their memory accesses
-/// overlap, which makes it up to four times as fast.
+/// How many keys ahead bits are prefetched. Their memory accesses overlap, which makes look-ups up
+/// to four times as fast.
 const AHEAD: usize = 16;
 
 /// The counts of this run.
@@ -16,7 +16,7 @@ const AHEAD: usize = 16;
 pub(super) struct Tally {
     /// The number of records with keys.
     pub(super) read: u64,
-    /// How many of them were new, that is, not remembered.
+    /// How many of these records were new, that is, not remembered.
     pub(super) new: u64,
     pub(super) selected: u64,
 }
@@ -28,8 +28,8 @@ pub(super) struct Sift<'a, W: Write> {
     filter: Filter,
     out: W,
     pub(super) tally: Tally,
-    /// With --strict: the next line would make the filter forget everything, so it was not
-    /// processed.
+    /// With --strict: whether the next line would make the filter forget everything; then it was
+    /// not processed.
     pub(super) full: bool,
     has_header: bool,
 }
@@ -51,7 +51,8 @@ impl<'a, W: Write> Sift<'a, W> {
         self.out.flush()
     }
 
-    /// Processes records, with the hashes of those that have keys where these were hashed ahead.
+    /// Processes a batch of records. `hashes` contains the hashes of the records with keys, if they
+    /// were computed in advance.
     pub(super) fn batch(&mut self, batch: Batch<'_>, hashes: &[KeyHash]) -> io::Result<()> {
         self.filter.advance(now());
         let hasher = *self.filter.hasher();
@@ -74,7 +75,7 @@ impl<'a, W: Write> Sift<'a, W> {
         batch.write_selected(&selected, end, &mut self.out)
     }
 
-    /// Which of these keys are selected, and their number.
+    /// Offers all keys at once; returns which of them are selected, and their number.
     fn all_at_once(&mut self, hashes: impl Iterator<Item = KeyHash>) -> (Vec<u64>, usize) {
         let new = self.filter.check_and_insert_all_hashes(hashes);
         self.tally.read += new.len() as u64;
@@ -89,7 +90,8 @@ impl<'a, W: Write> Sift<'a, W> {
         (repeats, new.len())
     }
 
-    /// Which of these keys are selected, and how many were taken: all, unless one of them is not.
+    /// Offers keys one by one. Returns which of them are selected, and how many were offered: all,
+    /// unless --strict stops before one of them.
     fn one_by_one(&mut self, hashes: &[KeyHash]) -> (Vec<u64>, usize) {
         let mut selected = vec![0; hashes.len().div_ceil(64)];
         hashes.iter().take(AHEAD).for_each(|hash| self.filter.prefetch(*hash));
@@ -104,8 +106,9 @@ impl<'a, W: Write> Sift<'a, W> {
         (selected, hashes.len())
     }
 
-    /// Which of the records are printed, up to the first whose key was not taken. One without a key
-    /// is neither new nor a repeat, and would be lost if it were not printed with the new ones.
+    /// Determines which of the records are printed, up to the first whose key was not offered. A
+    /// record without a key is neither new nor a repeat. It is printed together with the new
+    /// records, because otherwise it would be lost.
     fn with_keyless(&self, batch: &Batch<'_>, selected: &[u64], taken: usize) -> Vec<u64> {
         let (mut printed, mut keyed) = (vec![0; batch.len().div_ceil(64)], 0);
         for index in 0..batch.len() {
@@ -144,7 +147,7 @@ impl<'a, W: Write> Sift<'a, W> {
         self.filter.would_overfill(hash) || self.args.second && self.filter.would_overfill(self.second(hash))
     }
 
-    /// What is no record.
+    /// Passes on bytes that are not a record.
     pub(super) fn pass(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.args.is_silent() || !self.args.keeps_first() { Ok(()) } else { self.out.write_all(bytes) }
     }
@@ -160,7 +163,7 @@ impl<'a, W: Write> Sift<'a, W> {
     }
 }
 
-/// The time, by a clock that also runs while no process does.
+/// The present time, by a clock that also runs while no process does.
 pub(super) fn now() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The state file: saved at intervals, whole or not at all, by one process at a time.
+//! The state file: it is saved at intervals, completely or not at all, by one process at a time.
 
 use super::Args;
 use super::design::Chosen;
@@ -13,10 +13,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use truebloom::file::check_target;
-use truebloom::{FileError, HasherId};
+use truebloom::{FileError, FormatError, HasherId};
 
-/// A locked state file. The lock is on the file itself: the next file is locked before it takes the
-/// name, so that there is no moment without a lock.
+/// A locked state file. The lock is on the file itself. The file that replaces it is locked before
+/// it takes the name, so that there is no moment without a lock.
 pub(super) struct StateFile {
     path: PathBuf,
     /// The existing file; none yet for a new state.
@@ -37,11 +37,16 @@ impl StateFile {
         if file.metadata().is_ok_and(|data| data.len() == 0) {
             return Err(Failure::at(path, "is empty, so it holds no state; remove it to begin a new one, or give another file"));
         }
-        let filter = Filter::from_bytes(Held::open(path)?.as_ref()).map_err(|cause| format_error(path, cause))?;
+        let filter = Filter::from_bytes(Held::open(path)?.as_ref()).map_err(|cause| match cause {
+            FormatError::NotAFilter { .. } => {
+                Failure::at(path, "is not a truebloom file; for a new state, give a name that does not exist yet, and dedup makes the file")
+            }
+            cause => format_error(path, cause).into(),
+        })?;
         Ok((StateFile { path: path.to_owned(), locked: Some(file) }, Some(filter)))
     }
 
-    /// Replaces the file whole or not at all, even if the power fails.
+    /// Replaces the file completely or not at all, even if the power fails.
     pub(super) fn save(&mut self, filter: &Filter) -> Result<(), Failure> {
         let _shield = stop::shield();
         let (file, unkept) = replace(&self.path, self.locked.as_ref(), |file| filter.write_to(file)).map_err(|error| match error {
@@ -67,17 +72,17 @@ pub(super) struct Saver {
 }
 
 impl Saver {
-    /// For runs without a state file.
+    /// A saver for runs without a state file.
     pub(super) fn none() -> Saver {
         Saver { file: None, interval: Duration::ZERO, last: Instant::now(), offered: 0 }
     }
 
-    /// Saves at this interval; the file already has the present filter.
+    /// A saver for this interval; the file already contains the present filter.
     pub(super) fn every(interval: Duration, file: StateFile, filter: &Filter) -> Saver {
         Saver { file: Some(file), interval, last: Instant::now(), offered: filter.stats().offered }
     }
 
-    /// When to save next.
+    /// The time of the next save.
     pub(super) fn due(&self) -> Option<Instant> {
         self.file.as_ref().and_then(|_| self.last.checked_add(self.interval))
     }
@@ -93,13 +98,13 @@ impl Saver {
         Ok(())
     }
 
-    /// Saves at the end.
+    /// Saves the state at the end of the run.
     pub(super) fn finish(mut self, filter: &Filter) -> Result<(), Failure> {
         self.save(filter)
     }
 }
 
-/// Refuses a state that does not keep the rate, when only a rate is given.
+/// If only a rate is given, returns an error for a state that does not keep this rate.
 fn check_rate(path: &Path, there: &Chosen, asked: &Chosen) -> Result<(), Failure> {
     let (run, phases) = (there.design.long_run()?, there.design.phases());
     let kept = if phases > 1 { run.worst } else { run.fpr };
@@ -117,7 +122,7 @@ fn check_rate(path: &Path, there: &Chosen, asked: &Chosen) -> Result<(), Failure
     }
 }
 
-/// Refuses a state that was made with other parameters than those given.
+/// Returns an error for a state that was made with other parameters than those given.
 pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &Chosen, args: &Args) -> Result<(), Failure> {
     let (sized, phased) = (args.sizing.asks_size(), args.sizing.asks_phases());
     if args.sizing.asks_rate() && !sized {

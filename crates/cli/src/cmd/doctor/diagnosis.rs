@@ -1,4 +1,4 @@
-//! Diagnosis: from an error of the format to its meaning.
+//! Diagnosis: explains an error of the file format.
 
 use super::heal;
 use crate::failure::for_shell;
@@ -15,21 +15,42 @@ pub(super) struct Diagnosis {
     pub(super) at: Option<Range<u64>>,
     pub(super) saved: String,
     pub(super) remedy: String,
-    /// The contents of the header, if it can be trusted.
+    /// The fields of the header, if it can be trusted.
     pub(super) header: Option<FileHeader>,
 }
 
-/// The header of a Bloom filter's file, if it is undamaged; in other kinds its fields have other
-/// meanings.
+/// The header of a Bloom filter's file, if it is undamaged. For other kinds there is none, because
+/// their fields have other meanings.
 pub(super) fn header(start: &[u8]) -> Option<FileHeader> {
     FileHeader::from_bytes(start).ok().filter(|header| matches!(header.kind(), FileKind::Bloom | FileKind::Blocked))
 }
 
 const COPY: &str = "copy the file again from where it is whole";
-const REBUILD: &str = "copy the file again from where it is whole, or build the filter again from its data with `truebloom create`";
+
+/// What to do about a damaged file of this kind, or of an unknown one.
+fn rebuild(kind: Option<FileKind>) -> &'static str {
+    match kind {
+        Some(FileKind::Bloom | FileKind::Blocked) => {
+            "copy the file again from where it is whole, or build the filter again from its data with `truebloom create`; if it is to be merged with other filters, begin with `truebloom copy --empty OTHER new.tbl`, where OTHER is one of them"
+        }
+        Some(FileKind::Scalable) => {
+            "copy the file again from where it is whole, or build the filter again from its data with `truebloom create --grow`"
+        }
+        Some(FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked) => {
+            "copy the file again from where it is whole; or remove it and begin a new one with `truebloom dedup --state`, for which all lines are new"
+        }
+        Some(FileKind::CountMin | FileKind::TwoHashCountMin) => {
+            "copy the file again from where it is whole, or count again from the data with `truebloom count`"
+        }
+        Some(FileKind::Pack) => "copy the file again from where it is whole, or make it again with the program that made it",
+        _ => {
+            "copy the file again from where it is whole, or make it again: a filter from its data with `truebloom create`, a state of `truebloom dedup` by removing it"
+        }
+    }
+}
 
 impl Diagnosis {
-    /// Examines the file again, given the error with which it could not be opened.
+    /// Examines the file again, given the error that opening it has caused.
     pub(super) fn of(path: &Path, cause: &FormatError) -> io::Result<Diagnosis> {
         let mut file = open_regular(path)?;
         let length = file.metadata()?.len();
@@ -46,57 +67,62 @@ impl Diagnosis {
             return Ok(coded(path, length, cause));
         }
         let at = cause.header_bytes(&start);
+        let rebuild = rebuild(FileHeader::from_bytes(&start).ok().map(|header| header.kind()));
+        // In other kinds the fields of the header have other meanings, and are not shown.
+        let header = header(&start);
+        let is_shown = header.is_some();
         Ok(match *cause {
             FormatError::NotAFilter { .. } | FormatError::Version { .. } | FormatError::HeaderChecksum { .. } => {
                 match heal::one_byte(path, &start)? {
                     Some(healed) => healed.diagnosis(path),
                     None if matches!(cause, FormatError::NotAFilter { .. }) => foreign(&start, path, at),
                     None if matches!(cause, FormatError::Version { .. }) => {
-                        plain(at, "all, by a program that knows this version", "use a newer truebloom")
+                        plain(at, "everything, with a program that knows this version", "use a newer truebloom")
                     }
                     None => plain(
                         Some(0..FileHeader::BYTES),
                         "nothing that could be trusted: more than one byte of the header was changed",
-                        REBUILD,
+                        rebuild,
                     ),
                 }
             }
             FormatError::TextMode { .. } => text_mode(path, length, plain(at, "nothing: the change cannot be undone", COPY))?,
-            FormatError::Truncated { found: 0, .. } => plain(None, "nothing: the file is empty", REBUILD),
+            FormatError::Truncated { found: 0, .. } => plain(None, "nothing: the file is empty", rebuild),
             FormatError::Truncated { found, expected } if found < FileHeader::BYTES => {
-                plain(Some(found..expected), "nothing: not even the header is whole", REBUILD)
+                plain(Some(found..expected), "nothing: not even the header is whole", rebuild)
             }
-            FormatError::Truncated { found, expected } => Diagnosis {
-                header: header(&start),
-                ..plain(
-                    Some(found..expected),
-                    "the header: a new filter with its bits, probes and seed can be merged with others of its kind; the missing bits may belong to any key",
-                    REBUILD,
-                )
-            },
+            FormatError::Truncated { found, expected } => {
+                let saved = if is_shown {
+                    "only the header; the missing bits may belong to any key"
+                } else {
+                    "nothing that can be used: the missing bits may belong to any key"
+                };
+                Diagnosis { header, ..plain(Some(found..expected), saved, rebuild) }
+            }
             FormatError::TooLong { expected, found } => {
-                too_long(path, &start, expected, plain(Some(expected..found), "only the header", REBUILD))?
+                let saved = if is_shown { "only the header" } else { "nothing that can be used" };
+                too_long(path, &start, expected, Diagnosis { header, ..plain(Some(expected..found), saved, rebuild) })?
             }
-            FormatError::PayloadChecksum { .. } => Diagnosis {
-                header: header(&start),
-                ..plain(
-                    Some(FileHeader::BYTES..length),
-                    "the header; one checksum covers all bits, so it is not known which are wrong, and no answer can be trusted",
-                    REBUILD,
-                )
-            },
-            FormatError::Memory { .. } => plain(None, "all, on a larger machine", "read it on a larger machine"),
+            FormatError::PayloadChecksum { .. } => {
+                let saved = if is_shown {
+                    "only the header; one checksum covers all bits, so it is not known which are wrong, and no answer can be trusted"
+                } else {
+                    "nothing that can be used: one checksum covers all bits, so it is not known which are wrong, and no answer can be trusted"
+                };
+                Diagnosis { header, ..plain(Some(FileHeader::BYTES..length), saved, rebuild) }
+            }
+            FormatError::Memory { .. } => plain(None, "everything, on a larger machine", "read it on a larger machine"),
             FormatError::Padding { .. } => plain(
                 Some(length.saturating_sub(8)..length),
                 "nothing: the checksums are right, so another program than truebloom wrote it like this",
-                REBUILD,
+                rebuild,
             ),
-            FormatError::Reserved { .. } => plain(at, "all, by a program that knows these bytes", "use a newer truebloom"),
-            FormatError::Unknown { .. } => plain(at, "all, by a program that knows it", "use a newer truebloom"),
+            FormatError::Reserved { .. } => plain(at, "everything, with a program that knows these bytes", "use a newer truebloom"),
+            FormatError::Unknown { .. } => plain(at, "everything, with a program that knows it", "use a newer truebloom"),
             FormatError::Field { .. } | FormatError::Rate { .. } => {
-                plain(at, "nothing: the checksums are right, so another program than truebloom wrote it like this", REBUILD)
+                plain(at, "nothing: the checksums are right, so another program than truebloom wrote it like this", rebuild)
             }
-            _ => plain(None, "unknown", REBUILD),
+            _ => plain(None, "unknown", rebuild),
         })
     }
 }
@@ -106,7 +132,7 @@ fn strip_remedy(message: &str) -> String {
     message.rsplit_once("; ").map_or(message, |(what, _)| what).to_owned()
 }
 
-/// Diagnoses a compressed file, in which each byte depends on those before it.
+/// Diagnoses a compressed file, in which the meaning of each byte depends on all bytes before it.
 fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
     let (at, saved, remedy) = match *cause {
         FormatError::Truncated { expected, found } => {
@@ -116,10 +142,14 @@ fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
             let healed = format!("head -c {expected} {} > healed.tbl && truebloom doctor healed.tbl", for_shell(path));
             (Some(expected..length), "perhaps all of it: these bytes follow the compressed filter", healed)
         }
-        FormatError::Coded { is_difference: true } => {
-            (None, "all of it: it is a difference, not a filter", format!("truebloom apply FILTER {}", for_shell(path)))
+        FormatError::Coded { is_difference: true } => (
+            None,
+            "everything: a difference of two filters can be applied to the earlier one",
+            format!("truebloom apply FILTER {}", for_shell(path)),
+        ),
+        FormatError::Version { .. } => {
+            (Some(8..9), "everything, with a program that knows this version", "use a newer truebloom".to_owned())
         }
-        FormatError::Version { .. } => (Some(8..9), "all, by a program that knows this version", "use a newer truebloom".to_owned()),
         _ => (None, "nothing: in a compressed file every bit depends on the others", COPY.to_owned()),
     };
     Diagnosis { wrong: strip_remedy(&cause.to_string()), at, saved: saved.to_owned(), remedy, header: None }

@@ -1,4 +1,4 @@
-//! Undoing damage in memory, to see whether the checksums are right then.
+//! Undoing damage in memory, to see whether the checksums are then correct.
 
 use super::diagnosis::{Diagnosis, header};
 use crate::failure::for_shell;
@@ -10,17 +10,17 @@ use truebloom::{AnyFilter, FileHeader, FileKind, FormatError, ReadError};
 /// The largest file that is read into memory as a whole.
 const MAX_WHOLE: u64 = 1 << 28;
 
-/// A header that is right after changing one byte.
+/// A header that is correct after one of its bytes was changed.
 pub(super) struct Healed {
     offset: usize,
     found: u8,
     right: u8,
     header: Vec<u8>,
-    /// Whether the bits are right, too.
+    /// Whether the bits are correct, too.
     whole: bool,
 }
 
-/// The one byte whose change makes the header right, found by trying all.
+/// The one byte whose change makes the header correct, found by trying all bytes.
 pub(super) fn one_byte(path: &Path, start: &[u8]) -> io::Result<Option<Healed>> {
     if (start.len() as u64) < FileHeader::BYTES {
         return Ok(None);
@@ -45,12 +45,13 @@ pub(super) fn one_byte(path: &Path, start: &[u8]) -> io::Result<Option<Healed>> 
     Ok(None)
 }
 
-/// Whether this is a header without bits, as of a file that was cut off and is otherwise right.
+/// Whether these bytes are a header without its payload, as in a file that was cut off.
 fn is_header(header: &[u8]) -> bool {
     matches!(AnyFilter::from_bytes(header), Err(FormatError::Truncated { .. } | FormatError::Kind { .. }))
 }
 
-/// Whether these bytes are a file of any kind; `bytes` returns them from the beginning each time.
+/// Whether these bytes are a complete, undamaged file of any kind; `bytes` returns them from the
+/// beginning each time.
 pub(super) fn is_whole<R: Read>(header: &[u8], bytes: impl Fn() -> io::Result<R>) -> io::Result<bool> {
     if !is_header(header) {
         return Ok(false);
@@ -71,8 +72,8 @@ pub(super) fn lengths(path: &Path) -> io::Result<(u64, u64)> {
     Ok((header.file_bytes(), file.metadata()?.len()))
 }
 
-/// The position of the first added carriage return, if everything is right without those before
-/// newlines.
+/// If removing the carriage returns before newlines makes everything correct: the position of the
+/// first one.
 pub(super) fn text_mode(path: &Path, length: u64) -> io::Result<Option<u64>> {
     if length > MAX_WHOLE {
         return Ok(None);

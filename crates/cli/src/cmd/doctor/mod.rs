@@ -65,7 +65,7 @@ fn open(path: &Path) -> Result<FileKind, FileError> {
     if found > expected { Err(format(FormatError::TooLong { expected, found })) } else { Ok(kind) }
 }
 
-/// The kind of these bytes, if they are a whole file.
+/// Returns the kind of these bytes, if they are a complete file.
 fn whole<R: Read>(path: &Path, bytes: impl Fn() -> io::Result<R>) -> Result<FileKind, FileError> {
     FileKind::of_whole(bytes).map_err(|error| match error {
         ReadError::Format(cause) => FileError::Format { path: path.to_owned(), cause },

@@ -43,7 +43,7 @@ pub(super) fn count_min(query: &mut Query) -> Result<Answer, String> {
     })))
 }
 
-/// All digits, even of numbers beyond a word.
+/// All digits, even of numbers that do not fit in 64 bits.
 fn whole(number: u128) -> Value {
     number.to_string().parse().map_or(Value::Null, Value::Number)
 }

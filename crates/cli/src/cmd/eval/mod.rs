@@ -1,4 +1,4 @@
-//! `truebloom eval`: every number of the library, queried in JSON Lines.
+//! `truebloom eval`: answers queries for every number of the library, in JSON Lines.
 
 mod certificate;
 mod count_min;
@@ -69,8 +69,8 @@ pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
     Ok(code)
 }
 
-/// The answer to one query. A panic would be a bug of this program, and must not leave other
-/// queries without answers.
+/// Computes the answer to one query. A panic would be a bug of this program, and must not prevent
+/// the answers to other queries.
 fn guarded(answer: impl FnOnce() -> Result<Answer, String>) -> Result<Answer, String> {
     // Queries share nothing that a panic could leave half changed.
     panic::catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|payload| {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use truebloom_math::items_interval;
 use truebloom_math::occupancy::Occupancy;
 
-/// `[[size, count], ..]`
+/// Reads `[[size, count], ..]`.
 fn committees(value: &Value) -> Option<Vec<(u64, u64)>> {
     let pair = |pair: &Value| match pair.as_array()?.as_slice() {
         [size, count] => Some((whole(size)?, whole(count)?)),
@@ -38,7 +38,7 @@ fn occupancy_law(query: &mut Query) -> Result<Occupancy, String> {
     .map_err(explain)
 }
 
-/// Each number of the answer takes some hundred bytes of memory.
+/// The largest number of probabilities in an answer; each takes some hundred bytes of memory.
 const MOST_IN_PMF: u64 = 1 << 22;
 
 pub(super) fn occupancy(query: &mut Query) -> Result<Answer, String> {
@@ -77,7 +77,7 @@ pub(super) fn occupancy(query: &mut Query) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// The highest order of moments that is given.
+/// The highest order of moments in an answer.
 const MOST_MOMENTS: u32 = 1_000;
 
 pub(super) fn items_estimate(query: &mut Query) -> Result<Answer, String> {

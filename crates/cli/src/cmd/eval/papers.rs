@@ -1,5 +1,5 @@
 //! Formulas of the papers that no plan needs: limits, bounds, concentration. docs/PAPERS.md has a
-//! query for each of its functions.
+//! query for each function here.
 
 use super::query::{Answer, Query, explain, object};
 use crate::report::fpr_value;
@@ -16,8 +16,8 @@ use truebloom_math::{
     standard_limit, valley_efficiency,
 };
 
-/// The largest number of probes for which coefficients of 1/n are computed: they take its square in
-/// steps, and pairs of positions its fourth power (checked there).
+/// The largest number of probes for which coefficients of 1/n are computed. The number of steps is
+/// its square; for pairs of positions it is its fourth power, which is checked separately.
 const MOST_PROBES: u32 = 1_000;
 
 /// Limits and coefficients of 1/n at a load (Kirsch and Mitzenmacher, sections 2 and 4 to 6).
@@ -194,7 +194,7 @@ pub(super) fn valley(query: &mut Query) -> Result<Answer, String> {
     Ok(object(json!({ "value": valley_efficiency(probes).map_err(explain)? })))
 }
 
-/// The most likely number of items, beside the moments' estimate.
+/// The most likely number of items, and the estimate by moments.
 pub(super) fn likelihood(query: &mut Query) -> Result<Answer, String> {
     let (variant, bits, probes, ones) = (query.variant()?, query.whole("bits")?, query.probes()?, query.whole("ones")?);
     query.finish()?;

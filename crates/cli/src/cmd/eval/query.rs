@@ -6,7 +6,8 @@ use truebloom_math::{Rate, Variant};
 
 pub(super) type Answer = Map<String, Value>;
 
-/// A query's fields; each is removed when it is read, so that the remaining ones are unknown.
+/// The fields of a query. Each is removed when it is read, so that those that remain are unknown
+/// fields.
 pub(super) struct Query {
     pub(super) fields: Answer,
 }
@@ -49,7 +50,8 @@ impl Query {
         number.ok_or_else(|| format!("field `{name}` is {}, but must be {expected}", brief(&value)))
     }
 
-    /// One of the three laws; names from later versions are distinguished from typing errors.
+    /// One of the three laws; names that only later versions know are distinguished from typing
+    /// errors.
     pub(super) fn variant(&mut self) -> Result<Variant, String> {
         if self.fields.contains_key("scheme") {
             return Err("field `scheme` is not known here; give `variant` standard, classic or partitioned".to_owned());

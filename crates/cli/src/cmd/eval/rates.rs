@@ -133,7 +133,7 @@ pub(super) fn bits_estimate(query: &mut Query) -> Result<Answer, String> {
     let mut answer = object(json!({
         "value": found.map(|found| found.value),
         "relative_error": found.map(|found| found.relative_error),
-        "note": found.map_or("the unbiased estimate takes too long for so many items; the interval stands without it", |found| found.note),
+        "note": found.map_or("the unbiased estimate takes too long for this many items; only the interval is given", |found| found.note),
     }));
     if let Some(confidence) = confidence {
         let interval = bits_interval(variant, items, probes, ones, confidence).map_err(explain)?;
@@ -142,8 +142,8 @@ pub(super) fn bits_estimate(query: &mut Query) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// The mean and the variance are exact; a quantile is the proven upper end of its bracket, which is
-/// the quantile itself if the lower end is the same.
+/// The mean and the variance of the number of hits are exact. A quantile is the proven upper end of
+/// its bracket; it is the quantile itself if both ends are equal.
 pub(super) fn hits(query: &mut Query) -> Result<Answer, String> {
     let (variant, bits, items, probes, queries) =
         (query.variant()?, query.whole("bits")?, query.whole("items")?, query.probes()?, query.whole("queries")?);

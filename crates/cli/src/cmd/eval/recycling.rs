@@ -46,8 +46,8 @@ pub(super) fn design(query: &mut Query) -> Result<Design, String> {
     Design::new(bits, probes, sigma, mode).map_err(explain)
 }
 
-/// Adds a rate as a number, with its bracket: under plain names for the answer's `fpr`, and
-/// otherwise under names that begin with its own.
+/// Adds a rate as a number with its bracket. For the answer's `fpr`, the ends are named `lower` and
+/// `upper`; for other rates, these names begin with the name of the rate.
 fn put_rate(answer: &mut Answer, name: &str, fpr: &Fpr) {
     for (field, value) in fpr_value(fpr) {
         let name = match field.as_str() {
@@ -125,7 +125,7 @@ pub(super) fn emptied_after(query: &mut Query) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// A design that was found by a search.
+/// The fields of a design that a search has found.
 fn put_sized(found: &SizedDesign) -> Answer {
     let mut answer: Answer = Map::new();
     answer.insert("bits".to_owned(), found.design.total_bits().into());

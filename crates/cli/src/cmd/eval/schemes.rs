@@ -20,8 +20,8 @@ pub(super) fn law(query: &mut Query) -> Result<Box<dyn Law>, String> {
     scheme.law(bits, probes).map_err(explain)
 }
 
-/// `offsets` turns plain double hashing into an extended one; `scheme`, if given, says whether h2
-/// may be 0.
+/// The law of plain double hashing extended by `offsets`; `scheme`, if given, says whether h2 may
+/// be 0.
 fn own_offsets(query: &mut Query) -> Result<Box<dyn Law>, String> {
     let offsets = query.list("offsets", Value::as_i64, "whole numbers, one for each probe")?;
     let step = match query.fields.contains_key("scheme").then(|| query.text("scheme")).transpose()?.as_deref() {

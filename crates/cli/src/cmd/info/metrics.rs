@@ -4,8 +4,8 @@ use crate::held::Looked;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// A number that describes a filter, with its name and its meaning; nothing if the filter has no
-/// such number.
+/// A number that describes a filter: its name, its meaning, and a function that computes it, unless
+/// the filter has no such number.
 type Metric = (&'static str, &'static str, fn(&Looked) -> Option<f64>);
 
 const METRICS: [Metric; 7] = [
@@ -20,7 +20,7 @@ const METRICS: [Metric; 7] = [
     }),
 ];
 
-/// All numbers of all filters: each metric once, with one line for each filter.
+/// All metrics of all filters: each metric is described once and has one line for each filter.
 pub(super) fn text(filters: &[(PathBuf, Looked)]) -> String {
     let mut text = String::new();
     for (name, help, of) in METRICS {

@@ -152,9 +152,9 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
                 format!("at most {}: the fill of an intersection does not determine how many", count(filter.most_items()))
             }
             // A count that leaves nothing open is better than an estimate.
-            _ if least == most => format!("{} for certain", count(most)),
+            _ if least == most => format!("exactly {}", count(most)),
             _ if most < u64::MAX && !filter.is_merged() => format!("{} to {} (99.9999% confidence)", count(least), count(most)),
-            Some(items) => format!("about {} by the fill", count(items.round() as u64)),
+            Some(items) => format!("about {} (estimated from the fill)", count(items.round() as u64)),
             None if filter.fill_tells_rate() => "full: no estimate".to_owned(),
             None if filter.is_merged() && matches!(filter, AnyFilter::Scalable(_)) => {
                 "not available: layers of the two merged filters may have keys in common".to_owned()
@@ -184,8 +184,9 @@ pub(crate) fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failu
     Ok(format!("at most {} according to the fill, which does not determine the rate of {of}", rate_up(now.upper, 3)))
 }
 
-/// Adds what share of all filters with as many items are less full than this one; nothing if its
-/// number of items is only bounded, nor for schemes whose fill follows another law.
+/// Adds the share of all filters with as many items that are less full than this one. Adds nothing
+/// if only bounds on the number of items are known, or if the fill of the scheme follows another
+/// law.
 pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter<impl Counted>) {
     // Fewer items than offers are proof of repeats.
     // More of them than offers, of keys that were withheld.
@@ -200,7 +201,7 @@ pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter<impl Counted>) {
         "place",
         json!({ "items": filter.offered(), "lower": below.lower, "upper": below.upper, "method": below.method.to_string() }),
     );
-    // Certainty is said only where it is.
+    // 100% is printed only if it is exact.
     let share = if below.lower == 1.0 { 100.0 } else { (100.0 * middle).clamp(0.1, 99.9) };
     let share = significant(share, 3);
     let items = plural(filter.offered(), "item");

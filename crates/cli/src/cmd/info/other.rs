@@ -1,5 +1,5 @@
-//! Files of other kinds than Bloom filters: the contents of their headers, and what states of
-//! `dedup` and sketches of `count` hold and guarantee.
+//! Files of other kinds than Bloom filters: the fields of their headers, and what states of `dedup`
+//! and sketches of `count` hold and guarantee.
 
 use crate::cmd::{count, dedup};
 use crate::failure::Failure;
@@ -47,8 +47,8 @@ pub(super) fn report(name: &Path, held: &Held, kind: FileKind) -> Result<Report,
     Ok(report)
 }
 
-/// Adds a note for files that no command makes: the header is described, and only the library can
-/// read the rest.
+/// Adds a note for kinds of files that no verb writes: the command describes only their header, and
+/// only the library can read their contents.
 fn add_library_only(report: &mut Report) {
-    report.line("read by", "programs that use the library, which know what else it holds; no other command here");
+    report.line("read by", "programs that use the library; no other command can read it");
 }

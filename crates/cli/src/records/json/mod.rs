@@ -1,13 +1,14 @@
-//! One member of a JSON text, found without building the rest: what is not on the way to it is
-//! checked and skipped.
+//! Finds one member of a JSON text without building the other values, which are only checked and
+//! skipped.
 //!
-//! Most texts go the short way ([`scan`]), and what that does not answer the long one.
+//! Most texts are read by the fast path ([`scan`]), and the others by the general reader.
 
 mod scan;
 #[cfg(test)]
 mod tests;
 
-use scan::Value;
+use super::key::Found;
+use scan::{Order, Value};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
@@ -47,30 +48,52 @@ impl fmt::Display for Path {
     }
 }
 
-/// Appends the key at `path` of a JSON text: the decoded text of a string; numbers, `true` and
-/// `false` as they are written. The text must be one whole JSON value; if a name is repeated, the
-/// last one counts.
-pub(super) fn member(text: &[u8], path: &Path, key: &mut Vec<u8>) -> Result<(), String> {
-    match scan::find(text, &path.0).map_or_else(|| value(text, path), Ok)? {
-        Value { raw: [b'"', plain @ .., b'"'], has_escapes: false } => key.extend_from_slice(plain),
-        Value { raw: raw @ [b'"', ..], .. } => {
-            let decoded = serde_json::Deserializer::from_slice(raw).deserialize_str(AppendTo(key));
-            decoded.map_err(|error| format!("has a {path} that cannot be read: {}", without_line(&error)))?;
-        }
-        Value { raw: b"null", .. } => return Err(format!("has null at {path}, which is not a key")),
-        Value { raw: [b'{' | b'[', ..], .. } => return Err(format!("has an object or a list at {path}, not a string or a number")),
-        Value { raw, .. } => key.extend_from_slice(raw),
-    }
-    Ok(())
+/// The member that is the key of JSON texts.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    path: Path,
+    order: Order,
 }
 
-/// The value at a path, whatever it is, by the long way.
+impl Member {
+    pub(super) fn new(path: Path) -> Member {
+        Member { path, order: Order::default() }
+    }
+
+    /// Finds the key of a JSON text: the decoded text of a string, which is appended to `keys` if
+    /// it has escapes; numbers, `true` and `false` as they are written. The text must be one whole
+    /// JSON value; if a name is repeated, the last one counts.
+    #[inline]
+    pub(super) fn find(&mut self, text: &[u8], keys: &mut Vec<u8>) -> Result<Found, String> {
+        let path = &self.path;
+        match scan::find(text, &path.0, &mut self.order).map_or_else(|| value(text, path), Ok)? {
+            Value { raw: [b'"', plain @ .., b'"'], has_escapes: false } => Ok(Found::part_of(text, plain)),
+            Value { raw: raw @ [b'"', ..], .. } => {
+                let decoded = serde_json::Deserializer::from_slice(raw).deserialize_str(AppendTo(keys));
+                decoded.map_err(|error| format!("has a {path} that cannot be read: {}", without_line(&error)))?;
+                Ok(Found::Appended)
+            }
+            Value { raw: b"null", .. } => Err(format!("has null at {path}, which is not a key")),
+            Value { raw: [b'{' | b'[', ..], .. } => Err(format!("has an object or a list at {path}, not a string or a number")),
+            Value { raw, .. } => Ok(Found::part_of(text, raw)),
+        }
+    }
+}
+
+/// The value at a path, of any type, by the general reader.
 fn value<'t>(text: &'t [u8], path: &Path) -> Result<Value<'t>, String> {
     let mut json = serde_json::Deserializer::from_slice(text);
     let found = Along(&path.0).deserialize(&mut json).and_then(|found| json.end().map(|()| found));
     let found = found.map_err(|error| format!("is not JSON that can be read: {}", without_line(&error)))?;
-    let raw = found.ok_or_else(|| format!("has no member {path}"))?.get().as_bytes();
+    let raw = found.ok_or_else(|| missing(path))?.get().as_bytes();
     Ok(Value { raw, has_escapes: raw.contains(&b'\\') })
+}
+
+/// The message if nothing is found at a path.
+fn missing(path: &Path) -> String {
+    let brackets = path.0.iter().any(|name| name.contains('['));
+    let remark = if brackets { ", and [ ] have no meaning in a path: elements of lists cannot be keys" } else { "" };
+    format!("has no member {path}{remark}")
 }
 
 /// Appends the text of a string.
@@ -89,12 +112,14 @@ impl Visitor<'_> for AppendTo<'_> {
     }
 }
 
-/// Removes the line number, because records are single lines, so "line 1" would mislead.
+/// The message of the error without the line number: records are single lines, so "line 1" would
+/// mislead.
 fn without_line(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at byte ")
 }
 
-/// Finds the value at the end of these names, as it is written; none if it does not exist.
+/// Finds the value at the end of these names, in the form in which it is written; none if it does
+/// not exist.
 #[derive(Clone, Copy)]
 struct Along<'p>(&'p [String]);
 
@@ -160,7 +185,7 @@ impl<'de> Visitor<'de> for Along<'_> {
     }
 }
 
-/// Compares a name with this one, without keeping it.
+/// Compares a name with this one, without storing it.
 struct Is<'p>(&'p str);
 
 impl<'de> DeserializeSeed<'de> for Is<'_> {

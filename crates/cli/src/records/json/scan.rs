@@ -1,268 +1,253 @@
-//! The short way to a member of a JSON text: every byte is looked at once, and nothing is built.
+//! The fast path to a member of a JSON text: every byte is looked at once, and nothing is built.
 //!
-//! It answers only where the text is whole and as programs write it. Of everything else (an error,
-//! escapes in a name on the way, a value that is no key, nesting beyond [`DEEPEST`]) it says
-//! nothing, so that the long way alone decides what is wrong and how that is said.
+//! The fast path answers only if the text is complete and written as programs write JSON. In all
+//! other cases (an error, escapes in a name on the way, a value that cannot be a key, nesting
+//! beyond [`DEEPEST`]) it gives no answer, so that the general reader alone decides what is wrong
+//! and words the message.
+//!
+//! Every function takes the text from the thing that it is named after, and returns the text behind
+//! that thing, or `None` if it has no answer.
 
-/// Objects and lists within each other that are followed.
+use crate::records::near;
+
+/// The depth up to which nested objects and lists are followed.
 const DEEPEST: usize = 64;
 
-/// The string, number or truth value at the end of these names; of a repeated name the last one
-/// counts.
-pub(super) fn find<'t>(text: &'t [u8], path: &[String]) -> Option<Value<'t>> {
-    let mut scan = Scan { text, at: 0, escapes: 0 };
-    scan.space();
-    let found = scan.along(path, DEEPEST)?;
-    scan.space();
-    (scan.at == text.len()).then_some(found)
+/// The string, number or truth value at the end of these names; if a name is repeated, the last one
+/// counts. The records of an input share one `order`.
+pub(super) fn find<'t>(text: &'t [u8], path: &[String], order: &mut Order) -> Option<Value<'t>> {
+    // Checked once for all names and values: text that is not UTF-8 may be an error.
+    if !near::is_ascii(text) && std::str::from_utf8(text).is_err() {
+        return None;
+    }
+    let (found, rest) = along(space(text), path, DEEPEST, &mut order.0)?;
+    space(rest).is_empty().then_some(found)
 }
 
 /// A value that may be a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Value<'t> {
-    /// As it is written, the quotes of a string included. It is UTF-8.
+    /// The value as it is written, including the quotes of a string. It is valid UTF-8.
     pub(super) raw: &'t [u8],
     pub(super) has_escapes: bool,
 }
 
-/// A position in a text. What returns `Option` goes on behind what it names, or has no answer.
-struct Scan<'t> {
-    text: &'t [u8],
-    at: usize,
-    /// Escapes so far.
-    escapes: usize,
+/// The names of the first members of the last record: programs usually write members in the same
+/// order, with the same spaces, so that one comparison usually finds the next value.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Order([Before; 16]);
+
+/// The text before a value: `{` or a comma, and the name with its colon.
+#[derive(Clone, Copy, Debug, Default)]
+struct Before {
+    /// The bytes of the text, a mask of their bits, and their number. If the number is 0, nothing
+    /// is known.
+    bytes: u128,
+    mask: u128,
+    length: usize,
+    /// Whether the name is the next one on the path.
+    is_here: bool,
 }
 
-impl<'t> Scan<'t> {
+impl Before {
+    fn of(text: &[u8], is_here: bool) -> Before {
+        let mut bytes = [0; 16];
+        let Some(room) = bytes.get_mut(..text.len()) else { return Before::default() };
+        room.copy_from_slice(text);
+        let (bytes, length) = (u128::from_le_bytes(bytes), text.len());
+        Before { bytes, mask: u128::MAX.checked_shr(128 - 8 * length as u32).unwrap_or(0), length, is_here }
+    }
+
+    /// The text after these bytes, if the text begins with them.
     #[inline(always)]
-    fn peek(&self) -> Option<u8> {
-        self.text.get(self.at).copied()
-    }
-
-    #[inline(always)]
-    fn space(&mut self) {
-        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
-            self.at += 1;
-        }
-    }
-
-    #[inline(always)]
-    fn byte(&mut self, byte: u8) -> Option<()> {
-        (self.peek() == Some(byte)).then(|| self.at += 1)
-    }
-
-    /// The value at the end of the path of an object.
-    fn along(&mut self, path: &[String], depth: usize) -> Option<Value<'t>> {
-        let (name, rest) = path.split_first()?;
-        let depth = depth.checked_sub(1)?;
-        let mut found = None;
-        self.byte(b'{')?;
-        loop {
-            self.space();
-            let is_here = self.is_name(name)?;
-            self.colon()?;
-            if is_here {
-                found = Some(if rest.is_empty() { self.scalar()? } else { self.along(rest, depth)? });
-            } else {
-                self.value(depth)?;
-            }
-            if !self.goes_on(b'}')? {
-                return found;
-            }
-        }
-    }
-
-    /// Whether a name, which must be valid, is this one.
-    #[inline(always)]
-    fn is_name(&mut self, name: &str) -> Option<bool> {
-        let (start, escapes) = (self.at + 1, self.escapes);
-        self.string()?;
-        let found = &self.text[start..self.at - 1];
-        // An escape may stand for anything, and what is not UTF-8 is an error.
-        (self.escapes == escapes && is_text(found)).then(|| found == name.as_bytes())
-    }
-
-    #[inline(always)]
-    fn colon(&mut self) -> Option<()> {
-        self.space();
-        self.byte(b':')?;
-        self.space();
-        Some(())
-    }
-
-    /// Whether another member or element follows, or this ends what it is part of.
-    #[inline(always)]
-    fn goes_on(&mut self, end: u8) -> Option<bool> {
-        self.space();
-        let byte = self.peek()?;
-        self.at += 1;
-        (byte == b',' || byte == end).then_some(byte == b',')
-    }
-
-    /// A value that may be a key.
-    #[inline(always)]
-    fn scalar(&mut self) -> Option<Value<'t>> {
-        let (start, escapes) = (self.at, self.escapes);
-        match self.peek()? {
-            b'"' => self.string()?,
-            b't' => self.word(b"true")?,
-            b'f' => self.word(b"false")?,
-            _ => self.number()?,
-        }
-        let raw = &self.text[start..self.at];
-        is_text(raw).then_some(Value { raw, has_escapes: self.escapes > escapes })
-    }
-
-    /// Any value.
-    #[inline(always)]
-    fn value(&mut self, depth: usize) -> Option<()> {
-        match self.peek()? {
-            b'"' => self.string(),
-            b't' => self.word(b"true"),
-            b'f' => self.word(b"false"),
-            b'n' => self.word(b"null"),
-            b'{' => self.object(depth.checked_sub(1)?),
-            b'[' => self.list(depth.checked_sub(1)?),
-            _ => self.number(),
-        }
-    }
-
-    fn object(&mut self, depth: usize) -> Option<()> {
-        self.at += 1;
-        self.space();
-        if self.byte(b'}').is_some() {
-            return Some(());
-        }
-        loop {
-            self.space();
-            self.string()?;
-            self.colon()?;
-            self.value(depth)?;
-            if !self.goes_on(b'}')? {
-                return Some(());
-            }
-        }
-    }
-
-    fn list(&mut self, depth: usize) -> Option<()> {
-        self.at += 1;
-        self.space();
-        if self.byte(b']').is_some() {
-            return Some(());
-        }
-        loop {
-            self.space();
-            self.value(depth)?;
-            if !self.goes_on(b']')? {
-                return Some(());
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn word(&mut self, word: &[u8]) -> Option<()> {
-        self.text[self.at..].starts_with(word).then(|| self.at += word.len())
-    }
-
-    #[inline(always)]
-    fn number(&mut self) -> Option<()> {
-        let _ = self.byte(b'-');
-        if self.byte(b'0').is_none() {
-            self.digits()?;
-        }
-        if self.byte(b'.').is_some() {
-            self.digits()?;
-        }
-        if let Some(b'e' | b'E') = self.peek() {
-            self.at += 1;
-            if let Some(b'+' | b'-') = self.peek() {
-                self.at += 1;
-            }
-            self.digits()?;
-        }
-        Some(())
-    }
-
-    /// At least one digit.
-    #[inline(always)]
-    fn digits(&mut self) -> Option<()> {
-        let start = self.at;
-        while let Some(b'0'..=b'9') = self.peek() {
-            self.at += 1;
-        }
-        (self.at > start).then_some(())
-    }
-
-    #[inline(always)]
-    fn string(&mut self) -> Option<()> {
-        self.byte(b'"')?;
-        loop {
-            self.at = special(self.text, self.at);
-            match self.peek()? {
-                b'"' => {
-                    self.at += 1;
-                    return Some(());
-                }
-                b'\\' => self.escape()?,
-                // A control character.
-                _ => return None,
-            }
-        }
-    }
-
-    #[cold]
-    fn escape(&mut self) -> Option<()> {
-        let length = match self.text.get(self.at + 1)? {
-            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
-            b'u' => self.text.get(self.at + 2..self.at + 6)?.iter().all(u8::is_ascii_hexdigit).then_some(6)?,
-            _ => return None,
+    fn skip<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
+        let differs = match (text.first_chunk(), text.first_chunk()) {
+            (Some(bytes), _) => (u128::from_le_bytes(*bytes) ^ self.bytes) & self.mask != 0,
+            // Near the end of the record.
+            (_, Some(bytes)) if self.length <= 8 => (u64::from_le_bytes(*bytes) ^ self.bytes as u64) & self.mask as u64 != 0,
+            _ => !text.starts_with(&self.bytes.to_le_bytes()[..self.length]),
         };
-        (self.at, self.escapes) = (self.at + length, self.escapes + 1);
-        Some(())
+        if differs || self.length == 0 { None } else { text.get(self.length..).map(space) }
     }
 }
 
-#[inline(always)]
-fn is_text(bytes: &[u8]) -> bool {
-    bytes.is_ascii() || std::str::from_utf8(bytes).is_ok()
-}
-
-/// The first byte from this one on that is not simply part of a string: a quote, a backslash or a
-/// control character; the length if there is none.
-#[inline(always)]
-pub(super) fn special(text: &[u8], from: usize) -> usize {
-    let mut at = from;
-    // Sixteen bytes at once, of which the compiler makes a vector.
-    while let Some(bytes) = text.get(at..).and_then(<[u8]>::first_chunk::<16>)
-        && !bytes.iter().fold(false, |any, byte| any | is_special(*byte))
-    {
-        at += bytes.len();
-    }
-    while let Some(bytes) = text.get(at..).and_then(<[u8]>::first_chunk) {
-        let word = u64::from_le_bytes(*bytes);
-        let found = below(word ^ each(b'"'), 1) | below(word ^ each(b'\\'), 1) | below(word, b' ');
-        if found != 0 {
-            return at + found.trailing_zeros() as usize / 8;
+/// The value at the end of the path in an object, and the text after the object.
+fn along<'t>(text: &'t [u8], path: &[String], depth: usize, order: &mut [Before]) -> Option<(Value<'t>, &'t [u8])> {
+    let (name, inner) = path.split_first()?;
+    let depth = depth.checked_sub(1)?;
+    let (mut text, mut found) = (text, None);
+    for number in 0.. {
+        let before = order.get_mut(number);
+        let (value, is_here) = match before.as_ref().and_then(|before| Some((before.skip(text)?, before.is_here))) {
+            Some(known) => known,
+            None => {
+                let (value, is_here) = member(text, if number == 0 { b'{' } else { b',' }, name)?;
+                if let Some(before) = before {
+                    *before = Before::of(&text[..text.len() - value.len()], is_here);
+                }
+                (value, is_here)
+            }
+        };
+        let rest = if is_here {
+            let (value, rest) = if inner.is_empty() { scalar(value)? } else { along(value, inner, depth, &mut [])? };
+            found = Some(value);
+            rest
+        } else {
+            any(value, depth)?
+        };
+        text = space(rest);
+        match text {
+            [b',', ..] => {}
+            [b'}', rest @ ..] => return found.map(|found| (found, rest)),
+            _ => return None,
         }
-        at += bytes.len();
     }
-    text[at..].iter().position(|byte| is_special(*byte)).map_or(text.len(), |more| at + more)
+    None
+}
+
+/// The text that begins with the value of the member after the byte `after`, and whether the member
+/// has this name.
+#[inline(never)]
+fn member<'t>(text: &'t [u8], after: u8, name: &str) -> Option<(&'t [u8], bool)> {
+    let (found, has_escapes, rest) = string(space(byte(text, after)?))?;
+    // An escape may stand for anything.
+    if has_escapes { None } else { Some((colon(rest)?, found == name.as_bytes())) }
 }
 
 #[inline(always)]
-const fn is_special(byte: u8) -> bool {
-    (byte == b'"') | (byte == b'\\') | (byte < b' ')
+fn space(mut text: &[u8]) -> &[u8] {
+    // Mostly there is none, which one comparison shows.
+    while let [byte @ ..=b' ', rest @ ..] = text
+        && matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+    {
+        text = rest;
+    }
+    text
 }
 
-/// This byte eight times.
 #[inline(always)]
-const fn each(byte: u8) -> u64 {
-    u64::from_ne_bytes([byte; 8])
+fn byte(text: &[u8], byte: u8) -> Option<&[u8]> {
+    text.split_first().filter(|(first, _)| **first == byte).map(|(_, rest)| rest)
 }
 
-/// The high bit of each byte that is below the limit, at most 128; right up to the first of them,
-/// which is the one at the low end (what it borrows makes later ones wrong).
 #[inline(always)]
-const fn below(word: u64, limit: u8) -> u64 {
-    word.wrapping_sub(each(limit)) & !word & each(0x80)
+fn colon(text: &[u8]) -> Option<&[u8]> {
+    byte(space(text), b':').map(space)
+}
+
+/// A value that may be a key.
+#[inline(always)]
+fn scalar(text: &[u8]) -> Option<(Value<'_>, &[u8])> {
+    let (has_escapes, rest) = match text.first()? {
+        b'"' => string(text).map(|(_, has_escapes, rest)| (has_escapes, rest))?,
+        b't' => (false, text.strip_prefix(b"true")?),
+        b'f' => (false, text.strip_prefix(b"false")?),
+        _ => (false, number(text)?),
+    };
+    Some((Value { raw: &text[..text.len() - rest.len()], has_escapes }, rest))
+}
+
+/// The text after a value of any kind.
+#[inline(always)]
+fn any(text: &[u8], depth: usize) -> Option<&[u8]> {
+    match text.first()? {
+        b'"' => string(text).map(|(.., rest)| rest),
+        b't' => text.strip_prefix(b"true"),
+        b'f' => text.strip_prefix(b"false"),
+        b'n' => text.strip_prefix(b"null"),
+        b'{' => object(&text[1..], depth.checked_sub(1)?),
+        b'[' => list(&text[1..], depth.checked_sub(1)?),
+        _ => number(text),
+    }
+}
+
+/// The text after an object, whose opening brace was already read.
+fn object(text: &[u8], depth: usize) -> Option<&[u8]> {
+    let mut text = space(text);
+    if let Some(rest) = byte(text, b'}') {
+        return Some(rest);
+    }
+    loop {
+        let (.., rest) = string(space(text))?;
+        match space(any(colon(rest)?, depth)?) {
+            [b',', rest @ ..] => text = rest,
+            [b'}', rest @ ..] => return Some(rest),
+            _ => return None,
+        }
+    }
+}
+
+/// The text after a list, whose opening bracket was already read.
+fn list(text: &[u8], depth: usize) -> Option<&[u8]> {
+    let mut text = space(text);
+    if let Some(rest) = byte(text, b']') {
+        return Some(rest);
+    }
+    loop {
+        match space(any(space(text), depth)?) {
+            [b',', rest @ ..] => text = rest,
+            [b']', rest @ ..] => return Some(rest),
+            _ => return None,
+        }
+    }
+}
+
+#[inline(always)]
+fn number(text: &[u8]) -> Option<&[u8]> {
+    let text = byte(text, b'-').unwrap_or(text);
+    let mut rest = match byte(text, b'0') {
+        Some(rest) => rest,
+        None => digits(text)?,
+    };
+    if let [b'.', fraction @ ..] = rest {
+        rest = digits(fraction)?;
+    }
+    if let [b'e' | b'E', exponent @ ..] = rest {
+        rest = digits(if let [b'+' | b'-', digits @ ..] = exponent { digits } else { exponent })?;
+    }
+    Some(rest)
+}
+
+/// The text after its first digits, of which there must be at least one.
+#[inline(always)]
+fn digits(text: &[u8]) -> Option<&[u8]> {
+    text.split_at_checked(near::digits(text)).filter(|(digits, _)| !digits.is_empty()).map(|(_, rest)| rest)
+}
+
+/// The text between the quotes of a string, whether it contains escapes, and the text after the
+/// string.
+#[inline(always)]
+fn string(text: &[u8]) -> Option<(&[u8], bool, &[u8])> {
+    let text = byte(text, b'"')?;
+    let (inner, rest) = text.split_at_checked(near::special(text, 0)?)?;
+    match rest {
+        [b'"', rest @ ..] => Some((inner, false, rest)),
+        [b'\\', ..] => string_on(text, rest),
+        // A control character.
+        _ => None,
+    }
+}
+
+/// Like [`string`], for a string of which the rest begins with its first escape.
+#[inline(never)]
+fn string_on<'t>(text: &'t [u8], mut rest: &'t [u8]) -> Option<(&'t [u8], bool, &'t [u8])> {
+    loop {
+        rest = escape(rest)?;
+        rest = &rest[near::special(rest, 0)?..];
+        match rest {
+            [b'"', behind @ ..] => return Some((&text[..text.len() - rest.len()], true, behind)),
+            [b'\\', ..] => {}
+            _ => return None,
+        }
+    }
+}
+
+fn escape(text: &[u8]) -> Option<&[u8]> {
+    match text {
+        [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', rest @ ..] => Some(rest),
+        [b'\\', b'u', rest @ ..] => {
+            rest.split_at_checked(4).filter(|(digits, _)| digits.iter().all(u8::is_ascii_hexdigit)).map(|(_, rest)| rest)
+        }
+        _ => None,
+    }
 }

@@ -1,5 +1,5 @@
-//! All positions of a word at once, a 32-bit lane each: the line is two registers, a permutation
-//! fetches from each, and the position's top bit chooses.
+//! All positions of a word are tested at once, each in a 32-bit lane: the line is in two registers,
+//! a permutation fetches from each, and the top bit of the position chooses between them.
 
 use super::{Asked, Line, SHIFTS, each_key};
 use crate::word::Word;

@@ -1,12 +1,12 @@
-//! All positions of a word at once, a 64-bit lane each: the line is one register, and one
-//! permutation fetches from it.
+//! All positions of a word are tested at once, each in a 64-bit lane: the line is in one register,
+//! and one permutation fetches from it.
 
-use super::{Asked, Line, PROBES_A_WORD, SHIFTS, each_key, set_each_key};
+use super::{Asked, LINE_BITS, Line, PROBES_A_WORD, SHIFTS, each_key, set_each_key};
 use crate::word::{Reads, Word};
 use core::arch::x86_64::{
-    __m512i, _mm512_and_epi64, _mm512_andnot_epi64, _mm512_cmpeq_epi64_mask, _mm512_loadu_epi64, _mm512_mask_or_epi64, _mm512_or_epi64,
-    _mm512_permutexvar_epi64, _mm512_rolv_epi64, _mm512_set_epi64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64,
-    _mm512_srlv_epi64, _mm512_storeu_epi64, _mm512_test_epi64_mask, _mm512_testn_epi64_mask,
+    __m512i, _mm512_andnot_epi64, _mm512_loadu_epi64, _mm512_mask_or_epi64, _mm512_or_epi64, _mm512_permutexvar_epi64, _mm512_rolv_epi64,
+    _mm512_set_epi64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_storeu_epi64,
+    _mm512_test_epi64_mask, _mm512_testn_epi64_mask, _mm512_xor_epi64,
 };
 
 /// # Safety
@@ -37,27 +37,70 @@ unsafe fn has_in(line: __m512i, word: u64, probes: u32) -> bool {
     }
 }
 
+/// For each number of probes, the bits of a word that are used, and a mask that repeats its first
+/// position in place of the others.
+const KEPT: [(u64, u64); PROBES_A_WORD as usize + 1] = {
+    let mut kept = [(0, 0); PROBES_A_WORD as usize + 1];
+    let mut probes = 0;
+    while probes < kept.len() {
+        let mut place = 0;
+        while place < PROBES_A_WORD as usize {
+            if place < probes {
+                kept[probes].0 |= (LINE_BITS - 1) << (9 * place)
+            } else {
+                kept[probes].1 |= 1 << (9 * place)
+            }
+            place += 1;
+        }
+        probes += 1;
+    }
+    kept
+};
+
+/// A line with only these positions of the word.
+///
 /// # Safety
 /// The processor has AVX-512 F.
 #[inline(always)]
-unsafe fn set_positions<W: Word>(line: &mut Line<W>, word: u64, probes: u32) -> bool {
-    const { assert!(size_of::<Line<W>>() == 64) };
-    let shifts = &SHIFTS[(probes & 7) as usize];
-    // SAFETY: both are eight words of eight bytes long, loads and stores need no alignment, and the
-    // processor has the instructions.
+unsafe fn line_of(word: u64, probes: u32) -> __m512i {
+    let (kept, repeated) = KEPT[(probes & 7) as usize];
+    let word = (word & kept) | ((word & (LINE_BITS - 1)) * repeated);
+    // SAFETY: the processor has the instructions.
     unsafe {
-        let shifts: __m512i = _mm512_loadu_epi64(shifts.as_ptr().cast());
-        let positions = _mm512_srlv_epi64(_mm512_set1_epi64(word as i64), shifts);
-        let bits = _mm512_rolv_epi64(_mm512_set1_epi64(1), positions);
-        let places = _mm512_and_epi64(_mm512_srli_epi64::<6>(positions), _mm512_set1_epi64(7));
-        // Position after position into the word of the line where it belongs: two may have the
-        // same.
-        let each_place = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
-        let mut mask = _mm512_setzero_si512();
-        for lane in 0..i64::from(PROBES_A_WORD) {
-            let lane = _mm512_set1_epi64(lane);
-            let here = _mm512_cmpeq_epi64_mask(each_place, _mm512_permutexvar_epi64(lane, places));
-            mask = _mm512_mask_or_epi64(mask, here, mask, _mm512_permutexvar_epi64(lane, bits));
+        let word = _mm512_set1_epi64(word as i64);
+        let ones = |number: i64| number * 0x0040_2010_0804_0201;
+        let numbers = _mm512_set_epi64(ones(7) << 6, ones(6) << 6, ones(5) << 6, ones(4) << 6, ones(3) << 6, ones(2) << 6, ones(1) << 6, 0);
+        let apart = _mm512_xor_epi64(word, numbers);
+        let one = _mm512_set1_epi64(1);
+        let mut line = _mm512_setzero_si512();
+        macro_rules! add {
+            ($($place:literal)*) => {
+                $({
+                    let here = _mm512_testn_epi64_mask(apart, _mm512_set1_epi64(7 << (9 * $place + 6)));
+                    let bit = _mm512_rolv_epi64(one, _mm512_srli_epi64::<{ 9 * $place }>(word));
+                    line = _mm512_mask_or_epi64(line, here, line, bit);
+                })*
+            };
+        }
+        add!(0 1 2 3 4 5 6);
+        line
+    }
+}
+
+/// The line is read and written only once for both words, because reading data that was just
+/// written must wait for the write.
+///
+/// # Safety
+/// The processor has AVX-512 F.
+#[inline(always)]
+unsafe fn set_positions<W: Word>(line: &mut Line<W>, first: u64, second: u64, probes: u32) -> bool {
+    const { assert!(size_of::<Line<W>>() == 64) };
+    // SAFETY: a line is eight words of eight bytes long, loads and stores need no alignment, and
+    // the processor has the instructions.
+    unsafe {
+        let mut mask = line_of(first, probes.min(PROBES_A_WORD));
+        if probes > PROBES_A_WORD {
+            mask = _mm512_or_epi64(mask, line_of(second, probes - PROBES_A_WORD));
         }
         let before: __m512i = _mm512_loadu_epi64(line.as_ptr().cast());
         _mm512_storeu_epi64(line.as_mut_ptr().cast(), _mm512_or_epi64(before, mask));
@@ -69,9 +112,9 @@ unsafe fn set_positions<W: Word>(line: &mut Line<W>, word: u64, probes: u32) -> 
 /// # Safety
 /// The processor has AVX-512 F.
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn set<W: Word>(line: &mut Line<W>, word: u64, probes: u32) -> bool {
+pub(super) unsafe fn set<W: Word>(line: &mut Line<W>, first: u64, second: u64, probes: u32) -> bool {
     // SAFETY: as the caller promised.
-    unsafe { set_positions(line, word, probes) }
+    unsafe { set_positions(line, first, second, probes) }
 }
 
 /// # Safety
@@ -79,7 +122,7 @@ pub(super) unsafe fn set<W: Word>(line: &mut Line<W>, word: u64, probes: u32) ->
 #[target_feature(enable = "avx512f")]
 pub(super) unsafe fn insert_group<W: Word>(lines: &mut [Line<W>], asked: Asked<'_>, probes: u32) -> u32 {
     // SAFETY: as the caller promised.
-    let set = |line: &mut Line<W>, word, probes| unsafe { set_positions(line, word, probes) };
+    let set = |line: &mut Line<W>, first, second, probes| unsafe { set_positions(line, first, second, probes) };
     set_each_key(set, lines, asked, probes)
 }
 
@@ -91,7 +134,7 @@ pub(super) unsafe fn contains<W: Word>(line: &Line<W>, word: u64, probes: u32) -
     unsafe { has(line, word, probes) }
 }
 
-/// Each word is read by itself, into the register: through memory, all of them would have to be
+/// Each word is read separately into the register: by way of memory, all of them would have to be
 /// written before the line could be read.
 ///
 /// # Safety

@@ -1,8 +1,9 @@
 //! Probes within one line of 512 bits.
 //!
-//! A line is all the memory a key of a blocked filter touches. Its positions come seven a word of
-//! the key's stream, nine bits each, so a kernel answers for one word: are these positions all set?
-//! [`scalar`] says what is right; the others say the same with all positions at once.
+//! A line is all the memory that a key of a blocked filter uses. Each word of the key's stream
+//! gives seven positions of nine bits. So a kernel answers this question for one word: are these
+//! positions all set? [`scalar`] is the reference; the other kernels give the same answers for all
+//! positions at once.
 
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 mod avx2;
@@ -13,20 +14,21 @@ mod scalar;
 use super::{Lanes, prefetch};
 use crate::word::{Reads, Word};
 
-/// Bits of a word that number a position in a line.
+/// The number of bits for a position in a line.
 const POSITION_BITS: u32 = 9;
 
-/// Positions that one word of the stream gives: seven times nine bits. The 64th is not used.
+/// The number of positions that one word of the stream gives: seven times nine bits. The 64th bit
+/// is not used.
 pub(crate) const PROBES_A_WORD: u32 = 64 / POSITION_BITS;
 
-/// Bits of a line.
+/// The number of bits in a line.
 pub(crate) const LINE_BITS: u64 = 512;
 
 /// A cache line; bit i is bit i mod 64 of word i / 64.
 pub(crate) type Line<W = u64> = [W; 8];
 
-/// Where each lane of a kernel finds its position in a word, for each number of probes that the
-/// word gives. Lanes without a probe repeat the first.
+/// The shifts with which the lanes of a kernel get their positions from a word, for each number of
+/// probes that the word gives. Lanes without a probe repeat the first position.
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 const SHIFTS: [Line; PROBES_A_WORD as usize + 1] = {
     let mut shifts = [[0; 8]; PROBES_A_WORD as usize + 1];
@@ -45,7 +47,7 @@ const SHIFTS: [Line; PROBES_A_WORD as usize + 1] = {
 /// The instructions that this processor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Those of every processor.
+    /// Only the instructions that every processor has.
     Scalar,
     #[cfg(all(target_arch = "x86_64", feature = "simd"))]
     Avx2,
@@ -54,7 +56,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The best that this processor has.
+    /// The best level that this processor supports.
     pub(crate) fn detect() -> Level {
         #[cfg(all(target_arch = "x86_64", feature = "simd"))]
         {
@@ -69,8 +71,8 @@ impl Level {
     }
 }
 
-/// Foundation, 64-bit multiplication, and the short forms: all processors with AVX-512 that are not
-/// accelerators have these three.
+/// Whether the processor has three parts of AVX-512: foundation, 64-bit multiplication, and the
+/// short forms. All processors with AVX-512 that are not accelerators have these.
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 fn has_avx512() -> bool {
     is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl")
@@ -90,7 +92,7 @@ pub(crate) fn contains<W: Word>(level: Level, line: &Line<W>, word: u64, probes:
     }
 }
 
-/// [`contains`] in a line that other threads may change meanwhile.
+/// Like [`contains`], for a line that other threads may change at the same time.
 #[inline(always)]
 pub(crate) fn contains_shared<R: Reads>(level: Level, line: &[R; 8], word: u64, probes: u32) -> bool {
     match level {
@@ -101,20 +103,21 @@ pub(crate) fn contains_shared<R: Reads>(level: Level, line: &[R; 8], word: u64, 
     }
 }
 
-/// What is known of a group of keys, and the lines that keys after them need.
+/// The data of a group of keys, and the lines that later keys need.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
-    /// The lines of the keys, by number.
+    /// The numbers of the keys' lines.
     pub(crate) lines: &'a Lanes,
-    /// The words of their positions, word by word.
+    /// The words of the keys' positions, word by word.
     pub(crate) words: &'a [Lanes],
-    /// This many of them are keys.
+    /// The number of keys in the group.
     pub(crate) count: usize,
-    /// Lines to ask for meanwhile, one a key: a burst of them would have to wait for each other.
+    /// Lines to prefetch meanwhile, one for each key; requested all at once, they would have to
+    /// wait for each other.
     pub(crate) ahead: &'a Lanes,
 }
 
-/// Of a group of keys, those that are contained, a bit each.
+/// Looks up a group of keys; returns one bit for each, which is set if the key is contained.
 #[inline]
 pub(crate) fn contains_group<W: Word>(level: Level, lines: &[Line<W>], asked: Asked<'_>, probes: u32) -> u32 {
     match level {
@@ -128,19 +131,19 @@ pub(crate) fn contains_group<W: Word>(level: Level, lines: &[Line<W>], asked: As
     }
 }
 
-/// Sets the first `probes` positions of a word, at most seven, and says whether any was 0.
+/// Sets the first `probes` positions of two words, at most fourteen; returns whether any was 0.
 #[inline(always)]
-pub(crate) fn set<W: Word>(level: Level, line: &mut Line<W>, word: u64, probes: u32) -> bool {
+pub(crate) fn set<W: Word>(level: Level, line: &mut Line<W>, first: u64, second: u64, probes: u32) -> bool {
     match level {
         // SAFETY: `Level::detect` makes this value only on processors that have the instructions.
         #[cfg(all(target_arch = "x86_64", feature = "simd"))]
-        Level::Avx512 => unsafe { avx512::set(line, word, probes) },
+        Level::Avx512 => unsafe { avx512::set(line, first, second, probes) },
         // For AVX2, where a line takes two registers, no kernel was tried.
-        _ => scalar::set(line, word, probes),
+        _ => scalar::set(line, first, second, probes),
     }
 }
 
-/// Inserts a group of keys in order, and says which were new, a bit each.
+/// Inserts a group of keys in order; returns one bit for each, which is set if the key was new.
 #[inline]
 pub(crate) fn insert_group<W: Word>(level: Level, lines: &mut [Line<W>], asked: Asked<'_>, probes: u32) -> u32 {
     match level {
@@ -151,19 +154,21 @@ pub(crate) fn insert_group<W: Word>(level: Level, lines: &mut [Line<W>], asked: 
     }
 }
 
-/// Sets the next `probes` positions of the words that `next` gives, and says whether any was 0.
+/// Sets the next `probes` positions of the words that `next` gives; returns whether any was 0.
 #[inline(always)]
-pub(crate) fn insert<L>(set: impl Fn(&mut L, u64, u32) -> bool, line: &mut L, mut next: impl FnMut() -> u64, mut probes: u32) -> bool {
+pub(crate) fn insert<L>(set: impl Fn(&mut L, u64, u64, u32) -> bool, line: &mut L, mut next: impl FnMut() -> u64, mut probes: u32) -> bool {
     let mut new = false;
     while probes > 0 {
-        let now = probes.min(PROBES_A_WORD);
-        new |= set(line, next(), now);
+        let now = probes.min(2 * PROBES_A_WORD);
+        let first = next();
+        let second = if now > PROBES_A_WORD { next() } else { 0 };
+        new |= set(line, first, second, now);
         probes -= now;
     }
     new
 }
 
-/// Word by word, until one has a position that is not set.
+/// Tests word by word, until one has a position that is not set.
 #[inline(always)]
 pub(crate) fn all_set(has: impl Fn(u64, u32) -> bool, mut next: impl FnMut() -> u64, mut probes: u32) -> bool {
     loop {
@@ -178,8 +183,8 @@ pub(crate) fn all_set(has: impl Fn(u64, u32) -> bool, mut next: impl FnMut() -> 
     }
 }
 
-/// Lines beyond the end contain nothing; no scheme draws one. `has` is inlined, so that this
-/// becomes part of the function that has the instructions for it.
+/// If a line is beyond the end, the answer is no; no scheme has such lines. `has` is inlined, so
+/// that this function becomes part of one that may use its instructions.
 #[inline(always)]
 fn each_key<W: Word>(has: impl Fn(&Line<W>, u64, u32) -> bool + Copy, lines: &[Line<W>], asked: Asked<'_>, probes: u32) -> u32 {
     let Some((first, more)) = asked.words.split_first() else { return 0 };
@@ -214,9 +219,14 @@ fn each_key<W: Word>(has: impl Fn(&Line<W>, u64, u32) -> bool + Copy, lines: &[L
     contained
 }
 
-/// Lines beyond the end take nothing; no scheme draws one.
+/// If a line is beyond the end, nothing is set; no scheme has such lines.
 #[inline(always)]
-fn set_each_key<W: Word>(set: impl Fn(&mut Line<W>, u64, u32) -> bool + Copy, lines: &mut [Line<W>], asked: Asked<'_>, probes: u32) -> u32 {
+fn set_each_key<W: Word>(
+    set: impl Fn(&mut Line<W>, u64, u64, u32) -> bool + Copy,
+    lines: &mut [Line<W>],
+    asked: Asked<'_>,
+    probes: u32,
+) -> u32 {
     let mut inserted = 0;
     for (lane, (number, ahead)) in asked.lines.iter().zip(asked.ahead).enumerate().take(asked.count) {
         prefetch(lines.as_flattened(), ahead.wrapping_mul(8));
@@ -229,7 +239,7 @@ fn set_each_key<W: Word>(set: impl Fn(&mut Line<W>, u64, u32) -> bool + Copy, li
     inserted
 }
 
-/// All that this processor has.
+/// All levels that this processor supports.
 #[cfg(test)]
 pub(crate) fn levels() -> Vec<Level> {
     let mut levels = vec![Level::Scalar];
@@ -249,7 +259,7 @@ mod tests {
     use crate::scheme::WordStream;
     use proptest::prelude::*;
 
-    /// What every word says, by the definition.
+    /// The expected answer for a word, by the definition.
     fn expected(line: &Line, word: u64, probes: u32) -> bool {
         (0..probes).all(|probe| {
             let position = word >> (9 * probe) & 511;
@@ -265,7 +275,7 @@ mod tests {
         found
     }
 
-    /// Every level against the definition, for a line, a stream and every number of probes.
+    /// Compares every level with the definition, for a line, a stream and every number of probes.
     fn check(line: &Line, hash: u128) {
         let stream = WordStream::new(KeyHash::from_uniform_bits(hash));
         for probes in 1..=64 {
@@ -296,8 +306,8 @@ mod tests {
             check(&core::array::from_fn(|i| words[i] | dense[i] | words[7 - i].rotate_left(9)), hash);
         }
 
-        /// Keys of a group that share lines, inserted in order: the lines and the answers of every
-        /// level are those of the reference.
+        /// The keys of a group, some of which share lines, are inserted in order. The lines and the
+        /// answers of every level equal those of the reference.
         #[test]
         fn every_level_inserts_what_the_reference_does(start: [u64; 8], seeds: [u64; 10], numbers: [u64; 8], probes in 1u32..=64, count in 0..=LANES) {
             let words: Vec<Lanes> = seeds.iter().map(|seed| core::array::from_fn(|lane| seed.wrapping_mul(2 * lane as u64 / 3 + 1))).collect();
@@ -317,15 +327,15 @@ mod tests {
                 prop_assert_eq!(lines, expected);
                 let mut one = start;
                 let mut stream = words.iter().map(|words| words[0]);
-                let new = insert(|line: &mut Line, word, now| set(level, line, word, now), &mut one, || stream.next().expect("ten"), probes);
+                let new = insert(|line: &mut Line, first, second, now| set(level, line, first, second, now), &mut one, || stream.next().expect("ten"), probes);
                 let (mut alone, mut stream) = (start, words.iter().map(|words| words[0]));
                 prop_assert_eq!(new, insert(scalar::set, &mut alone, || stream.next().expect("ten"), probes));
                 prop_assert_eq!(one, alone);
             }
         }
 
-        /// A line with exactly the positions of the key, and the same with one missing: the closest
-        /// cases there are.
+        /// Tests a line with exactly the positions of the key, and the same line with one missing,
+        /// which are the closest cases.
         #[test]
         fn one_bit_decides(hash: u128, probes in 1u32..=64, missing: usize) {
             let stream = WordStream::new(KeyHash::from_uniform_bits(hash));
@@ -352,7 +362,7 @@ mod tests {
                 // The other probes are at 0, which is set.
                 let word = position << (9 * probe);
                 let mut line = [0; 8];
-                scalar::set(&mut line, word, 7);
+                scalar::set(&mut line, word, 0, 7);
                 assert_eq!(line[(position / 64) as usize] >> (position % 64) & 1, 1);
                 assert!(expected(&line, word, 7) && line.iter().map(|word| word.count_ones()).sum::<u32>() == 1 + u32::from(position > 0));
             }

@@ -1,10 +1,10 @@
 //! The reference: one position after the other, with instructions of every processor.
 
-use super::Line;
+use super::{Line, PROBES_A_WORD};
 use crate::word::Word;
 
-/// Whether the first `probes` positions of the word, at most seven, are all set. Without branches,
-/// as which positions are set cannot be guessed.
+/// Whether the first `probes` positions of the word, at most seven, are all set. There is no
+/// branch, because it cannot be predicted which positions are set.
 #[inline(always)]
 pub(super) fn has<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
     (0..probes).fold(1, |all, probe| {
@@ -13,16 +13,22 @@ pub(super) fn has<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
     }) == 1
 }
 
-/// [`has`] by a call, so that where there is something better it takes no room.
+/// Like [`has`], but never inlined, so that it takes no room where a better kernel exists.
 #[inline(never)]
 pub(super) fn contains<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
     has(line, word, probes)
 }
 
-/// Sets the first `probes` positions of the word, at most seven, and says whether any of them
-/// was 0.
+/// Sets the first `probes` positions of the two words, at most fourteen; returns whether any of
+/// them was 0.
 #[inline(always)]
-pub(super) fn set<W: Word>(line: &mut Line<W>, word: u64, probes: u32) -> bool {
+pub(super) fn set<W: Word>(line: &mut Line<W>, first: u64, second: u64, probes: u32) -> bool {
+    let of_second = probes.saturating_sub(PROBES_A_WORD);
+    set_word(line, first, probes - of_second) | set_word(line, second, of_second)
+}
+
+#[inline(always)]
+fn set_word<W: Word>(line: &mut Line<W>, word: u64, probes: u32) -> bool {
     (0..probes).fold(0, |newly_set, probe| {
         let position = word >> (9 * probe);
         let (place, mask) = (&mut line[(position >> 6 & 7) as usize], 1 << (position & 63));

@@ -7,13 +7,13 @@ use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
 use crate::scheme::Scheme;
 
-/// How many probes of a query are prefetched: half of the keys that are not contained need no
+/// How many probes of a query are prefetched. Half of the keys that are not contained need no
 /// second probe, and few need a third.
 const ASKED_AHEAD: usize = 2;
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// Inserts keys in order, and reports which of them were new to this call: the same answers as
-    /// from calling [`insert`](Self::insert) for each. On filters larger than the cache it is
+    /// from calling [`insert`](Self::insert) for each. For filters larger than the cache, this is
     /// several times as fast, because the bits of the next keys are prefetched.
     ///
     /// ```
@@ -27,7 +27,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.insertions(bulk::hashing(self.hasher(), keys))
     }
 
-    /// [`insert_all`](Self::insert_all) of keys that are already hashed.
+    /// Like [`insert_all`](Self::insert_all), for keys that are already hashed.
     pub fn insert_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
         self.insertions(bulk::hashed(hashes))
     }
@@ -38,20 +38,20 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.answers(bulk::hashing(self.hasher(), keys), ASKED_AHEAD, |_| (), |hash| self.contains_hash(hash))
     }
 
-    /// [`contains_all`](Self::contains_all) of keys that are already hashed.
+    /// Like [`contains_all`](Self::contains_all), for keys that are already hashed.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
         self.answers(bulk::hashed(hashes), ASKED_AHEAD, |_| (), |hash| self.contains_hash(hash))
     }
 
-    /// Inserts batch after batch. Their keys are counted together before the first is inserted,
-    /// because the count must be an upper bound at all times.
+    /// Inserts keys batch after batch. All keys of a batch are counted before the first is
+    /// inserted, because the count must be an upper bound at all times.
     fn insertions(&self, next: impl FnMut(&mut Hashes)) -> Answers {
         let insert = |hash| self.bits.insert(&self.head.scheme, hash) > 0;
         self.answers(next, self.probes() as usize, |keys| self.offered.add(keys as u64), insert)
     }
 
-    /// Calls `begin` with the size of each batch before the batch, and collects the answers. The
-    /// words of the next batch are prefetched while the present one is looked up.
+    /// Calls `begin` with the size of each batch before it is processed, and collects the answers.
+    /// The words of the next batch are prefetched while the present one is looked up.
     fn answers(
         &self,
         next: impl FnMut(&mut Hashes),

@@ -1,4 +1,4 @@
-//! Claims: exactly one of the threads that offer a key is told that it was new.
+//! Claims: of all threads that offer a key, exactly one learns that it was new.
 
 use super::AtomicFilterOf;
 use crate::hash::{KeyHash, KeyHasher};
@@ -8,11 +8,11 @@ use crate::sync::{Mutex, MutexGuard};
 use std::sync::PoisonError;
 use truebloom_math::mix;
 
-/// More locks than threads that run at the same time, so that two threads seldom wait for the same
-/// one.
+/// The number of locks. This number is larger than the number of threads that run at the same time,
+/// so that two threads seldom wait for the same lock.
 const STRIPES: usize = if cfg!(all(test, truebloom_loom)) { 1 } else { 64 };
 
-/// Locks; the hash of a key chooses one of them.
+/// Locks; the hash of a key selects one of them.
 pub(super) struct Claims(Box<[Mutex<()>]>);
 
 impl Default for Claims {
@@ -29,12 +29,12 @@ impl Claims {
 }
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
-    /// Inserts a key, and returns true to exactly one of all threads that claim it. It returns true
-    /// to none of them if the key passes by chance, at the filter's rate at that moment.
+    /// Inserts a key, and returns true to exactly one of all threads that claim it. If the key is a
+    /// false positive at that moment, no thread gets true.
     ///
-    /// A key that is not contained yet costs a lock, which one key in 64 shares; a contained one is
-    /// answered without a lock. Only claims exclude each other: a thread that offers the same key
-    /// with [`insert`](Self::insert) may also get true.
+    /// If the key is not contained yet, a lock is taken, which is shared by one in 64 keys; for a
+    /// contained key no lock is needed. Claims exclude only each other: a thread that offers the
+    /// same key with [`insert`](Self::insert) may also get true.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -53,7 +53,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.claim_hash(self.hash(key))
     }
 
-    /// [`claim`](Self::claim) of a key that is already hashed.
+    /// Like [`claim`](Self::claim), for a key that is already hashed.
     pub fn claim_hash(&self, hash: KeyHash) -> bool {
         if self.contains_hash(hash) {
             self.offered.add(1);

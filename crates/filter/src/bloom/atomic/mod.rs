@@ -1,4 +1,4 @@
-//! The Bloom filter shared by threads, one aspect per file.
+//! The Bloom filter shared by threads.
 
 mod batch;
 #[cfg(feature = "std")]
@@ -19,16 +19,16 @@ use core::fmt;
 use truebloom_math::{Plan, Rate};
 
 /// A [filter](FilterOf) that threads fill and query at the same time, without locks. It is made for
-/// a number of items and a rate, or from a filter, and can be turned back into a filter at the end.
+/// a number of items and a rate, or from a [`FilterOf`], and can be turned back into one at the
+/// end.
 ///
 /// # What threads see
 /// * A key is contained for the thread that inserted it, and for every thread that synchronizes
 ///   with that one afterwards: by a join, a channel, or a lock. Before that, another thread may see
 ///   a part of the key's bits and answer no.
-/// * When several threads insert the same new key at the same time, *at least one* of them is told
-///   that it is new, and more than one may be: the bits of a key are set one after the other, and
-///   each bit is new to exactly one thread. Where exactly one thread must be told so, use
-///   [`claim`](Self::claim).
+/// * When several threads insert the same new key at the same time, *at least one* of them gets
+///   true, and several may: the bits of a key are set one after the other, and each bit is new to
+///   exactly one thread. If exactly one thread must get true, use [`claim`](Self::claim).
 /// * The final bits do not depend on the order of the insertions.
 ///
 /// ```
@@ -52,15 +52,16 @@ pub struct AtomicFilterOf<S: Scheme, H: KeyHasher = PortableHasher> {
     #[cfg(feature = "std")]
     claims: claim::Claims,
     head: Inline<Head<S, H>>,
-    /// For an intersection: as in the filter that this one was made from.
+    /// If the filter comes from an intersection: the excluded offers of the filter from which this
+    /// one was made.
     excluded: Option<u64>,
 }
 
 impl<S: Scheme> AtomicFilterOf<S> {
-    /// [`FilterOf::new`], shared.
+    /// Like [`FilterOf::new`], for a filter shared by threads.
     ///
     /// # Errors
-    /// As for [`FilterOf::new`].
+    /// The errors of [`FilterOf::new`].
     #[cfg(feature = "random")]
     pub fn new<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<AtomicFilterOf<S>, BuildError>
     where
@@ -69,10 +70,10 @@ impl<S: Scheme> AtomicFilterOf<S> {
         FilterOf::new(items, rate).map(AtomicFilterOf::from)
     }
 
-    /// [`FilterOf::from_plan`], shared.
+    /// Like [`FilterOf::from_plan`], for a filter shared by threads.
     ///
     /// # Errors
-    /// As for [`FilterOf::from_plan`].
+    /// The errors of [`FilterOf::from_plan`].
     #[cfg(feature = "random")]
     pub fn from_plan(plan: &Plan) -> Result<AtomicFilterOf<S>, BuildError> {
         FilterOf::from_plan(plan).map(AtomicFilterOf::from)
@@ -80,10 +81,10 @@ impl<S: Scheme> AtomicFilterOf<S> {
 }
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
-    /// [`FilterOf::with_hasher`], shared.
+    /// Like [`FilterOf::with_hasher`], for a filter shared by threads.
     ///
     /// # Errors
-    /// As for [`FilterOf::with_hasher`].
+    /// The errors of [`FilterOf::with_hasher`].
     pub fn with_hasher<R: TryInto<Rate>>(items: impl ItemCount, rate: R, hasher: H) -> Result<AtomicFilterOf<S, H>, BuildError>
     where
         BuildError: From<R::Error>,
@@ -93,7 +94,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
 
     head_methods!();
 
-    /// The label, if it has one: [`FilterOf::set_label`].
+    /// The label, if the filter has one: [`FilterOf::set_label`].
     pub fn label(&self) -> Option<&str> {
         self.head.label.text()
     }
@@ -103,8 +104,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.offered.get()
     }
 
-    /// Inserts a key; returns true if it was new to this call. [`AtomicFilterOf`] explains what
-    /// that means among threads.
+    /// Inserts a key; returns true if it was new to this call. See [`AtomicFilterOf`] for what this
+    /// means if several threads insert the same key.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.insert_hash(self.hash(key))
@@ -116,38 +117,38 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.contains_hash(self.hash(key))
     }
 
-    /// The key's hash, as that of [`FilterOf::hash`].
+    /// The key's hash: see [`FilterOf::hash`].
     #[inline]
     pub fn hash<K: Key + ?Sized>(&self, key: &K) -> KeyHash {
         hash_key(&self.head.hasher, key)
     }
 
-    /// [`insert`](Self::insert) of a key that is already hashed.
+    /// Like [`insert`](Self::insert), for a key that is already hashed.
     #[inline]
     pub fn insert_hash(&self, hash: KeyHash) -> bool {
         self.offered.add(1);
         self.bits.insert(&self.head.scheme, hash) > 0
     }
 
-    /// [`contains`](Self::contains) of a key that is already hashed.
+    /// Like [`contains`](Self::contains), for a key that is already hashed.
     #[inline]
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         self.bits.contains(&self.head.scheme, hash)
     }
 
-    /// The filter, with all keys that were inserted. It is marked as merged: several calls may have
-    /// reported one key as new, so the number of distinct keys has only bounds, and the lower one
-    /// comes from the number of set bits.
+    /// Turns this into a filter for one thread, with all keys that were inserted. The result is
+    /// marked as merged. Several calls may have reported the same key as new, so there are only
+    /// bounds on the number of distinct keys; the lower bound comes from the number of set bits.
     pub fn into_filter(self) -> FilterOf<S, H> {
         let AtomicFilterOf { bits, offered, head, excluded, .. } = self;
         filter_of(head, bits.into_words(), offered.get(), excluded)
     }
 
     /// A copy of the filter as it is now, to save or inspect it while threads go on inserting. It
-    /// contains every key whose insertion is known to this thread to have returned (by a join, a
-    /// channel or a lock); of a key that is being inserted meanwhile it may have all bits, some or
-    /// none. It is marked as merged, like the result of [`into_filter`](Self::into_filter). Linear
-    /// in the bits.
+    /// contains every key whose insertion is known to this thread to have finished (by a join, a
+    /// channel or a lock). If a key is being inserted meanwhile, the copy may have all of its bits,
+    /// some or none. The copy is marked as merged, like the result of
+    /// [`into_filter`](Self::into_filter). The time is linear in the number of bits.
     ///
     /// # Errors
     /// The memory cannot be allocated.
@@ -183,7 +184,7 @@ impl<S: Scheme, H: KeyHasher> fmt::Debug for AtomicFilterOf<S, H> {
     }
 }
 
-/// The filter made of words that several threads have set.
+/// A filter made of words that several threads have set.
 fn filter_of<S: Scheme, H: KeyHasher>(
     head: Inline<Head<S, H>>,
     words: AlignedWords,

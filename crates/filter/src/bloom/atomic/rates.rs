@@ -15,18 +15,20 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         count_ones(self.bits.words())
     }
 
-    /// Share of set bits, from 0 to 1. Linear in the bits.
+    /// Share of set bits, from 0 to 1. The time is linear in the number of bits.
     pub fn fill(&self) -> f64 {
         self.ones() as f64 / self.bits() as f64
     }
 
-    /// Whether no bit is set. Time: linear in the bits if the filter is empty, less otherwise.
+    /// Whether no bit is set. Time: linear in the bits if the filter is empty; otherwise it stops
+    /// at the first set bit.
     pub fn is_empty(&self) -> bool {
         self.bits.words().iter().all(|word| crate::word::Reads::read(word) == 0)
     }
 
-    /// The filter's rate as it is now: [`FilterOf::fpr`](crate::FilterOf::fpr). Bits that other
-    /// threads set meanwhile may or may not be counted. Linear in the bits; copies none of them.
+    /// The filter's present rate: [`FilterOf::fpr`](crate::FilterOf::fpr). Bits that other threads
+    /// set meanwhile may or may not be counted. The time is linear in the number of bits, and no
+    /// memory is allocated.
     ///
     /// ```
     /// use truebloom::AtomicBloomFilter;
@@ -54,7 +56,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// ```
     ///
     /// # Errors
-    /// The exact rate takes too much work, with hundreds of probes.
+    /// The exact rate would take too much work, which happens only with hundreds of probes.
     pub fn expected_fpr(&self) -> Result<Option<Fpr>, Error> {
         self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
     }
@@ -63,18 +65,19 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// [`FilterOf::expected_fpr_at`](crate::FilterOf::expected_fpr_at).
     ///
     /// # Errors
-    /// The exact rate takes too much work, with hundreds of probes.
+    /// The exact rate would take too much work, which happens only with hundreds of probes.
     pub fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
         expected_at::<S, H>(self.scheme(), items)
     }
 
-    /// The law that the filter obeys: [`FilterOf::law`](crate::FilterOf::law).
+    /// The probability law that the filter follows: [`FilterOf::law`](crate::FilterOf::law).
     pub fn law(&self) -> Box<dyn Law> {
         self.scheme().law()
     }
 
     /// The number of distinct items that would give the present number of set bits on average:
-    /// [`FilterOf::estimated_items`](crate::FilterOf::estimated_items). Linear in the bits.
+    /// [`FilterOf::estimated_items`](crate::FilterOf::estimated_items). The time is linear in the
+    /// number of bits.
     pub fn estimated_items(&self) -> Option<f64> {
         let tells_rate = || matches!(self.scheme().rate_of(self.bits.words()), Ok(Some(_)));
         if self.excluded.is_some() { None } else { estimated_items(self.scheme(), self.ones(), tells_rate) }

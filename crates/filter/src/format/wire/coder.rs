@@ -1,24 +1,24 @@
-//! Codes bits of a known fill to within a thousandth of their entropy plus 16 bytes per section,
-//! with rANS (Duda 2013) over bytes.
+//! An entropy coder for bits of a known fill. The coder reaches their entropy to within a
+//! thousandth, plus 16 bytes per section, with rANS (Duda 2013) over bytes.
 //!
-//! Given how many bits of a section are set, all arrangements are equally likely, so the
-//! probability of a byte depends only on the number of its set bits: nine probabilities, in units
-//! of 2^-31, computed in whole numbers from the count. Nothing else is modelled, and nothing is
-//! adapted while coding; docs/FORMAT.md has every step.
+//! Given how many bits of a section are set, all arrangements are equally likely. So the
+//! probability of a byte depends only on the number of its set bits: there are nine probabilities,
+//! in units of 2^-31, computed in whole numbers from the count. There is no other model, and
+//! nothing is adapted while coding; docs/FORMAT.md has every step.
 
 use crate::error::FormatError;
 use alloc::vec::Vec;
 use truebloom_math::entropy_bits;
 
-/// The longest section in bytes; every section except the last is at least this long, too.
+/// The longest section in bytes.
 const SECTION: usize = 1 << 28;
 const BLOCK: usize = 1 << 12;
 
-/// What a section costs in addition to its bits: length, number of set bits, state.
+/// The cost of a section in addition to its bits: length, number of set bits, state.
 const AROUND: f64 = 8.0 * (4 + 4 + 8) as f64;
 
-/// Probabilities are in units of two to minus this: the finest that states of 64 bits and words of
-/// 32 bits allow. Every byte has at least one unit, so coarser units would make sparse bits, like
+/// Probabilities are in units of 2^-31, the finest units that states of 64 bits and words of 32
+/// bits allow. Every byte has at least one unit, so coarser units would make sparse bits, like
 /// those of differences, cost more than their entropy.
 const SCALE: u32 = 31;
 
@@ -29,8 +29,8 @@ const LOWEST: u64 = 1 << 32;
 /// How many byte values have a given number of set bits.
 const BYTES_OF: [u64; 9] = [1, 8, 28, 56, 70, 56, 28, 8, 1];
 
-/// Byte values ordered by their number of set bits, and then by value; and the rank of each among
-/// those with equally many.
+/// Byte values ordered by their number of set bits, and then by value; and the rank of each value
+/// among those with equally many set bits.
 const ORDER: ([u8; 256], [u8; 256]) = {
     let (mut sorted, mut place, mut at, mut ones) = ([0; 256], [0; 256], 0, 0);
     while ones <= 8 {
@@ -49,14 +49,14 @@ const ORDER: ([u8; 256], [u8; 256]) = {
 
 /// The probabilities of bytes, by the number of their set bits.
 struct Model {
-    /// The probability of one byte value.
+    /// The probability of one byte value with a given number of set bits.
     each: [u64; 9],
-    /// The sum over the byte values with fewer set bits.
+    /// The sum of the probabilities of all byte values with fewer set bits.
     below: [u64; 9],
 }
 
 impl Model {
-    /// The model for this many set bits among `bits`: some, but not all.
+    /// The model for a section with `ones` set bits among `bits`: some bits are set, but not all.
     fn new(ones: u64, bits: u64) -> Model {
         let one = (ones << 32) / bits;
         let zero = (1 << 32) - one;
@@ -86,8 +86,8 @@ fn ones_of(bytes: &[u8]) -> u64 {
     whole + rest.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>()
 }
 
-/// The next section: as many blocks as are cheaper together than separately. Layers differ in fill,
-/// and so may parts of them.
+/// The next section: as many blocks as are cheaper to code together than separately. Layers differ
+/// in fill, and so may parts of them.
 fn next_section(bytes: &[u8]) -> (&[u8], u64) {
     let (mut length, mut ones) = (0, 0);
     for block in bytes.chunks(BLOCK).take(SECTION / BLOCK) {
@@ -101,8 +101,8 @@ fn next_section(bytes: &[u8]) -> (&[u8], u64) {
     (bytes.get(..length).unwrap_or_default(), ones)
 }
 
-/// Appends the code of these bytes, section by section: its length, the number of set bits, the
-/// state, the words.
+/// Appends the code of these bytes, section by section. A section consists of its length, the
+/// number of set bits, the state and the words.
 pub(super) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     let (mut words, mut left) = (Vec::new(), bytes);
     while !left.is_empty() {
@@ -133,8 +133,8 @@ pub(super) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Decodes and appends `length` bytes, and moves `coded` on to what follows their code. An error if
-/// it is not the code of that many bytes; the caller must have reserved the memory.
+/// Decodes and appends `length` bytes, and moves `coded` beyond their code. Returns an error if
+/// this is not the code of that many bytes; the caller must have reserved the memory.
 pub(super) fn decode(coded: &mut &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), FormatError> {
     let mut left = length;
     while left > 0 {
@@ -179,7 +179,7 @@ fn section(coded: &mut &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), Fo
     if state == LOWEST && found == ones { Ok(()) } else { Err(FormatError::Code) }
 }
 
-/// The next bytes.
+/// Takes the next bytes.
 fn take<const N: usize>(coded: &mut &[u8]) -> Result<[u8; N], FormatError> {
     let (first, rest) = coded.split_first_chunk().ok_or(FormatError::Code)?;
     *coded = rest;

@@ -9,15 +9,15 @@ use alloc::vec::Vec;
 use core::iter;
 
 /// Computes a difference that turns one file into another: two states of one filter, of which the
-/// later one may have more layers. Its length is about the entropy of the new bits among those that
-/// were 0. The files may be compressed.
+/// later one may have more layers. The length of the difference is about the entropy of the new
+/// bits among the bits that were 0 before. The files may be compressed.
 ///
-/// Bits that are no longer set are coded, too, so there is a difference even if the filter was
+/// Bits that are no longer set are coded, too. So there is a difference even if the filter was
 /// cleared meanwhile, but it is large.
 ///
 /// # Errors
-/// The files are not whole and undamaged, or they differ in kind, seed, hasher or scheme, or in
-/// probes or bits (which may differ only in a filter that grows).
+/// The files are not whole and undamaged; or they differ in kind, seed, hasher or scheme; or they
+/// differ in probes or bits, which is allowed only for a filter that grows.
 pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     let (old, new) = (plain(old)?, plain(new)?);
     let ((old_header, old_payload), (new_header, new_payload)) = (split(&old)?, split(&new)?);
@@ -47,10 +47,10 @@ pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     Ok(envelope::seal(What::Difference, &body))
 }
 
-/// Computes the later file from the earlier one and the difference. Safe for bytes from any source.
-/// It takes the memory of the earlier file (expanded, if it is compressed), and at most three times
-/// [`MOST_EXPANSION`] times that of the difference: for the new bits, the removed bits, and the
-/// later file.
+/// Computes the later file from the earlier one and the difference. The function is safe for bytes
+/// from any source. The function needs the memory of the earlier file (expanded, if it is
+/// compressed), and at most three times [`MOST_EXPANSION`] times the length of the difference: for
+/// the new bits, the removed bits, and the later file.
 ///
 /// # Errors
 /// The bytes are not a difference, or damaged; the difference was made from another file
@@ -90,14 +90,14 @@ fn plain(file: &[u8]) -> Result<Cow<'_, [u8]>, FormatError> {
     if is_compressed(file) { super::expand(file).map(Cow::Owned) } else { Ok(Cow::Borrowed(file)) }
 }
 
-/// Checks that a payload has whole words, as every kind requires.
+/// Checks that a payload consists of whole words, as every kind requires.
 fn check_words(payload: &[u8]) -> Result<(), FormatError> {
     let found = payload.len() as u64;
     let whole = found / 8 * 8;
     if found == whole { Ok(()) } else { Err(FormatError::Field { field: "payload length", expected: Expected::Exactly(whole), found }) }
 }
 
-/// The identity of a file: the checksum of its header, which includes that of its payload.
+/// The identity of a file: the checksum of its header, which covers the payload's checksum.
 fn base_of(header: &[u8; HEADER_BYTES]) -> &[u8] {
     &header[HEADER_BYTES - 8..]
 }
@@ -108,7 +108,7 @@ fn padded(payload: &[u8]) -> impl Iterator<Item = u64> {
     payload.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).chain(iter::repeat(0))
 }
 
-/// Collects the bits of words that are under masks, one after the other.
+/// Collects those bits of the words that are under the masks, one after the other.
 fn gathered(words: impl Iterator<Item = (u64, u64)>) -> Vec<u8> {
     let (mut bytes, mut held, mut count) = (Vec::new(), 0u128, 0);
     for (word, mask) in words {
@@ -133,7 +133,7 @@ fn decoded(coded: &mut &[u8], bits: u64) -> Result<Vec<u8>, FormatError> {
     Ok(bytes)
 }
 
-/// Distributes collected bits again.
+/// Distributes collected bits over masks again.
 struct Spread<'a> {
     left: core::slice::Iter<'a, u8>,
     held: u128,
@@ -145,7 +145,8 @@ impl<'a> Spread<'a> {
         Spread { left: bytes.iter(), held: 0, count: 0 }
     }
 
-    /// The next bits, one at each set bit of the mask; zeros after the last.
+    /// The next bits of the difference, placed at the set bits of the mask; zeros after the end of
+    /// the difference.
     fn over(&mut self, mask: u64) -> u64 {
         let wanted = mask.count_ones();
         while self.count < wanted {
@@ -159,7 +160,7 @@ impl<'a> Spread<'a> {
     }
 }
 
-/// The moves that collect the bits under a mask: which of them move down by 1, 2, 4, and so on
+/// The steps that collect the bits under a mask: which bits move down by 1, by 2, by 4, and so on
 /// (Warren, *Hacker's Delight*, 7-4).
 fn moves(mut mask: u64) -> [u64; 6] {
     let mut zeros_below = !mask << 1;
@@ -190,7 +191,7 @@ fn expand(bits: u64, mask: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Compares with a computation bit by bit.
+    /// Compares both operations with a computation bit by bit.
     #[test]
     fn bits_are_gathered_and_spread() {
         let mut state = 1u64;

@@ -8,7 +8,8 @@ use xxhash_rust::xxh3::xxh3_64;
 const MAGIC: [u8; 8] = *b"\x89TBZ\r\n\x1a\n";
 const VERSION: u8 = 1;
 
-/// Magic, version, type of contents, the length of the body, and its checksum.
+/// The length of the prefix: magic, version, type of contents, the length of the body, and its
+/// checksum.
 pub(crate) const PREFIX_BYTES: usize = 8 + 1 + 1 + 8 + 8;
 
 /// The type of contents.
@@ -23,7 +24,7 @@ pub(crate) fn is_compressed(start: &[u8]) -> bool {
     start.starts_with(&MAGIC)
 }
 
-/// The length of the whole, of which `start` is the beginning.
+/// The length of the whole compressed file or difference that begins with `start`.
 pub(crate) fn wire_bytes(start: &[u8]) -> Result<u64, FormatError> {
     let prefix = start.first_chunk::<PREFIX_BYTES>();
     let prefix = prefix.ok_or(FormatError::Truncated { expected: PREFIX_BYTES as u64, found: start.len() as u64 })?;
@@ -51,7 +52,7 @@ pub(super) fn seal(what: What, body: &[u8]) -> Vec<u8> {
     whole
 }
 
-/// The body, after checking it against its checksum.
+/// Checks the body against its checksum and returns it.
 pub(super) fn open(what: What, whole: &[u8]) -> Result<&[u8], FormatError> {
     if !is_compressed(whole) {
         if what == What::Difference {

@@ -1,13 +1,13 @@
-//! Coding a header, most of which is 0 or equal to another file's header.
+//! A code for headers, most of whose bytes are 0 or equal to those of another file's header.
 
 use crate::error::FormatError;
 use crate::format::HEADER_BYTES;
 use alloc::vec::Vec;
 
-/// One bit for each byte of the header.
+/// The length of a bit mask with one bit for each byte of the header.
 const MAP_BYTES: usize = HEADER_BYTES / 8;
 
-/// Writes which bytes are not 0, and then those bytes.
+/// Writes a mask of the bytes that are not 0, and then those bytes.
 pub(super) fn pack(header: &[u8; HEADER_BYTES], out: &mut Vec<u8>) {
     let mut map = [0u8; MAP_BYTES];
     header.iter().enumerate().filter(|(_, byte)| **byte != 0).for_each(|(at, _)| map[at / 8] |= 1 << (at % 8));
@@ -15,8 +15,8 @@ pub(super) fn pack(header: &[u8; HEADER_BYTES], out: &mut Vec<u8>) {
     out.extend(header.iter().filter(|byte| **byte != 0));
 }
 
-/// Reads a packed header, each byte of which is XORed with that of `base`, and returns what follows
-/// it.
+/// Reads a packed header, XORs each of its bytes with that of `base`, and returns it with the bytes
+/// that follow.
 pub(super) fn unpack<'a>(body: &'a [u8], base: &[u8; HEADER_BYTES]) -> Result<([u8; HEADER_BYTES], &'a [u8]), FormatError> {
     let truncated = || FormatError::Truncated { expected: MAP_BYTES as u64, found: body.len() as u64 };
     let (map, mut rest) = body.split_first_chunk::<MAP_BYTES>().ok_or_else(truncated)?;

@@ -1,13 +1,13 @@
-//! Compressed files and differences. A compressed file has about the entropy of its bits (plus a
-//! thousandth and some 130 bytes, so within a percent from 13 KB on); a difference is between two
-//! states of one filter.
+//! Compressed files and differences. The length of a compressed file is about the entropy of its
+//! bits, plus a thousandth and some 130 bytes, so it is within a percent of the entropy from 13 KB
+//! on. A difference is between two states of one filter.
 //!
-//! A filter is not queried while it is sent, so its form need not be fast, only small. The bits of
-//! a filter with a given fill are like random bits, so `m H(fill)` bits describe them: this saves
-//! nothing at half full, and 11 of 12 bits at a fill of 1%. A filter that is sparse in memory is
-//! smaller when it is sent than one that is half full at the same rate (Mitzenmacher, *Compressed
-//! Bloom filters*, 2002), and what two caches exchange are differences (Fan, Cao, Almeida and
-//! Broder, *Summary cache*, 2000).
+//! A filter is not queried while it is sent, so the compressed form only has to be small, not fast.
+//! The bits of a filter with a given fill are like random bits, so `m H(fill)` bits describe them.
+//! Compression saves nothing if the filter is half full, and 11 of 12 bits at a fill of 1%. At the
+//! same rate, a filter that is sparse in memory is smaller when it is sent than one that is half
+//! full (Mitzenmacher, *Compressed Bloom filters*, 2002). Two caches that share summaries exchange
+//! differences (Fan, Cao, Almeida and Broder, *Summary cache*, 2000).
 //!
 //! These functions work on the bytes of files of any kind. Everything that opens a file also opens
 //! a compressed one, except views, because compressed bits cannot be queried in place.
@@ -43,8 +43,9 @@ use crate::format::{FileHeader, HEADER_BYTES, check_length};
 use alloc::vec::Vec;
 use envelope::What;
 
-/// A compressed file expands to at most this many times its own length; sparser ones are padded
-/// with zeros. So expanding takes memory in proportion to what was sent, as with gzip.
+/// A compressed file expands to at most this many times its own length; a file that would expand to
+/// more is padded with zeros. So expanding takes memory in proportion to the bytes that were sent,
+/// as with gzip.
 pub const MOST_EXPANSION: u64 = 1024;
 
 /// Whether bytes begin like those of a compressed file or of a difference.
@@ -57,7 +58,7 @@ pub fn is_coded(start: &[u8]) -> bool {
 /// compressed again. Takes the memory of the result.
 ///
 /// # Errors
-/// The bytes are not exactly one file, according to its header.
+/// The bytes are not exactly one file; the header says how long the file is.
 pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
     if is_compressed(file) {
         return expand(file).and_then(|file| compress(&file));
@@ -73,8 +74,8 @@ pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
     Ok(envelope::seal(What::File, &body))
 }
 
-/// Expands a compressed file. A file that is not compressed is copied. Safe for bytes from any
-/// source: it takes at most [`MOST_EXPANSION`] times their memory.
+/// Expands a compressed file. A file that is not compressed is copied. The function is safe for
+/// bytes from any source: it needs at most [`MOST_EXPANSION`] times their length.
 ///
 /// # Errors
 /// The bytes are not exactly one compressed file, or damaged; the memory cannot be allocated.
@@ -95,7 +96,7 @@ pub fn expand(bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
     Ok(file)
 }
 
-/// The header of a compressed file, of which only the beginning is needed.
+/// Decodes the header of a compressed file, of which only the beginning is needed.
 pub(crate) fn coded_header(start: &[u8]) -> Result<[u8; HEADER_BYTES], FormatError> {
     let expected = wire_bytes(start)?;
     let body = start.get(PREFIX_BYTES..).unwrap_or_default();
@@ -106,7 +107,7 @@ pub(crate) fn coded_header(start: &[u8]) -> Result<[u8; HEADER_BYTES], FormatErr
     }
 }
 
-/// The header of a file and the payload that it promises.
+/// Splits a file into its header and the payload that the header describes.
 fn split(file: &[u8]) -> Result<(&[u8; HEADER_BYTES], &[u8]), FormatError> {
     let expected = FileHeader::plain(file)?.file_bytes();
     let found = file.len() as u64;
@@ -115,7 +116,7 @@ fn split(file: &[u8]) -> Result<(&[u8; HEADER_BYTES], &[u8]), FormatError> {
 }
 
 /// Reserves room for a file with this many bytes after its header, if its compressed bytes may
-/// expand to that many.
+/// expand to that length.
 fn reserved(length: u64, most: u64, more: usize) -> Result<Vec<u8>, FormatError> {
     if length > most {
         return Err(FormatError::Expands { to: length, most });

@@ -1,4 +1,4 @@
-//! What a recycling filter that threads share says of itself.
+//! What a recycling filter that threads share reports about itself.
 
 use super::AtomicRecyclingFilter;
 use super::phase::Shared;
@@ -30,7 +30,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         &self.hasher
     }
 
-    /// The seed of the hasher, from which those of the phases are derived.
+    /// The seed of the hasher, from which the seeds of the phases are derived.
     pub fn seed(&self) -> Seed {
         self.hasher.seed()
     }
@@ -51,16 +51,16 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         state.frozen.as_ref().map_or(0, |frozen| frozen.ones.load(Relaxed))
     }
 
-    /// The counts so far. [`offered`](Stats::offered) counts only items that set a bit: counting
-    /// repeats would make all threads wait for one number.
+    /// The counts so far. [`offered`](Stats::offered) counts only items that set a bit: if repeats
+    /// were counted, all threads would wait for one number.
     pub fn stats(&self) -> Stats {
         let state = self.state();
         state.active.counted(state.counts).stats()
     }
 
     /// The present rate: the probability that a key is reported as seen although it was never
-    /// offered and was chosen without knowing the seed. Constant time, except with two phases of
-    /// [one seed](crate::recycling::Seeds::Kept), where it is linear in the bits.
+    /// offered and was chosen without knowing the seed. The time is constant, except with two
+    /// phases of [one seed](crate::recycling::Seeds::Kept), where it is linear in the bits.
     pub fn fpr(&self) -> f64 {
         let state = self.state();
         let (active, frozen) = (&state.active, state.frozen.as_ref());
@@ -72,7 +72,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 }
 
 impl<H: KeyHasher, S: FillScheme> fmt::Debug for AtomicRecyclingFilter<H, S> {
-    /// Shows the parameters and counts, not the bits.
+    /// Formats the parameters and counts, not the bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AtomicRecyclingFilter")
             .field("bits", &self.bits())

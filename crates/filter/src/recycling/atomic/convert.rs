@@ -1,4 +1,4 @@
-//! From recycling filters of one thread, and to them.
+//! Conversions from and to recycling filters of one thread.
 
 use super::phase::Shared;
 use super::{AtomicRecyclingFilter, State, check_shared};
@@ -18,20 +18,20 @@ use std::sync::PoisonError;
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// A copy of the filter as it is now, to save or inspect it while threads go on offering items.
-    /// Linear in the bits. Offers and queries continue meanwhile; but a recycle waits for the copy,
-    /// and then all other calls wait for that recycle.
+    /// The time is linear in the number of bits. Meanwhile, other threads can offer and query
+    /// items. But a recycle waits for the copy, and then all other calls wait for that recycle.
     ///
     /// # What it remembers
-    /// * The snapshot has every item whose offer is known to this thread to have returned (by a
+    /// * The snapshot has every item whose offer is known to this thread to have finished (by a
     ///   join, a channel or a lock), unless a recycle has forgotten it.
-    /// * Of an item that is being offered meanwhile it has all bits, some or none. So it may answer
-    ///   "new" to a later offer of such an item, as before the first offer.
-    /// * If the active phase is full and its recycle is still to come, the snapshot is of the state
-    ///   after the recycle: with one phase nothing is remembered then, with two phases the full
-    ///   one.
+    /// * If an item is being offered meanwhile, the copy may have all of its bits, some or none. So
+    ///   it may answer "new" when such an item is offered again.
+    /// * If the active phase is full and has not been recycled yet, the snapshot has the state
+    ///   after that recycle: with one phase it is empty, with two phases it remembers the full
+    ///   phase.
     ///
-    /// The snapshot behaves like any other [`RecyclingFilter`], except for what depends on its
-    /// history: [`Stats::offered`] counts only offers that set a bit, and there is no bound on
+    /// The snapshot behaves like any other [`RecyclingFilter`], except for values that depend on
+    /// its history: [`Stats::offered`] counts only offers that set a bit, and there is no bound on
     /// [wrong drops](RecyclingFilter::wrong_drops).
     ///
     /// # Errors
@@ -59,8 +59,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         Ok(plain(filter))
     }
 
-    /// The filter for one thread, with everything that is remembered: a
-    /// [`snapshot`](Self::snapshot), when it is no longer shared. Its bits stay where they are.
+    /// Turns this into a filter for one thread that remembers the same items, like a
+    /// [`snapshot`](Self::snapshot). The bits are not copied.
     pub fn into_filter(self) -> RecyclingFilter<H, S> {
         let AtomicRecyclingFilter { hasher, scheme, policy, label, phases } = self;
         let State { active, frozen, counts, clock } = phases.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -74,8 +74,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
 impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyclingFilter<H, S> {
     type Error = BuildError;
 
-    /// The same filter for many threads. An error for policies that threads cannot share, as for
-    /// [`with_hasher`](AtomicRecyclingFilter::with_hasher).
+    /// Turns the filter into one for many threads. Returns an error for policies that threads
+    /// cannot share, as [`with_hasher`](AtomicRecyclingFilter::with_hasher) does.
     fn try_from(filter: RecyclingFilter<H, S>) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let RecyclingFilter { hasher, policy, memory, clock, counts, label } = filter;
         check_shared(&policy)?;
@@ -89,8 +89,9 @@ impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyc
     }
 }
 
-/// The filter for one thread. Its counts are only approximately of the same moment as its bits: an
-/// item sets its bits before it is counted, and other threads may see both in any order.
+/// Turns a filter that threads have shared into a filter for one thread. Its counts and its bits
+/// describe the same moment only approximately: an item sets its bits before it is counted, and
+/// other threads may see both changes in any order.
 fn plain<H: KeyHasher, S: FillScheme>(mut filter: RecyclingFilter<H, S>) -> RecyclingFilter<H, S> {
     let (policy, memory, counts) = (filter.policy, &filter.memory, filter.counts);
     // Every item has set at least one bit, and at most k.

@@ -1,4 +1,4 @@
-//! A recycling filter that threads share, one aspect per file.
+//! The recycling filter that threads share.
 
 mod account;
 mod convert;
@@ -22,21 +22,22 @@ use crate::sync::{Ordering::Relaxed, RwLock, RwLockReadGuard};
 use phase::Shared;
 use std::sync::PoisonError;
 
-/// A [`RecyclingFilter`] to which many threads offer items at the same time; they wait for each
+/// A [`RecyclingFilter`] to which many threads offer items at the same time. They wait for each
 /// other only during a recycle.
 ///
 /// # What holds
 /// * There are no false negatives: after [`check_and_insert`](Self::check_and_insert) of an item
-///   has returned, every later call recognises the item, until a recycle forgets it.
-/// * When several threads offer the same new item at the same time, *at least one* gets
-///   [`Seen::New`], unless the item passes by chance; more than one may, because each may set some
-///   of its bits. If exactly one must get it, put a lock around a [`RecyclingFilter`].
+///   has returned, every later call recognises the item until a recycle forgets it.
+/// * When several threads offer the same new item at the same time, *at least one* of them gets
+///   [`Seen::New`], unless the item is a false positive. Several may get it, because each thread
+///   may set some of the bits. If exactly one thread must get it, put a lock around a
+///   [`RecyclingFilter`].
 /// * When the fill exceeds sigma, the filter recycles once, however many threads notice it. Other
-///   threads may continue to insert until the first of them has the lock, so sigma is exceeded by
-///   up to k bits for every other thread: the worst rate is that of `sigma + k (threads - 1)` bits.
-///   An item whose offer notices the overflow belongs to the phase that it overfilled.
-/// * There is no bound on [wrong drops](RecyclingFilter::wrong_drops), because the fill that an
-///   item meets depends on the order in which the threads run.
+///   threads may continue to insert until the recycle has the lock, so sigma is exceeded by up to k
+///   bits for every other thread: the worst rate is that of `sigma + k (threads - 1)` bits. An item
+///   whose offer detects the overflow belongs to the phase that it overfilled.
+/// * There is no bound on [wrong drops](RecyclingFilter::wrong_drops), because the fill at the
+///   moment when an item is offered depends on the order in which the threads run.
 ///
 /// ```
 /// use truebloom::recycling::{AtomicRecyclingFilter, Policy};
@@ -52,8 +53,9 @@ use std::sync::PoisonError;
 /// ```
 ///
 /// # Saving it
-/// [`snapshot`](Self::snapshot) is a [`RecyclingFilter`] of this moment, which can be saved while
-/// the threads go on. After it is opened again, [`TryFrom`] makes a shared filter of it.
+/// [`snapshot`](Self::snapshot) returns a [`RecyclingFilter`] with the present state, which can be
+/// saved while the threads go on. After it is opened again, [`TryFrom`] makes a shared filter of
+/// it.
 ///
 /// ```
 /// use truebloom::recycling::{AtomicRecyclingFilter, Policy, RecyclingFilter};
@@ -77,13 +79,13 @@ pub struct AtomicRecyclingFilter<H: KeyHasher = PortableHasher, S: FillScheme = 
 struct State {
     active: Shared,
     frozen: Option<Shared>,
-    /// The counts up to the beginning of this cycle, without the items it began with.
+    /// The counts up to the beginning of this cycle, without the items with which the cycle began.
     counts: Counts,
     clock: Clock,
 }
 
 impl AtomicRecyclingFilter {
-    /// As for [`RecyclingFilter::new`].
+    /// The errors of [`RecyclingFilter::new`].
     ///
     /// # Errors
     /// The policy has an age (call [`recycle`](Self::recycle) by your own clock), or excludes the
@@ -95,8 +97,8 @@ impl AtomicRecyclingFilter {
 }
 
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
-    /// [`new`](AtomicRecyclingFilter::new) with a given hasher. The scheme is part of the type,
-    /// which has to be written:
+    /// Like [`new`](AtomicRecyclingFilter::new), with a custom hasher. The scheme is a type
+    /// parameter that cannot be inferred:
     ///
     /// ```
     /// use truebloom::PortableHasher;
@@ -107,7 +109,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// ```
     ///
     /// # Errors
-    /// As for [`new`](Self::new), except that no random numbers are needed.
+    /// The errors of [`new`](Self::new), except that no random numbers are needed.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy, hasher: H) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let scheme = S::new(bits, probes)?;
         policy.check(bits, probes)?;
@@ -126,13 +128,13 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.phases.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks whether an item is new, that is, not among the remembered ones, and remembers it. If
-    /// it fills the active phase, the filter recycles.
+    /// Checks whether an item is new, that is, not remembered, and remembers it. If the active
+    /// phase is then full, the filter recycles.
     pub fn check_and_insert<K: Key + ?Sized>(&self, key: &K) -> Seen {
         self.check_and_insert_hash(self.hash(key))
     }
 
-    /// [`check_and_insert`](Self::check_and_insert) of a key that is already hashed.
+    /// Like [`check_and_insert`](Self::check_and_insert), for a key that is already hashed.
     pub fn check_and_insert_hash(&self, hash: KeyHash) -> Seen {
         // The lock ends with this block: a thread that holds it for reading must not wait for it.
         let (seen, overfilled) = {
@@ -152,12 +154,12 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         seen
     }
 
-    /// Whether the remembered items contain the key.
+    /// Whether the key is remembered.
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.contains_hash(self.hash(key))
     }
 
-    /// [`contains`](Self::contains) of a key that is already hashed.
+    /// Like [`contains`](Self::contains), for a key that is already hashed.
     pub fn contains_hash(&self, hash: KeyHash) -> bool {
         let state = self.state();
         let known = |phase: &Shared| phase.contains(&self.scheme, hash);
@@ -169,7 +171,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         hash_key(&self.hasher, key)
     }
 
-    /// Recycles now. Waits until insertions in progress have finished.
+    /// Recycles now, even if the active phase is not full. Waits until insertions in progress have
+    /// finished.
     pub fn recycle(&self) {
         let cycle = self.cycles();
         self.recycle_once(cycle, None);

@@ -1,5 +1,5 @@
-//! Every interleaving of two threads, by `RUSTFLAGS='--cfg truebloom_loom' cargo test --release -p
-//! truebloom --lib atomic`.
+//! Tests of every interleaving of two threads, by `RUSTFLAGS='--cfg truebloom_loom' cargo test
+//! --release -p truebloom --lib atomic`.
 
 use super::AtomicRecyclingFilter;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed};
@@ -8,8 +8,8 @@ use crate::scheme::{Scheme, Standard};
 use loom::sync::Arc;
 use loom::thread;
 
-/// 128 bits in two words, two probes per key and a fixed seed: key 0 of the test has a bit in
-/// each word.
+/// A filter of 128 bits in two words, with two probes per key and a fixed seed, so that key 0 of
+/// the test has a bit in each word.
 fn filter(policy: Policy) -> Arc<AtomicRecyclingFilter> {
     let policy = Policy { seeds: Seeds::Kept, ..policy };
     Arc::new(AtomicRecyclingFilter::with_hasher(128, 2, policy, PortableHasher::xxh3(Seed::from(1))).expect("small"))
@@ -28,7 +28,7 @@ fn hashes() -> [KeyHash; 3] {
     [first, second, third]
 }
 
-/// Both threads offer a key in parallel; returns the two answers.
+/// Two threads offer one key each, in parallel; returns the two answers.
 fn offer_both(filter: &Arc<AtomicRecyclingFilter>, one: KeyHash, other: KeyHash) -> [Seen; 2] {
     let there = Arc::clone(filter);
     let thread = thread::spawn(move || {
@@ -52,8 +52,8 @@ fn at_least_one_is_told_new_and_the_set_bits_are_counted_once() {
     });
 }
 
-/// Both threads' items overfill the phase: there is one recycle, and with two phases it forgets
-/// nothing that was offered.
+/// If the items of both threads overfill the phase, there is one recycle, and with two phases it
+/// forgets nothing that was offered.
 #[test]
 fn an_overfilled_phase_is_recycled_once_and_stays_remembered() {
     let [first, second, third] = hashes();
@@ -67,7 +67,7 @@ fn an_overfilled_phase_is_recycled_once_and_stays_remembered() {
     });
 }
 
-/// A snapshot taken while another thread fills and recycles the phase has everything that was
+/// A snapshot taken while another thread fills and recycles the phase has every item that was
 /// offered before, and is a state that a file can have.
 #[test]
 fn a_snapshot_has_what_was_offered_before_and_can_be_saved() {

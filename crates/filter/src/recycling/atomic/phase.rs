@@ -1,4 +1,4 @@
-//! A phase that threads share, and what they count of it.
+//! A phase that threads share, and its counts.
 
 use crate::arch::AlignedWords;
 use crate::bits::AtomicBits;
@@ -30,12 +30,12 @@ impl Shared {
         })
     }
 
-    /// A phase made of these words, of which `ones` bits are set.
+    /// A phase with these words, in which `ones` bits are set.
     pub(super) fn of(words: AlignedWords, ones: u64, salt: Salt) -> Shared {
         Shared { bits: AtomicBits::of(words), ones: AtomicU64::new(ones), items: AtomicU64::new(0), refreshed: AtomicU64::new(0), salt }
     }
 
-    /// The counts including those of this phase.
+    /// The counts, including those of this phase.
     pub(super) fn counted(&self, before: Counts) -> Counts {
         let entered = self.items.load(Relaxed);
         let refreshed = self.refreshed.load(Relaxed).min(entered);
@@ -48,11 +48,11 @@ impl Shared {
         }
     }
 
-    /// Sets the positions of a key; returns how many this call set, and the number of set bits and
+    /// Sets the bits of a key; returns how many bits this call set, and the number of set bits and
     /// of items afterwards.
     ///
-    /// Relaxed ordering is enough: whatever is asked about a word is asked of one atomic, whose
-    /// changes have one order, and phases are exchanged under the lock.
+    /// Relaxed ordering is enough: each decision depends on one atomic, whose changes all have one
+    /// order, and phases are exchanged under the lock.
     pub(super) fn insert(&self, scheme: &impl Scheme, hash: KeyHash) -> (u64, u64, u64) {
         let newly_set = u64::from(self.bits.insert(scheme, self.salt.apply(hash)));
         if newly_set == 0 {
@@ -73,7 +73,7 @@ impl Shared {
 }
 
 impl Counts {
-    /// Records the end of a phase in which threads had set this many bits.
+    /// Records that the phase ended, and that threads had set this many bits in it.
     pub(super) fn end_overfilled(&mut self, ones: u64, policy: &Policy, probes: u32) {
         self.by_fill = self.by_fill.saturating_add((ones > policy.sigma).into());
         self.overfill = self.overfill.max(Some(ones.saturating_sub(policy.most_frozen(probes))));

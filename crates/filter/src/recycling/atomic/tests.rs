@@ -1,4 +1,4 @@
-//! The filter that threads share, beside the one that is not.
+//! Tests that compare the filter that threads share with the one for a single thread.
 
 use super::AtomicRecyclingFilter;
 use crate::error::BuildError;
@@ -7,7 +7,7 @@ use crate::recycling::{Phases, Policy, RecyclingFilter, Seeds, Stats, Trigger};
 use crate::scheme::Classic;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// With one thread, it behaves like the filter that is not shared, key by key.
+/// With one thread, the shared filter gives the same answers as the other, key by key.
 #[test]
 fn alone_it_is_the_plain_filter() {
     for policy in [
@@ -42,8 +42,9 @@ fn policies() -> [Policy; 4] {
     ]
 }
 
-/// Saved to a file and shared again in the middle of any cycle, the filter continues as if
-/// nothing had happened, and reports nothing that depends on the history of its items.
+/// A shared filter that is saved to a file in the middle of a cycle, opened and shared again
+/// continues as if nothing had happened. It reports nothing that depends on the history of its
+/// items.
 #[test]
 fn a_snapshot_that_is_saved_and_shared_again_goes_on() {
     for policy in policies() {
@@ -66,9 +67,9 @@ fn a_snapshot_that_is_saved_and_shared_again_goes_on() {
     }
 }
 
-/// Snapshots of small filters that recycle all the time while threads offer items: everything
-/// that was known to be offered is in them, and each is a state that a file can have, including
-/// overfilled phases.
+/// Snapshots are taken of small filters that recycle all the time while threads offer items. A
+/// snapshot has every item that was known to be offered, and is a state that a file can have, even
+/// if a phase is overfilled.
 #[test]
 fn snapshots_while_threads_offer_have_what_was_offered_before() {
     for policy in policies() {

@@ -3,18 +3,18 @@
 use super::progression::progression_scheme;
 
 progression_scheme! {
-    /// Double hashing, `h1 + i h2` modulo the bits, where h1 and h2 are uniform and independent; h2
-    /// may be 0.
+    /// Double hashing: the positions are `h1 + i h2` modulo the bits, where h1 and h2 are uniform
+    /// and independent; h2 may be 0.
     ///
-    /// It saves a few instructions per probe, but because only two hashes distinguish keys, the
-    /// rate cannot fall below about 6n/m^2, and the floor is higher when m has small divisors. The
-    /// fill does not determine the rate. For comparison, and for filters whose plan accounts for
+    /// It saves a few instructions per probe. But because only two hashes distinguish keys, the
+    /// rate cannot fall below about 6n/m^2, and this floor is higher when m has small divisors. The
+    /// fill does not determine the rate. Use it for comparison, or with a plan that accounts for
     /// the floor.
     Double, 0, [0, 0, 0], Any, Linear
 }
 
 progression_scheme! {
-    /// [`Double`] with h2 uniform from 1 to m - 1, so that no key has all its probes at one
-    /// position. It needs at least 2 bits.
+    /// Like [`Double`], with h2 uniform from 1 to m - 1, so that no key has all its probes at one
+    /// position. This scheme needs at least 2 bits.
     DoubleNonzero, 1, [0, 0, 0], NonZero, Linear
 }

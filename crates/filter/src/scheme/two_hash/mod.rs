@@ -1,7 +1,7 @@
 //! Schemes 4 to 9, which derive all positions from two hashes.
 //!
-//! See Kirsch and Mitzenmacher, "Less hashing, same performance". They are for comparison, and for
-//! filters whose plan accounts for their floor: no plan chooses them unless asked to.
+//! See Kirsch and Mitzenmacher, "Less hashing, same performance". These schemes are for comparison,
+//! and for filters whose plan accounts for their floor: no plan uses them unless asked to.
 
 mod cube;
 mod double;

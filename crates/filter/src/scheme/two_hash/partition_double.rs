@@ -8,11 +8,12 @@ use crate::scheme::{Scheme, SchemeId, check_probes};
 use alloc::boxed::Box;
 use truebloom_math::{Law, law};
 
-/// In slice i, `h1 + i h2` modulo the bits of a slice (Kirsch and Mitzenmacher, section 3), for
-/// slices of any size, prime or not; h2 may be 0. The bits must be a multiple of the probes.
+/// In slice i the position is `h1 + i h2` modulo the bits of a slice (Kirsch and Mitzenmacher,
+/// section 3). The slices can have any size, prime or not; h2 may be 0. The bits must be a multiple
+/// of the probes.
 ///
-/// The fill does not determine the rate, and because of equal pairs of residues, the rate cannot
-/// fall below `n / m'^2`, where m' is the number of bits of a slice.
+/// The fill does not determine the rate. Because keys can have equal pairs of residues, the rate
+/// cannot fall below `n / m'^2`, where m' is the number of bits of a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionDouble {
     law: law::PartitionDouble,
@@ -45,7 +46,7 @@ impl PartitionDouble {
 impl Scheme for PartitionDouble {
     const ID: SchemeId = SchemeId::PartitionDouble;
 
-    /// As for every scheme; also an error if the bits are not a multiple of the probes.
+    /// The errors of every scheme; or the bits are not a multiple of the probes.
     fn new(bits: u64, probes: u32) -> Result<PartitionDouble, BuildError> {
         check_probes(probes)?;
         let (slice, rest) = (bits / u64::from(probes), bits % u64::from(probes));

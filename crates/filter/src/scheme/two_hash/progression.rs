@@ -6,9 +6,9 @@ use crate::scheme::WordStream;
 /// The positions of one key: `h1 + i h2 + f(i)` modulo m for `i = 0, 1, ..`, where f is a
 /// polynomial of degree at most 3.
 ///
-/// Each step adds the first difference to the position, the second to the first and the third to
-/// the second. So nothing is multiplied, and nothing is divided by 6, which would be undefined
-/// modulo an even m.
+/// Each step adds the first difference to the position, the second difference to the first, and the
+/// third to the second. So no step multiplies, or divides by 6, which is not possible modulo an
+/// even m.
 #[derive(Clone, Debug)]
 pub struct Progression {
     position: u64,
@@ -54,8 +54,9 @@ fn add(a: u64, b: u64, bits: u64) -> u64 {
     if sum < bits { sum } else { sum - bits }
 }
 
-/// h1 uniform below `bits`, and h2 uniform from `lowest` on, from two draws of the stream of words:
-/// exactly uniform and independent if the words are.
+/// The residues of a hash: h1 is uniform below `bits`, and h2 uniform from `lowest` on. The
+/// residues come from two draws of the stream of words, and are exactly uniform and independent if
+/// the words are.
 #[inline]
 pub(super) fn residues(hash: KeyHash, bits: u64, lowest: u64) -> (u64, u64) {
     let mut words = WordStream::new(hash);

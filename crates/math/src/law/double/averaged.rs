@@ -1,13 +1,14 @@
-//! A proven bracket for any offsets and any m, from averages over the query's h2 instead of its
-//! classes.
+//! A proven bracket for any offsets and any m. The bracket uses averages over the query's h2
+//! instead of classes of queries.
 //!
-//! For every query, at most `K2 = C(k, 2) sum over j != j' of gcd(j' - j, m)` pairs hit two or more
-//! of its positions, because each pair of positions and of probes leaves `gcd` values of b. So
-//! items that hit at most two positions are bounded as in [`super::bracket`], in the same way for
-//! all queries. An item that hits at least three positions, s of them, is counted through its
-//! C(s, 3) triples. The pair equal to the query's own is counted exactly. For all other pairs, the
-//! mean number of triples over the queries is used: it is the number of solutions of two equations
-//! in two unknowns, which is exact if they are dependent, and otherwise bounded by the kernel.
+//! For every query, at most `K2 = C(k, 2) sum over j != j' of gcd(j' - j, m)` pairs of hashes hit
+//! two or more of its positions, because each pair of positions and of probes leaves `gcd` values
+//! of b. So items that hit at most two positions are bounded as in [`super::bracket`], in the same
+//! way for all queries. An item that hits at least three positions, s of them, is counted through
+//! its C(s, 3) triples. The pair that equals the query's own is counted exactly. For all other
+//! pairs, the mean number of triples over the queries is used. This number is the number of
+//! solutions of two equations in two unknowns, which is exact if the equations are dependent, and
+//! otherwise bounded by the kernel.
 
 use super::bracket::{Cover, Hits, MOST_SEVERAL, ROUNDING};
 use super::collisions::{hits_of_one, offsets, repeating};
@@ -17,8 +18,8 @@ use crate::exact::work;
 use crate::{Fpr, Result};
 use alloc::vec::Vec;
 
-/// `None` for one probe or too many of them, or for a filter so small that the counts have no
-/// meaning.
+/// Returns `None` for one probe or too many of them, or for a filter so small that the counts have
+/// no meaning.
 pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {
     let k = u64::from(law.probes);
     if !(2..=64).contains(&law.probes) || law.bits <= k {
@@ -50,16 +51,18 @@ impl Bounds<'_> {
         self.items as f64 / self.law.pairs().count() as f64
     }
 
-    /// The probability that items, none of which hits several positions, hit this many positions,
-    /// if each position is hit by `single` pairs and `several` pairs are excluded.
+    /// Items may hit at most one position each (`several` pairs of hashes are excluded), and each
+    /// position is hit by `single` pairs. The result is the probability that such items hit this
+    /// many positions.
     fn chance(&self, positions: usize, single: u128, several: u128, items: u64) -> Result<Fpr> {
         let hits = Hits { single: Vec::new(), several: Vec::new() };
         Cover { hits: &hits, pairs: self.law.pairs(), several }.chance(&[(positions, single)], items)
     }
 
-    /// Either no item hits several positions, or exactly one does, and it is the query's own pair.
-    /// At least `one - (k-1) shared` pairs hit only a given position. The single hits that this
-    /// leaves out are counted as excluded, so that there are not too many pairs which hit nothing.
+    /// A lower bound on the rate: either no item hits several positions, or exactly one does, and
+    /// it is the query's own pair. At least `one - (k-1) shared` pairs hit only a given position.
+    /// Further single hits are counted as excluded, so that not too many pairs are assumed to hit
+    /// nothing.
     fn lower(&self) -> Result<f64> {
         let k = u128::from(self.law.probes);
         let lost = (k - 1) * u128::from(self.shared);
@@ -73,8 +76,9 @@ impl Bounds<'_> {
         Ok(none + own * (1.0 - repeating / self.law.pairs().second as f64).max(0.0))
     }
 
-    /// The probability that all items hit at most two of this many positions and cover them;
-    /// `cover` has the probabilities, by number of positions, if they hit at most one.
+    /// The probability that every item hits at most two of this many positions, and that the items
+    /// cover these positions. `cover[i]` is the probability that they cover i positions if every
+    /// item hits at most one.
     fn at_most_two(&self, positions: usize, cover: &[f64]) -> f64 {
         let k = f64::from(self.law.probes);
         let mean = self.share() * (k * (k - 1.0) / 2.0) * self.shared as f64;
@@ -118,8 +122,8 @@ impl Bounds<'_> {
         Ok(mean + rest * by_size[k] + self.share() * (1.0 + self.triples() * of_triple(k)))
     }
 
-    /// An upper bound on the mean number, over queries, of triples of their positions that a pair
-    /// hits, without the query's own pair.
+    /// Counts the triples of a query's positions that a pair of hashes hits, without the query's
+    /// own pair. The result is an upper bound on the mean of this number over the queries.
     fn triples(&self) -> f64 {
         let (k, m) = (i64::from(self.law.probes), self.law.bits);
         let f = offsets(self.law);
@@ -160,9 +164,9 @@ fn repeated_positions(law: &Double) -> Vec<(usize, usize)> {
     sizes.chunk_by(|a, b| a == b).map(|same| (same[0], same.len())).collect()
 }
 
-/// Over all places i of the query and j of the item: the solutions `L` modulo m of
-/// `first/g0 .. L = c1`, `second .. L = c2`, where the shifts (first, second) of the query and (x,
-/// y) of the item are proportional. Each L corresponds to m pairs of steps.
+/// The number of solutions `L` modulo m of `first/g0 .. L = c1`, `second .. L = c2`, over all
+/// places i of the query and j of the item, where the shifts (first, second) of the query and (x,
+/// y) of the item are proportional. Each solution corresponds to m pairs of steps.
 fn dependent((first, second): (i64, i64), (x, y): (i64, i64), k: i64, m: u64, f: &[u64]) -> u64 {
     // (first, x) = u (a, b) and (second, y) = v (a, b), a and b coprime: both equations ask for L =
     // a b0 - b b1.
@@ -192,7 +196,7 @@ fn dependent((first, second): (i64, i64), (x, y): (i64, i64), k: i64, m: u64, f:
     of_query.chunk_by(|a, b| a == b).map(equal).sum::<usize>() as u64 * g
 }
 
-/// `(p, q)` with `p u + q v = gcd(u, v)`.
+/// Numbers `(p, q)` with `p u + q v = gcd(u, v)`.
 fn bezout(u: i128, v: i128) -> (i128, i128) {
     let ((mut r, mut s), (mut p, mut next_p), (mut q, mut next_q)) = ((u, v), (1, 0), (0, 1));
     while s > 0 {
@@ -243,7 +247,7 @@ mod tests {
         assert!(widest < 0.02);
     }
 
-    /// Progressions that share a run of positions with the query contribute most of these rates, so
+    /// Progressions that share a run of positions with the query contribute most of these rates. So
     /// the bracket is right only because of its term for three or more positions.
     #[test]
     fn brackets_contain_rates_that_longer_stretches_make() {
@@ -281,8 +285,8 @@ mod tests {
         }
     }
 
-    /// For all pairs of steps `(b, b')` of small moduli: counts coinciding triples of positions of
-    /// a query and an item whose shifts are proportional.
+    /// For all pairs of steps `(b, b')` of small moduli, the test counts coinciding triples of
+    /// positions of a query and an item whose shifts are proportional.
     #[test]
     fn dependent_equations_have_the_solutions_that_are_counted() {
         for (m, k) in [(12u64, 7i64), (15, 7), (16, 9), (30, 7)] {

@@ -1,5 +1,5 @@
-//! Proven brackets of plain double hashing when the exact sum takes too long: [`bracket`] for every
-//! class of queries.
+//! Proven brackets of plain double hashing when the exact sum takes too long: they use [`bracket`]
+//! for every class of queries.
 
 use super::bracket::{Hits, average, bracket};
 use super::collisions::{hits_of_one, long_orders, of_order, short_orders};
@@ -15,10 +15,10 @@ const MAX_STEPS: f64 = 5e8;
 /// The largest number of classes that are bracketed one by one, in some milliseconds each.
 const MOST_CLASSES: usize = 512;
 
-/// The number of steps for each class, besides those of its sums.
+/// The number of steps for each class, in addition to those of its sums.
 const CLASS: f64 = 1e6;
 
-/// `None` if there are too many positions or too many classes.
+/// Returns `None` if there are too many positions or too many classes.
 pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {
     if law.offsets != Offsets::Linear || law.probes > 64 {
         return Ok(None);
@@ -79,7 +79,8 @@ mod tests {
         assert!(widest < 1e-3);
     }
 
-    /// Compares two ways to the same class: listing every pair, and counting along overlaps.
+    /// Compares two ways to compute the same class: listing every pair, and counting along
+    /// overlaps.
     #[test]
     fn overlaps_count_what_listing_finds() {
         for (m, k) in [(1_009u64, 6u32), (1_024, 7), (1_155, 5), (2_520, 9), (4_620, 11)] {
@@ -101,8 +102,8 @@ mod tests {
         }
     }
 
-    /// Compares with the reference's numbers of pairs by the number of positions they hit, for
-    /// large primes.
+    /// Compares with the reference's numbers of pairs, by the number of positions that they hit,
+    /// for large primes.
     #[test]
     fn histograms_of_large_primes() {
         let text = include_str!("../../../tests/vectors/km_prime_hist.json");

@@ -1,17 +1,17 @@
-//! A proven bracket of a rate, from how many pairs of hashes hit exactly one of a query's
-//! positions, and how many hit several.
+//! A proven bracket of a rate. The bracket uses how many pairs of hashes hit exactly one of a
+//! query's positions, and how many hit several.
 //!
-//! The probability is conditioned on the number g of items that hit two or more positions. The
-//! others hit one position or none, so the probability that they cover the rest is an occupancy sum
-//! of k + 1 powers instead of 2^k ([`Powers`]). The case g = 0 is the main term. What g items cover
-//! is at least the largest of their sets and at most the sum of their sizes, which gives the ends;
-//! a larger number of such items is so unlikely that it does not widen the answer.
+//! The probability is computed given the number g of items that hit two or more positions. All
+//! other items hit one position or none, so the probability that they cover the remaining positions
+//! is an occupancy sum of k + 1 powers instead of 2^k ([`Powers`]). The case g = 0 is the main
+//! term. The positions that g items cover are at least as many as the largest of their sets and at
+//! most the sum of their sizes; these give the ends. A larger g is so unlikely that it does not
+//! widen the answer.
 //!
-//! Positions may be hit by different numbers of single pairs. The probability of covering all
-//! positions is Schur-concave in these numbers (for two of them with a given sum and N items in
-//! both, `1 - x^N - (1-x)^N` is largest at a half). So equal numbers bound it from above; and as
-//! many largest and smallest numbers as the sum allows, which majorise every other choice, bound it
-//! from below.
+//! Different positions may be hit by different numbers of single pairs. The probability of covering
+//! all positions is Schur-concave in these numbers (for two of them with a given sum and N items in
+//! both, `1 - x^N - (1-x)^N` is largest at a half). So equal numbers bound it from above. The most
+//! unequal numbers with the same sum majorise every other choice, and bound it from below.
 
 use super::powers::{Pairs, Powers};
 use crate::exact::enclosure::Enclose;
@@ -29,11 +29,11 @@ pub(crate) struct Hits {
     pub(crate) several: Vec<u64>,
 }
 
-/// A margin for rounding: the numbers computed in `f64` here are positive, with fewer than ten
-/// thousand roundings each.
+/// A margin for rounding errors: the numbers that are computed in `f64` here are positive, with
+/// fewer than ten thousand roundings each.
 pub(super) const ROUNDING: f64 = 4e-12;
 
-/// Numbers of items that hit several positions are distinguished only up to this.
+/// The number of items that hit several positions is distinguished only up to this.
 pub(super) const MOST_SEVERAL: u64 = 48;
 
 /// A lower and an upper bound on the probability that `items` items hit all positions.
@@ -71,7 +71,7 @@ pub(crate) fn bracket(hits: &Hits, pairs: Pairs, items: u64) -> Result<(f64, f64
     Ok((lower * (1.0 - ROUNDING), (upper * (1.0 + ROUNDING) + f64::MIN_POSITIVE).min(1.0)))
 }
 
-/// The law of the largest set, or of the sum, after adding one more set.
+/// The distribution of the largest set, or of the sum, after one more set is added.
 fn combine(law: &[f64], expected: &[f64], join: impl Fn(usize, usize) -> usize) -> Vec<f64> {
     let mut next = vec![0.0; law.len()];
     for (covered, &share) in law.iter().enumerate().filter(|entry| *entry.1 > 0.0) {
@@ -99,7 +99,7 @@ impl Cover<'_> {
     }
 
     /// The probability that no item hits several positions, and that all positions of the groups
-    /// `(positions, pairs that hit each)` are hit.
+    /// are hit. A group is `(positions, pairs that hit each)`.
     pub(super) fn chance(&self, groups: &[(usize, u128)], items: u64) -> Result<Fpr> {
         // More than there are pairs: then the numbers bound nothing.
         let used = groups.iter().map(|&(count, single)| count as u128 * single).sum::<u128>() + self.several;
@@ -130,7 +130,7 @@ impl Cover<'_> {
     }
 
     /// A lower bound on the probability of hitting all positions: as many positions as possible
-    /// have extreme numbers.
+    /// have extreme numbers of pairs.
     fn at_least(&self, items: u64) -> Result<f64> {
         let (least, most, positions) = (self.smallest(), self.largest(), self.hits.single.len());
         if least == most {
@@ -143,15 +143,15 @@ impl Cover<'_> {
         Ok(self.chance(&groups, items)?.lower)
     }
 
-    /// An upper bound on the probability of hitting all positions: each is hit by the mean number,
-    /// rounded up.
+    /// An upper bound on the probability of hitting all positions: each is hit by the mean number
+    /// of pairs, rounded up.
     fn at_most(&self, items: u64) -> Result<f64> {
         let positions = self.hits.single.len();
         let mean = self.hits.single.iter().sum::<u128>().div_ceil(positions as u128);
         Ok(self.chance(&[(positions, mean)], items)?.upper)
     }
 
-    /// The same for some remaining positions.
+    /// An upper or a lower bound on the probability of hitting the remaining positions.
     fn left(&self, positions: usize, items: u64, above: bool) -> Result<f64> {
         let single = if above { self.largest() } else { self.smallest() };
         let chance = self.chance(&[(positions, single)], items)?;
@@ -183,8 +183,8 @@ pub(crate) fn average(parts: &[(u64, (f64, f64))], total: u64) -> Result<Fpr> {
 mod tests {
     use super::*;
 
-    /// The weights are sixteenths, and one lower end is 0; a value that is not a number is not a
-    /// bracket.
+    /// In the test, the weights are sixteenths, and one lower end is 0; a value that is not a
+    /// number is not a bracket.
     #[test]
     fn means_of_brackets_keep_both_ends() {
         let found = average(&[(4, (0.0, 0.25)), (12, (0.5, 0.75))], 16).expect("a mean");

@@ -14,17 +14,18 @@ use alloc::{format, vec};
 /// With more probes, listing the pairs of one query takes too long.
 const MOST_PROBES: u32 = 64;
 
-/// With up to this many probes, four queries are listed in half a second.
+/// With up to this many probes, four queries are listed in half a second and averaged.
 const MOST_AVERAGED: u32 = 36;
 
 /// With up to this many probes, listing takes almost no time.
 const FEW_PROBES: u32 = 10;
 
-/// What distinguishes the coefficients of schemes, whatever the load.
+/// The properties that distinguish the schemes and do not depend on the load; the coefficients are
+/// computed from them.
 pub(crate) struct Shape {
-    /// Steps of queries with fewer positions: `(positions, how many steps)`.
+    /// The steps of queries with fewer positions: `(positions, how many steps)`.
     pub(crate) fewer: Vec<(u32, f64)>,
-    /// How many positions items lose to coincidences, over all steps.
+    /// The number of positions that items lose to coincidences, over all steps.
     pub(crate) lost: f64,
     /// The pairs that hit several positions of a query.
     pub(crate) several: Vec<Hit>,
@@ -34,13 +35,14 @@ impl Double {
     /// The limit of `n (rate - (1 - e^(-k/c))^k)` as filters grow at c bits per item, for moduli
     /// with the same divisors below `2 k^2` as this law's m; use
     /// [`crate::law::convergence::LARGE_PRIME`] or [`crate::law::convergence::LARGE_POWER_OF_TWO`]
-    /// for primes and powers of two. It is a limit, not a bracket: the remainder at a given n has
-    /// no proven bound.
+    /// for primes and powers of two. The result is a limit, not a bracket: the remainder at a given
+    /// n has no proven bound.
     ///
-    /// With offsets, it is for m so large that all but a vanishing share of queries have the same
-    /// overlaps. It is exact for plain hashing and in the limit of large primes, and computed from
-    /// four queries otherwise (from one above 36 probes). Takes about `k^4` steps. Theorem 6.1 of
-    /// Kirsch and Mitzenmacher gives a different number, which is wrong (errata K1, K2).
+    /// With offsets, it is for m so large that nearly all queries have the same overlaps. The
+    /// result is exact for plain double hashing and in the limit of large primes. In other cases
+    /// the result is computed from four queries, or from one above 36 probes. Takes about `k^4`
+    /// steps. Theorem 6.1 of Kirsch and Mitzenmacher gives a different number, which is wrong
+    /// (errata K1, K2).
     ///
     /// # Errors
     /// c is not a positive number, or there are more than 64 probes.
@@ -79,10 +81,10 @@ impl Double {
         Ok(Shape { fewer, lost, several: several() })
     }
 
-    /// The sets that all queries of a large prime share with items, derived instead of listed: the
-    /// query's own pair; for squares, also shifted and reversed sets; and, for each two positions
-    /// and each two probes, the one pair that fits both, as a separate set. The sets of three or
-    /// more that are left out make almost no difference.
+    /// The sets that all queries of a large prime share with items, derived instead of listed. They
+    /// are the query's own pair; for squares, also shifted and reversed sets; and, for each two
+    /// positions and each two probes, the one pair that fits both, as a separate set. Sets of three
+    /// or more that this leaves out make almost no difference.
     fn several_at_sight(&self) -> Vec<Hit> {
         let k = self.probes;
         let mut several = vec![(k, 1.0)];
@@ -97,8 +99,8 @@ impl Double {
         several
     }
 
-    /// The mean numbers of pairs that hit a given number of a query's positions, two or more, for
-    /// large m.
+    /// For large m, the mean number of pairs that hit a given number of a query's positions, two or
+    /// more.
     fn several(&self) -> Vec<Hit> {
         if self.offsets == Offsets::Linear {
             let classes = long_orders(self);
@@ -133,8 +135,8 @@ impl Double {
     }
 }
 
-/// The same coefficient if m is a power of two and h2 is uniform on odd numbers: there are no short
-/// orders, and only pairs of odd steps, each of which is twice as likely.
+/// Like [`Double::constant`], if m is a power of two and h2 is uniform on odd numbers. Then there
+/// are no short orders, and only pairs of odd steps, each of which is twice as likely.
 ///
 /// # Errors
 /// c is not a positive number, or probes are not from 1 to 64.
@@ -163,10 +165,10 @@ mod tests {
     use super::*;
     use crate::law::convergence::LARGE_PRIME;
 
-    /// Compares what is derived with what listing finds. The derivation leaves out sets of three
-    /// evenly spaced positions, which any cubes share reversed; at three probes they are the
-    /// largest share. The result only starts searches, so an error of a fifth of the coefficient is
-    /// acceptable.
+    /// Compares the derived sets with those that listing finds. The derivation leaves out sets of
+    /// three evenly spaced positions that items share in reverse, which all cubes have; at three
+    /// probes these are the largest share. The result only starts searches, so an error of a fifth
+    /// of the coefficient is acceptable.
     #[test]
     fn rough_shapes_are_nearly_right() {
         for offsets in [Offsets::Square, Offsets::Cube, Offsets::Enhanced] {

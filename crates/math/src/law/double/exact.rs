@@ -1,10 +1,10 @@
 //! Exact rates: inclusion and exclusion over the sets of a query's positions that remain empty.
 //!
 //! Let `W(T)` be the number of pairs of hashes that hit at least one position of the set T. After n
-//! items, T is still empty with probability `(1 - W/pairs)^n`. Subsets are counted by W, which has
-//! few values: few pairs hit several positions, and
+//! items, all of T is still empty with probability `(1 - W/pairs)^n`. Subsets are counted by W,
+//! which has few values: few pairs hit several positions, and
 //! `W(T) = |T| w - sum_S mu(S) (|S and T| - 1)^+`, where `mu(S)` pairs hit exactly S. One sum over
-//! subsets gives the sum on the right for all T at once.
+//! subsets gives the right-hand side for all T at once.
 
 use super::collisions::{Class, from_overlaps, listed, long_orders, of_order, offsets, short_orders};
 use super::powers::Powers;
@@ -16,18 +16,18 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// With up to this many positions, all subsets are enumerated: a quarter of a second per class at
-/// most.
+/// With up to this many positions, all subsets are enumerated, which takes at most a quarter of a
+/// second per class.
 const MOST_POSITIONS: u32 = 22;
 
-/// The number of steps that one answer may take: about a second, and half of that if every query is
-/// a class of its own.
+/// The largest number of steps for one answer. They take about a second, or half of that if every
+/// query is its own class.
 const MAX_STEPS: f64 = 8e8;
 
-/// What the work is for, in errors.
+/// The name of this work in errors.
 const RATE: &str = "the exact rate of two hashes";
 
-/// The rate as a sum that can be bracketed, if it is affordable.
+/// The rate as a sum for which brackets can be computed, if that is affordable.
 pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Powers>> {
     let Some(classes) = classes(law) else { return Ok(None) };
     let one = super::collisions::hits_of_one(law);
@@ -119,7 +119,7 @@ fn add_class(class: &Class, one: u128, terms: &mut BTreeMap<u128, i128>) {
     });
 }
 
-/// Counts indexed by two numbers: a table if it is small, otherwise a tree.
+/// Counts indexed by two numbers. They are in a table if it is small, otherwise in a tree.
 enum Counts {
     Table { width: usize, cells: Vec<u32> },
     Tree(BTreeMap<(u32, u64), u32>),

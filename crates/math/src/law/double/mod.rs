@@ -24,13 +24,13 @@ use powers::Pairs;
 /// The range of `h2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// Uniform on `0..m`: if h2 = 0, all positions of plain double hashing coincide.
+    /// `h2` is uniform on `0..m`. If it is 0, all positions of plain double hashing coincide.
     Any,
-    /// Uniform on `1..m`.
+    /// `h2` is uniform on `1..m`.
     NonZero,
 }
 
-/// What is added to position i: the function `f` of extended double hashing (Kirsch and
+/// The term that is added to position i: the function `f` of extended double hashing (Kirsch and
 /// Mitzenmacher, section 5.2).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -109,14 +109,15 @@ impl Double {
         self.step
     }
 
-    /// What is added to the positions; [`Offsets::Linear`] if that is nothing.
+    /// The terms that are added to the positions; [`Offsets::Linear`] if there are none.
     #[must_use]
     pub fn offsets(&self) -> &Offsets {
         &self.offsets
     }
 
-    /// The number of pairs that hit one given position; an upper bound on those that hit two; the
-    /// number of coincidences of positions within one item; the number of all pairs.
+    /// Four numbers: the number of pairs that hit one given position; an upper bound on the number
+    /// of pairs that hit two given positions; the number of probes that repeat a position of their
+    /// item, over all steps; and the number of all pairs.
     pub(crate) fn collision_counts(&self) -> (u128, u64, u64, u128) {
         let k = u64::from(self.probes);
         let hits = collisions::hits_of_one(self);
@@ -126,7 +127,7 @@ impl Double {
     }
 
     /// A proven bracket, for when the exact sum takes too long.
-    fn bracket(&self, items: u64) -> Result<Option<Fpr>> {
+    pub(crate) fn bracket(&self, items: u64) -> Result<Option<Fpr>> {
         for rate in [bounded::rate, averaged::rate] {
             match rate(self, items) {
                 Ok(None) => {}
@@ -178,8 +179,8 @@ impl Law for Double {
         }
     }
 
-    /// Decides by the bracket's upper end, or exactly if the bracket does not decide and the rate
-    /// can be computed exactly.
+    /// Decides by the bracket's upper end. If that does not decide, and the rate can be computed
+    /// exactly, it decides by the exact rate.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items == 0 {
@@ -206,9 +207,10 @@ impl Law for Double {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// What correlated positions add to the rate at this size, to first order: bounds for the pair
-    /// equal to the query's own and for h2 = 0, and the first term for progressions that share a
-    /// run of positions with the query. More bits lower all of them except the first.
+    /// The terms that correlated positions add to the rate at this size, to first order: bounds for
+    /// the pair equal to the query's own and for h2 = 0, and the first term for progressions that
+    /// share a run of positions with the query. More bits lower all of these terms except the
+    /// first.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         let _work = work::begin();
         let mut floors = vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }];

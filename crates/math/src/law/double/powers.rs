@@ -1,5 +1,5 @@
-//! Sums `1/D sum_W c_W (1 - W/(a b))^n` with integers `c_W`: every rate of a two-hash scheme has
-//! this form, given which pairs of hashes hit what.
+//! Sums `1/D sum_W c_W (1 - W/(a b))^n` with integers `c_W`. Every rate of a two-hash scheme has
+//! this form, once it is known which pairs of hashes hit what.
 
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
@@ -43,25 +43,25 @@ impl Pairs {
     }
 }
 
-/// A sum of this form. `hits` are strictly ascending and at most the number of pairs; `total` is
-/// the denominator D; the value is a probability.
+/// A sum of the form described at the top of this file. The `hits` are strictly ascending and at
+/// most the number of pairs; `total` is the denominator D; the value of the sum is a probability.
 #[derive(Clone, Debug)]
 pub(crate) struct Powers {
     pub(crate) pairs: Pairs,
     pub(crate) items: u64,
-    /// `(W, c_W)`.
+    /// The terms `(W, c_W)`.
     pub(crate) terms: Vec<(u128, i128)>,
     pub(crate) total: u64,
-    /// The binary logarithm of the approximate result; a guess that only saves work.
+    /// The binary logarithm of the approximate result, which is only used to save work.
     pub(crate) log2_guess: f64,
     pub(crate) probes: u32,
 }
 
-/// How many units a missed share may be too low: three roundings.
+/// By how many units the share of pairs that miss may be too low: three roundings.
 const BASE_ERROR: u128 = 3;
 
 impl Powers {
-    /// Makes the sum from terms in any order; terms that cancel are dropped, and so are those of
+    /// Makes the sum from terms in any order. Terms that cancel are dropped, and so are terms of
     /// pairs that always hit, whose power is 0.
     pub(crate) fn new(pairs: Pairs, items: u64, probes: u32, total: u64, terms: impl IntoIterator<Item = (u128, i128)>) -> Powers {
         let mut sums = BTreeMap::new();
@@ -78,9 +78,9 @@ impl Powers {
         self.terms.iter().map(|(_, sum)| sum.unsigned_abs()).sum::<u128>() / u128::from(self.total) + 1
     }
 
-    /// By how many units the sum may be wrong in either direction, or the largest number if that
-    /// overflows: the error of the powers ([`Product::power`]) times the weight, plus one for the
-    /// division.
+    /// By how many units the sum may be wrong in either direction: the error of the powers
+    /// ([`Product::power`]) times the weight, plus one for the division. If that overflows, the
+    /// result is the largest number.
     fn error(&self) -> u128 {
         self.weight().saturating_mul((BASE_ERROR + 1) * u128::from(self.items.max(1))).saturating_add(2)
     }
@@ -145,8 +145,8 @@ mod tests {
     use super::*;
     use core::cmp::Ordering;
 
-    /// A bracket of two words contains one of six words, which is very narrow, and would not
-    /// contain it if it were a tenth as wide.
+    /// A bracket of two words contains one of six words, which is very narrow; it would not contain
+    /// it if it were a tenth as wide.
     #[test]
     fn the_budget_of_the_powers_is_kept_and_used() {
         let mut worst = 0.0f64;

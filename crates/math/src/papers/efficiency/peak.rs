@@ -12,7 +12,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The most efficient way to fill some bits.
+/// The most efficient way to fill a number of bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Peak {
@@ -21,26 +21,28 @@ pub struct Peak {
     /// The number of probes; if several are equally good, the smallest. It may exceed
     /// [`crate::MAX_PROBES`] for the classic filter's maximum.
     pub probes: u64,
-    /// The efficiency there, `items log2(1/fpr) / bits`.
+    /// The efficiency at this number of items and probes, `items log2(1/fpr) / bits`.
     pub value: f64,
     /// Whether every alternative is excluded by proof. Otherwise the function that returned the
     /// peak documents what is assumed.
     pub proven: bool,
 }
 
-/// Up to this number of bits, [`max_efficiency`] of classic filters compares all items and probes.
+/// The largest number of bits for which [`max_efficiency`] of classic filters compares all items
+/// and probes.
 pub const MOST_BITS_SEARCHED: u64 = 256;
 
 /// The number of items at which `bits` bits with `probes` probes are most efficient (Burns' peak
 /// efficiency, over whole numbers of items).
 ///
-/// Efficiency is `n ln(1/f(n))` up to a constant factor, and the rate rises with n, so between a
-/// and b it is at most `b ln(1/f(a))`: intervals are halved until they are excluded or have one
-/// number, and the remaining numbers are compared exactly, `f(a)^a` with `f(b)^b`. Nothing is
-/// assumed about the shape, neither Burns' approximation (76) nor conjecture 28, which is false.
-/// This takes some `sqrt(n)` rates. Beyond a limit (from about 10^6 items on, fewer with many
-/// probes), the search goes uphill from the half-full filter, which assumes that there is only one
-/// peak: `proven` is then false, except with one probe, for which that is a theorem.
+/// Up to a constant factor, efficiency is `n ln(1/f(n))`, and the rate rises with n. So between a
+/// and b items, efficiency is at most `b ln(1/f(a))`. Intervals are halved until they are excluded
+/// or have one number, and the remaining numbers are compared exactly, `f(a)^a` with `f(b)^b`.
+/// Nothing is assumed about the shape of the curve, neither Burns' approximation (76) nor
+/// conjecture 28, which is false. The search takes some `sqrt(n)` rates. Beyond a limit (from about
+/// 10^6 items on, fewer with many probes), the search goes uphill from the half-full filter, which
+/// assumes that there is only one peak: `proven` is then false, except with one probe, for which
+/// that is a theorem.
 ///
 /// ```
 /// use truebloom_math::{Variant, peak_efficiency};
@@ -64,17 +66,18 @@ pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak>
 /// The number of items and of probes at which `bits` bits are most efficient (Burns' maximum
 /// efficiency, over whole numbers).
 ///
-/// - standard: one probe is best. This is proven for whole numbers by Hölder's inequality:
+/// - Standard: one probe is best. This is proven for whole numbers by Hölder's inequality:
 ///   `f(n, k)^(1/k) >= f(nk, 1)`, so nk items with one probe are at least as efficient as n items
 ///   with k (Burns, theorem 26 and corollary 27).
-/// - partitioned: one probe is best; every further slice costs half a bit (the proof is in the
+/// - Partitioned: one probe is best; every further slice costs half a bit (the proof is in the
 ///   source).
-/// - classic: all items and probes are compared for up to [`MOST_BITS_SEARCHED`] bits. The best is
+/// - Classic: all items and probes are compared for up to [`MOST_BITS_SEARCHED`] bits. The best is
 ///   one item with half of the bits, except at three bits, where two items of one bit are better
 ///   and Burns' (75) fails. For more bits, (75) is a conjecture and `proven` is false; no filter is
 ///   better by more than about `log2(pi m / 2) / (2m)`, because no efficiency exceeds 1.
 ///
-/// Takes milliseconds, and some tenths of a second at the end of the range that is searched.
+/// The search takes milliseconds, and some tenths of a second for the largest parameters in its
+/// range.
 ///
 /// # Errors
 /// Bits are out of range.
@@ -98,12 +101,12 @@ fn is_always_full(variant: Variant, bits: u64, probes: u32) -> bool {
     bits == 1 || variant != Variant::Standard && u64::from(probes) == bits
 }
 
-/// From 8 bits on, one probe. A slice of s bits adds at most
+/// From 8 bits on, one probe is best, for the following reason. A slice of s bits adds at most
 /// `ln 2 / ln(s / (s-1)) <= (s - 1/2) ln 2` to `n log2(1/f)` (the peak over real items), so k
 /// slices reach at most `(m - k/2) ln 2`. One slice reaches `g(t) / (ln 2 ln(m / (m-1)))` with
 /// `g(t) = -t ln(1 - e^-t)` at `t = n ln(m / (m-1))`. The nearest whole n is within half a step of
-/// the peak `t = ln 2`, and `|g''| < 1.2` on 0.5..1, so it loses less than `1 / (m-1)`: more than
-/// `(m - 1) ln 2` remains.
+/// the peak `t = ln 2`, and `|g''| < 1.2` on 0.5..1, so it loses less than `1 / (m-1)`. So one
+/// slice still reaches more than `(m - 1) ln 2`.
 fn best_of_partitioned(bits: u64) -> Result<Peak> {
     let mut best = peak_efficiency(Variant::Partitioned, bits, 1)?;
     if bits < 8 {
@@ -141,7 +144,7 @@ fn better(variant: Variant, bits: u64, best: Peak, probes: u32) -> Result<Peak> 
     Ok(if wins { Peak { proven, ..peak } } else { Peak { proven, ..best } })
 }
 
-/// `n ln(1/f(n))` at one n, from below and from above.
+/// Lower and upper bounds on `n ln(1/f(n))` at one n.
 #[derive(Clone, Copy)]
 struct Point {
     items: u64,
@@ -202,8 +205,9 @@ impl Search {
         Ok(point)
     }
 
-    /// The number of items from which on all are excluded: there `n ln(1/f) <= n c / (1 - c)`,
-    /// where `c = k r^n` bounds `1 - f`, decreases with n from `1 / ln(1/r)` on.
+    /// The number of items from which on all are excluded. From `1 / ln(1/r)` on,
+    /// `n ln(1/f) <= n c / (1 - c)`, where `c = k r^n` bounds `1 - f`, and this bound decreases
+    /// with n.
     fn excluded_from(&self) -> u64 {
         let complement = |items: u64| libm::exp(ln_complement_bound(self.variant, self.bits, items, self.probes));
         let decay = libm::log(f64::from(self.probes)) - ln_complement_bound(self.variant, self.bits, 1, self.probes);
@@ -272,8 +276,8 @@ impl Search {
         Power { base: left, exponent: a }.compare(&Power { base: right, exponent: b })
     }
 
-    /// The first number of items after which efficiency does not rise. This assumes one peak, which
-    /// is a theorem for one probe (`t ln(1 / (1 - e^-t))` has one).
+    /// The first number of items after which efficiency does not rise. The function assumes that
+    /// there is one peak, which is a theorem for one probe (`t ln(1 / (1 - e^-t))` has one).
     fn uphill(&self, floor: f64) -> Result<Peak> {
         let items = boundary(self.best.items as f64, 1, 1 << 62, |items| Ok(self.compare(items + 1, items)?.is_lt()))?;
         let ln = self.rate(items)?.fpr()?.ln;

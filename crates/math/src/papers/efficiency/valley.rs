@@ -6,9 +6,9 @@ use crate::exact::work;
 use core::f64::consts::LN_2;
 
 /// The number of items per bit at which `probes` and `probes + 1` have the same rate under Knuth's
-/// approximation `(1 - e^(-nk/m))^k`: `x = ln z` with `z^(k+1) = z + 1` (Burns, theorem 31: the
-/// Lambert trinomial, whose root for k = 1 is the golden ratio). Relative error below 1e-15. Probes
-/// must be from 1 to 100,000.
+/// approximation `(1 - e^(-nk/m))^k`. This number is `x = ln z` with `z^(k+1) = z + 1` (Burns,
+/// theorem 31: the Lambert trinomial, whose root for k = 1 is the golden ratio). The relative error
+/// is below 1e-15. Probes must be from 1 to 100,000.
 ///
 /// ```
 /// let x = truebloom_math::crossover(1)?;
@@ -35,9 +35,9 @@ pub fn crossover(probes: u32) -> Result<f64> {
     Ok(x)
 }
 
-/// The efficiency at [`crossover`], the lowest between the peaks of `probes` and `probes + 1`:
-/// `k (k+1) x^2 / ln 2`, because the rate there is `z^(-k(k+1))`. It uses the same approximation,
-/// and rises to ln 2 with the probes.
+/// The efficiency at [`crossover`], which is the lowest between the peaks of `probes` and
+/// `probes + 1`: `k (k+1) x^2 / ln 2`, because the rate there is `z^(-k(k+1))`. The result uses the
+/// same approximation, and rises to ln 2 as the probes increase.
 ///
 /// # Errors
 /// Parameters are out of range.

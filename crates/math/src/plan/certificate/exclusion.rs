@@ -1,10 +1,10 @@
 //! Evidence that no smaller size is enough.
 //!
 //! With fixed probes the rate falls with the bits, so excluding one size excludes all smaller ones.
-//! At that size, `f(k) >= b(k) = (1 - q)^k` with `q = (1 - 1/m)^(nk)`, by convexity; and with
-//! `a = -n ln(1 - 1/m)` the bound is `ln b = -ln(q) ln(1 - q) / a`, because `k = -ln(q) / a`. The
-//! product `ln(q) ln(1 - q)` rises up to q = 1/2 and falls beyond, so `b` falls while `q >= 1/2`
-//! and rises from there on: one k on each side excludes all numbers of probes beyond it. Those in
+//! At that size, `f(k) >= b(k) = (1 - q)^k` with `q = (1 - 1/m)^(nk)`, by convexity. With
+//! `a = -n ln(1 - 1/m)` we have `k = -ln(q) / a`, so `ln b = -ln(q) ln(1 - q) / a`. The product
+//! `ln(q) ln(1 - q)` rises up to q = 1/2 and falls beyond. So `b` falls while `q >= 1/2` and rises
+//! from there on, and one k on each side excludes all numbers of probes beyond it. The numbers in
 //! between are decided by their sums.
 
 use super::{Claim, Smallest, Whole, decide, standard};
@@ -15,22 +15,22 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// Evidence that `bits`, one less than claimed, are not enough.
+/// Evidence that a filter with one bit less than claimed is not enough.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Smaller {
     /// The size that is excluded.
     pub bits: u64,
-    /// All numbers of probes up to this one are excluded by its bound; 0 excludes none.
+    /// All numbers of probes up to this one are excluded by the bound; 0 excludes none.
     pub few: u32,
-    /// All numbers of probes from this one on are excluded by its bound; `None` if only the claimed
+    /// All numbers of probes from this one on are excluded by the bound; `None` if only the claimed
     /// number of probes is to be excluded.
     pub many: Option<u32>,
     /// The numbers of probes in between, each excluded by its sum.
     pub between: Vec<Excluded>,
 }
 
-/// A number of probes whose expected rate is above the one asked for.
+/// A number of probes whose expected rate is above the requested rate.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Excluded {
@@ -38,13 +38,13 @@ pub struct Excluded {
     pub probes: u32,
     /// The number of binary digits after the point.
     pub precision: u64,
-    /// `f / 2^k` in units of `2^-precision`.
+    /// The value `f / 2^k` in units of `2^-precision`.
     pub sum: Whole,
     /// By how many units the sum may be wrong in either direction.
     pub error: u128,
 }
 
-/// The largest number of probes that may be excluded by their sums.
+/// The largest number of values of k that may be excluded by their sums.
 const MOST_SUMS: u32 = 5_000;
 
 pub(super) fn smaller(claim: &Claim) -> Result<Option<Smaller>> {
@@ -60,8 +60,7 @@ pub(super) fn smaller(claim: &Claim) -> Result<Option<Smaller>> {
     Ok(Some(Smaller { bits, few, many: Some(many), between }))
 }
 
-/// The last number of probes on the left and the first on the right that are excluded by their
-/// bounds.
+/// The last number of probes on the left and the first on the right that are excluded by the bound.
 fn bounded(claim: &Claim, bits: u64) -> Result<(u32, u32)> {
     let (m, n) = (bits as f64, claim.items as f64);
     // A little more than what the floor of equal hashes leaves: the checker decides in whole

@@ -1,6 +1,6 @@
 //! Evidence that one filter keeps the rate with a given probability.
 //!
-//! The filter keeps p while at most `ones` bits are set, so `P(X >= a)` with a = ones + 1 must be
+//! The filter keeps p while at most `ones` bits are set. So `P(X >= a)` with a = ones + 1 must be
 //! small. X is a sum of independent Bernoulli variables (see [`crate::Fill`]) with known mean and
 //! variance v. The file docs/CERTIFICATE.md proves the bounds.
 
@@ -12,7 +12,7 @@ use crate::one_filter::quantile::{Evidence, miss_bound};
 use crate::search::boundary;
 use crate::{Error, Fill, Law, Result, law::Standard};
 
-/// The tail of the number of set bits, beyond what keeps the rate.
+/// The tail of the number of set bits beyond the largest number that keeps the rate.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OneFilter {
@@ -20,45 +20,46 @@ pub struct OneFilter {
     /// [`TailBound`] proves.
     pub confidence: f64,
     /// The largest number of set bits whose rate, plus the floor of equal hashes, is at most the
-    /// rate asked for.
+    /// requested rate.
     pub ones: u64,
     /// The bound on the tail.
     pub bound: TailBound,
 }
 
-/// A bound on `P(X >= a)`. Numbers are in units of [`TailBound::UNIT`]; those named `above` are at
-/// least the truth, the others at most.
+/// A bound on `P(X >= a)`. Numbers are in units of [`TailBound::UNIT`]. Those named `above` are at
+/// least the true values, and the others are at most the true values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TailBound {
-    /// There can never be this many set bits: `min(m, n k) < a`.
+    /// There can never be this many set bits, because `min(m, n k) < a`.
     Certain,
-    /// The law of the number of set bits is short enough for the checker to sum, item by item.
+    /// The law of the number of set bits is so short that the checker can sum it, item by item.
     Law,
-    /// Bennett: `E = exp(v (z - 1 - ln z) - (a - mean) ln z)`.
+    /// Bennett's bound: `E = exp(v (z - 1 - ln z) - (a - mean) ln z)`.
     Chernoff {
-        /// `z - 1`
+        /// The tilt, The tilt, `z - 1`..
         tilt: u128,
-        /// The mean.
+        /// An upper bound on the mean.
         mean_above: u128,
-        /// The variance.
+        /// An upper bound on the variance.
         variance_above: u128,
     },
-    /// Log-concavity under the tilted law: `0.469 sqrt(z / v) E z / (z - 1)`.
+    /// The bound by log-concavity under the tilted law: `0.469 sqrt(z / v) E z / (z - 1)`.
     LargestTerm {
         /// `z - 1`
         tilt: u128,
-        /// The mean.
+        /// An upper bound on the mean.
         mean_above: u128,
-        /// The variance.
+        /// An upper bound on the variance.
         variance_above: u128,
         /// The variance, rounded down.
         variance: u128,
     },
-    /// Berry and Esseen: the normal tail at `(a - mean) / sqrt(v)`, plus `0.56 / sqrt(v)`.
+    /// The bound of Berry and Esseen: the normal tail at `(a - mean) / sqrt(v)`, plus
+    /// `0.56 / sqrt(v)`.
     Normal {
-        /// The mean.
+        /// An upper bound on the mean.
         mean_above: u128,
-        /// The variance.
+        /// An upper bound on the variance.
         variance_above: u128,
         /// The variance, rounded down.
         variance: u128,
@@ -66,7 +67,7 @@ pub enum TailBound {
 }
 
 impl TailBound {
-    /// The numbers of a bound count units of `2^-UNIT`.
+    /// The numbers of a bound are multiples of `2^-UNIT`.
     pub const UNIT: u32 = 64;
 }
 
@@ -79,7 +80,8 @@ struct Moments {
     variance_below: u128,
 }
 
-/// Whole units: at least, or at most, a number that has a relative error of 1e-15.
+/// A number in whole units, rounded so that it is at least, or at most, the true number, which `x`
+/// gives with a relative error of 1e-15.
 fn units(x: f64, up: bool) -> u128 {
     let moved = if up { x * (1.0 + 4e-15) } else { x * (1.0 - 4e-15) };
     let scaled = libm::scalbn(moved, TailBound::UNIT as i32);
@@ -99,7 +101,8 @@ impl Moments {
     }
 }
 
-/// Set bits times steps that a checker in an interpreted language can sum in some seconds.
+/// The largest number of set bits times steps for which a checker in an interpreted language can
+/// sum the law in some seconds.
 const SHORT_LAW: f64 = 1e7;
 
 pub(super) fn one_filter(claim: &Claim, asked: f64) -> Result<OneFilter> {
@@ -215,7 +218,7 @@ mod tests {
     use super::*;
 
     /// Compares the exponent with the series of `(1 + u) ln(1 + u) - u`, to the last digit, on both
-    /// sides of the point up to which four of its terms are used.
+    /// sides of the point up to which four terms of it are used.
     #[test]
     fn exponents_are_those_of_the_series() {
         for tilt in [1e-6f64, 1e-4, 5e-4, 9.99e-4, 1.001e-3, 0.01, 0.1] {

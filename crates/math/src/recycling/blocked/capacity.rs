@@ -1,5 +1,5 @@
-//! The largest number of items that a given memory remembers at a given rate, with one line per
-//! item; and the smallest memory for a number of items.
+//! Blocked filters that forget: the largest number of items that a given memory remembers at a
+//! given rate, and the smallest memory for a number of items.
 
 use super::super::{LongRun, Result, SizedDesign};
 use super::cycle::MOST_ITEMS;
@@ -18,14 +18,15 @@ use alloc::{format, vec};
 pub struct BlockedSized {
     /// The design, in lines of [`BLOCK_BITS`].
     pub design: BlockedDesign,
-    /// Its rates and its items: the upper end of the average rate is at most the rate asked for.
+    /// The rates and the number of items of the design; the upper end of the average rate is at
+    /// most the requested rate.
     pub run: LongRun,
 }
 
 impl BlockedSized {
-    /// Whether the speed of one cache line per item is worth these bits: for its number of items
-    /// (the lower end), it needs at most a tenth more bits than the standard filter. The option
-    /// `plan --recycling --layout auto` uses this criterion.
+    /// Whether the speed of one cache line per item is worth these bits: for the same number of
+    /// items (the lower end), the design needs at most a tenth more bits than the standard filter.
+    /// The option `plan --recycling --layout auto` uses this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &SizedDesign) -> bool {
         let (items, others) = (self.run.items_per_cycle.lower, standard.run.items_per_cycle.upper);
@@ -33,14 +34,14 @@ impl BlockedSized {
     }
 }
 
-/// The blocked design with nearly the most items per cycle whose long-run rate is proven to be at
-/// most `rate`, among those with `bits` bits, rounded down to whole lines of [`BLOCK_BITS`]. `None`
-/// if none was found, as with a few lines at low rates.
+/// Finds the blocked design with nearly the most items per cycle whose long-run rate is proven to
+/// be at most `rate`, among those with `bits` bits, rounded down to whole lines of [`BLOCK_BITS`].
+/// `None` if none was found, as may happen with few lines at low rates.
 ///
-/// Its limit is the highest decimal of four digits with a proven rate. The number of probes is
-/// chosen by the mean curve, within 0.3% of its best. The search loses less than 1%; what it finds
-/// is proven. Takes some ten milliseconds at usual rates and any size, and some tenths of a second
-/// at 1e-9.
+/// The limit of the design is the highest decimal of four digits with a proven rate. The number of
+/// probes is chosen by the mean curve, and its number of items is within 0.3% of the best. The
+/// search loses less than 1%; the design that it finds is proven. Takes some ten milliseconds at
+/// usual rates and any size, and some tenths of a second at 1e-9.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, blocked_capacity, capacity};
@@ -52,7 +53,7 @@ impl BlockedSized {
 /// ```
 ///
 /// # Errors
-/// Bits are fewer than a line or out of range, or the rate is below 1e-9.
+/// There are fewer bits than in one line, or bits are out of range, or the rate is below 1e-9.
 pub fn blocked_capacity(bits: u64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let _work = work::begin();
     check_bits(bits)?;
@@ -91,8 +92,8 @@ fn law(blocks: u64, probes: u32) -> Result<Blocked> {
     Blocked::new(blocks * BLOCK_BITS, BLOCK_BITS, InBlock::Independent, probes)
 }
 
-/// The numbers of probes whose mean curve holds nearly the most items at this average rate, each
-/// with its limit.
+/// The numbers of probes with which the mean curve holds nearly the most items at this average
+/// rate, each with its limit.
 fn candidates(blocks: u64, rate: &Rate) -> Result<Vec<(u32, f64)>> {
     let mut found = Vec::new();
     let mut most = 0;
@@ -124,8 +125,8 @@ fn averaging(law: &Blocked, rate: f64) -> Result<u64> {
     Ok(low)
 }
 
-/// The design with the highest limit of four digits that is proven to keep the rate, searched for
-/// from an approximate one.
+/// The design with the highest limit of four digits that is proven to keep the rate; the search
+/// starts from an approximate limit.
 fn fullest(blocks: u64, probes: u32, limit: f64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let asked = rate.to_f64().next_down();
     let sized = |limit: f64| -> Result<BlockedSized> {
@@ -152,14 +153,14 @@ fn fullest(blocks: u64, probes: u32, limit: f64, rate: &Rate) -> Result<Option<B
     Ok(best)
 }
 
-/// Decimals of four digits in order: 9,000 to a power of ten, from 0 for 1e-18.
+/// The decimals of four digits, by index: 9,000 for each power of ten, from index 0 for 1e-18.
 fn decimal(index: i64) -> f64 {
     // Powers of ten are exact up to 10^22, so this is the f64 nearest to the decimal.
     let (power, digits) = (index / 9_000 - 21, index % 9_000 + 1_000);
     digits as f64 / crate::power(10.0, power.unsigned_abs() as u32)
 }
 
-/// The index of the last of them that is at most `limit`, or of a neighbour.
+/// The index of the largest of these decimals that is at most `limit`, or of a neighbour.
 fn decimal_below(limit: f64) -> i64 {
     let power = libm::floor(libm::log10(limit.clamp(1e-18, 0.9999))) as i64;
     let digits = (limit * crate::power(10.0, (3 - power).unsigned_abs() as u32)) as i64;
@@ -169,9 +170,9 @@ fn decimal_below(limit: f64) -> i64 {
 /// Nearly the smallest memory with a blocked design that is proven to hold at least `items` per
 /// cycle at a long-run rate of at most `rate`; `None` above 2^62 bits.
 ///
-/// The capacity is not quite monotone in bits, so the smallest size is searched for from the
-/// capacity of others; the search finds no size that is smaller by more than a part in a thousand
-/// and a line. Takes some tenths of a second.
+/// The capacity is not quite monotone in bits. So the smallest size is searched for from the
+/// capacity of other sizes; the search leaves out only sizes that are smaller by less than a
+/// thousandth and a line. Takes some tenths of a second.
 ///
 /// # Errors
 /// `items` is not above 0 and at most 1e18, or the rate is below 1e-9.
@@ -213,7 +214,7 @@ pub fn blocked_min_bits(items: f64, rate: &Rate) -> Result<Option<BlockedSized>>
     }
 }
 
-/// The step between sizes: a part in a thousand, in whole lines.
+/// The step between sizes: a thousandth, in whole lines.
 fn step(blocks: u64) -> u64 {
     1 + blocks / 1_024
 }
@@ -235,8 +236,8 @@ mod tests {
         assert!(decimal(decimal_below(MOST_LIMIT)) <= MOST_LIMIT && decimal(decimal_below(MOST_LIMIT) + 1) > MOST_LIMIT);
     }
 
-    /// The numbers of probes that are tried are exactly those whose mean curve holds within 0.3% of
-    /// the most items.
+    /// A number of probes is tried exactly if its mean curve holds at least 99.7% of the largest
+    /// number of items of any mean curve.
     #[test]
     fn candidates_are_the_best_of_all_probes() {
         for (blocks, text) in [(20, "20%"), (1_000, "1%"), (1_000, "1e-4")] {
@@ -251,7 +252,7 @@ mod tests {
         }
     }
 
-    /// Small memories are enough for the items, and three steps less are too little.
+    /// The memories that are found are enough for the items, and three steps less are too little.
     #[test]
     fn small_memories_are_enough_and_about_the_least() {
         for (items, text) in [(60.0, "5%"), (900.0, "5%"), (2_500.0, "20%")] {

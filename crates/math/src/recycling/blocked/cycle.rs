@@ -1,24 +1,24 @@
 //! The number of items of a cycle and its average rate, between proven ends.
 //!
-//! Distinct items arrive one after another; W_i is the filter's own rate after i of them, which an
-//! item that passes does not change. The cycle ends with the first item N for which `W_N > r`.
-//! Because W rises on every stream, `{N > i} = {W_i <= r}`, and because item i + 1 passes with
-//! probability W_i,
+//! Distinct items come one after another. W_i is the filter's own rate after i new items; an item
+//! that passes does not change the filter. The cycle ends with the first item N for which
+//! `W_N > r`. Because W rises on every stream, `{N > i} = {W_i <= r}`, and because item i + 1
+//! passes with probability W_i,
 //!
 //! ```text
 //! E[N] = sum over i >= 0 of P(W_i <= r)            average = E[sum of W_i over i < N] / E[N] = r - G / E[N]
 //! G    = sum over i >= 0 of E[(r - W_i)^+]
 //! ```
 //!
-//! With `f(i) = E[W_i]`, `n` near the number of items at which f reaches r, and `M` the mean of f
-//! over i < n, which the law gives exactly:
+//! Let `f(i) = E[W_i]`, let `n` be near the number of items at which f reaches r, and let `M` be
+//! the mean of f over i < n, which the law gives exactly. The following bounds hold.
 //!
 //! * Jensen: `G >= n (r - M)`. Scarf: `G <= n (r - M) + D`, where D is the sum of `E[(W_i - r)^+]`
-//!   below n and of `E[(r - W_i)^+]` from n on, which is small of second order.
+//!   below n and of `E[(r - W_i)^+]` from n on; D is small of second order.
 //! * Cantelli: `n - A <= E[N] <= n + C`, where A is the sum of `P(W_i > r)` below n, and C the sum
 //!   of `P(W_i <= r)` from n on.
-//! * For any I, i + I items are I items and i others, both of which must stay below r, so
-//!   `P(N > c I) <= P(N > I)^c`, and all i from I on add at most `I q / (1 - q)` with
+//! * For any I, c I items are c groups of I items, none of which may exceed r by itself, so
+//!   `P(N > c I) <= P(N > I)^c`. All i from I on therefore add at most `I q / (1 - q)` with
 //!   `q = P(N > I)`.
 //!
 //! So `(n M - r A - D) / (n - A) <= average <= (n M + r C) / (n + C)`. All probabilities are
@@ -36,21 +36,22 @@ use crate::try_bisect;
 use crate::{Fpr, Law, Method};
 
 /// The length of a range of items: a sixth of its distance from n if the probability is high, and a
-/// third if it is low. The sums affected are small, and about a tenth of them is lost.
+/// third if it is low. This makes the affected sums about a tenth too large, and they are small.
 fn stretch(first: u64, distance: u64, chance: f64) -> u64 {
     first.max(distance / if chance > 0.05 { 6 } else { 3 })
 }
 
-/// The sums are cut where their tail is below this share of them,
+/// The sums are cut off where their remainder is below this share of the sums.
 const TAIL: f64 = 1e-3;
 
-/// or below this share of all items, which is no more than the rounding of a variance of 0.
+/// The remainder of the sums beyond n may be larger by this share of all items, which is no more
+/// than the rounding error of a variance of 0.
 const ROUNDING: f64 = 1e-12;
 
 /// Cycles with more items than this are not computed.
 pub(super) const MOST_ITEMS: u64 = 1 << 61;
 
-/// The average rate and the number of items of a cycle.
+/// The average rate and the number of items of a cycle, as brackets.
 pub(super) fn bracket(design: &BlockedDesign) -> Result<(Fpr, Bracket)> {
     let law = &design.law;
     let upper = design.limit;
@@ -62,12 +63,12 @@ pub(super) fn bracket(design: &BlockedDesign) -> Result<(Fpr, Bracket)> {
     combine(law, items, [lower, upper], below, beyond)
 }
 
-/// The first range, which is well within the scatter of N.
+/// The first range, which is much shorter than the scatter of N.
 fn first_stretch(blocks: u64, items: u64) -> u64 {
     ((items as f64 / (128.0 * libm::sqrt(blocks as f64))) as u64).max(1)
 }
 
-/// The smallest n whose expected rate is above the limit, to the precision of an f64.
+/// The smallest n whose expected rate is above the limit, to the precision of an `f64`.
 pub(super) fn crossing(law: &Blocked, limit: f64) -> Result<u64> {
     let above = |items: u64| Ok(law.fpr(items)?.value > limit);
     // An item a line is fewer than most limits take.
@@ -81,7 +82,7 @@ pub(super) fn crossing(law: &Blocked, limit: f64) -> Result<u64> {
     try_bisect(low + 1..=high, above)
 }
 
-/// Sums over the items on one side of n, each of which is at least the truth.
+/// Sums over the items on one side of n, each of which is at least the true sum.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     /// The sum of the probabilities.
@@ -98,8 +99,8 @@ impl Sums {
     }
 }
 
-/// `P(W_i > lower)` and `E[(W_i - upper)^+]` over i < n, for each range at its last item, where
-/// they are largest.
+/// The sums of `P(W_i > lower)` and `E[(W_i - upper)^+]` over i < n. In each range, the values at
+/// its last item are used, because they are the largest.
 fn below(law: &Blocked, items: u64, first: u64, lower: f64, upper: f64) -> Result<Sums> {
     let mut sums = Sums::default();
     let mut last = items - 1;
@@ -116,8 +117,8 @@ fn below(law: &Blocked, items: u64, first: u64, lower: f64, upper: f64) -> Resul
     Ok(sums)
 }
 
-/// `P(W_i <= r)` and `E[(r - W_i)^+]` over i >= n, for each range at its first item, where they are
-/// largest.
+/// The sums of `P(W_i <= r)` and `E[(r - W_i)^+]` over i >= n. In each range, the values at its
+/// first item are used, because they are the largest.
 fn beyond(law: &Blocked, items: u64, first: u64, limit: f64) -> Result<Sums> {
     let mut sums = Sums::default();
     let mut at = items;
@@ -159,7 +160,8 @@ mod tests {
     use super::*;
     use crate::law::InBlock;
 
-    /// The sums below n and from n on, from every state of tiny filters until they are full.
+    /// The sums below n and from n on, computed from every state of tiny filters until they are
+    /// full.
     fn exact(blocks: u32, block_bits: u32, probes: u32, items: u64, limit: f64) -> [Sums; 2] {
         let (mut states, mut sums) = (empty(blocks, block_bits), [Sums::default(); 2]);
         for item in 0.. {
@@ -185,7 +187,7 @@ mod tests {
         sums
     }
 
-    /// Each of the four sums is at least the truth, for every n, and some are close to it.
+    /// Each of the four sums is at least the true sum, for every n, and some are close to it.
     #[test]
     fn sums_bound_those_of_every_state() {
         let mut nearest = [f64::INFINITY; 4];

@@ -1,9 +1,10 @@
 //! Recycling with all probes of an item in one line: the filter is emptied when its own rate
 //! exceeds a limit.
 //!
-//! The number of set bits of a blocked filter does not determine its rate. Its rate is the mean
-//! over its lines of `(d/m)^k`, where d of a line's m bits are set ([`Weights`]). So this rate
-//! replaces sigma, and the limit itself is the worst rate for every item on any stream.
+//! The number of set bits of a blocked filter does not determine its rate. The rate is the mean
+//! over its lines of `(d/m)^k`, where d of a line's m bits are set ([`Weights`]). So the filter's
+//! own rate takes the place of sigma, and the limit itself is the worst rate for every item on any
+//! stream.
 
 mod capacity;
 mod cycle;
@@ -38,13 +39,14 @@ pub struct BlockedDesign {
     limit: f64,
 }
 
-/// A limit below this is no larger than a few roundings of the weights.
+/// The smallest limit; a limit below this would be no larger than a few roundings of the weights.
 const LEAST_LIMIT: f64 = 1e-15;
 
-/// Above this, a filter is practically full, and brackets of its cycle are useless.
+/// The largest limit; above it, a filter is practically full, and brackets of its cycle are
+/// useless.
 const MOST_LIMIT: f64 = 0.999;
 
-/// Lines with up to this many bits have a table of weights.
+/// The largest number of bits in a line, for which there is a table of weights.
 const MOST_BLOCK_BITS: u64 = 65_536;
 
 impl BlockedDesign {
@@ -96,7 +98,8 @@ impl BlockedDesign {
         crate::Law::probes(&self.law)
     }
 
-    /// The highest rate with which a cycle continues, and so the worst rate that any item meets.
+    /// The highest rate at which a cycle continues, and so the worst rate that an item can be
+    /// offered at.
     #[must_use]
     pub fn limit(&self) -> f64 {
         self.limit
@@ -108,7 +111,7 @@ impl BlockedDesign {
         Weights::new(self.block_bits(), self.probes())
     }
 
-    /// The largest sum of all lines' weights with which a cycle continues: `limit` times the number
+    /// The largest sum of all lines' weights at which a cycle continues: `limit` times the number
     /// of lines, rounded down.
     #[must_use]
     pub fn most_weight(&self) -> u128 {
@@ -117,24 +120,24 @@ impl BlockedDesign {
 
     /// The long-run average rate, the worst rate and the expected number of items in a cycle.
     ///
-    /// All are proven ([`Method::Bound`]): the worst rate is the limit to within one item's step;
-    /// the items and the average have brackets that narrow with the number of lines, about as
-    /// `1/sqrt(lines)`. The values are those of the mean curve, on which a filter with i items has
-    /// its expected rate; in simulations they are wrong by less than a part in `lines`. The method
-    /// is described in docs/design/recycling.md. Takes some milliseconds at any size, and up to a
-    /// second with 32 probes.
+    /// All are proven ([`Method::Bound`]). The worst rate is the limit to within one item's step;
+    /// the number of items and the average have brackets that narrow with the number of lines,
+    /// about as `1/sqrt(lines)`. The values are taken from the mean curve, on which a filter with i
+    /// items has its expected rate. In simulations, their relative error is less than `1/lines`.
+    /// The method is described in docs/design/recycling.md. Takes some milliseconds at any size,
+    /// and up to a second with 32 probes.
     ///
     /// # Errors
-    /// A cycle may take more than 2^61 items, as with sizes near 2^62 bits.
+    /// A cycle may take more than 2^61 items, as can happen with sizes near 2^62 bits.
     pub fn long_run(&self) -> Result<LongRun> {
         let _work = work::begin();
         let (fpr, items_per_cycle) = cycle::bracket(self)?;
         Ok(LongRun { fpr, worst: self.worst(), items_per_cycle })
     }
 
-    /// The limit, which no filter exceeds when it is queried. Every cycle comes as near to it as
-    /// the most that one item adds, `(1 - (1 - k/m)^k) / lines`, which is less than `k^2 / bits`,
-    /// plus the rounding of the weights.
+    /// The worst rate: the limit, which no filter exceeds when it is queried. Every cycle comes
+    /// near the limit: the difference is at most what one item adds, `(1 - (1 - k/m)^k) / lines`,
+    /// which is less than `k^2 / bits`, plus the rounding of the weights.
     fn worst(&self) -> Fpr {
         let k = f64::from(self.probes());
         let step = (k * k / self.bits() as f64).next_up() + 2.0 * self.weights().most_rounded();

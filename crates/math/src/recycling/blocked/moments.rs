@@ -17,14 +17,15 @@ pub(super) struct Moments {
 
 /// The moments after `items` distinct items.
 ///
-/// W is the mean over B lines of `Y = (d/m)^k`. So `E[W]` is the law's rate f. With `E[Y^2]`, the
-/// probability that two queries of one line both pass, and `E[Y Y']`, that of two different lines,
+/// W is the mean over B lines of `Y = (d/m)^k`. So `E[W]` is the rate f of the law. Let `E[Y^2]` be
+/// the probability that two queries of one line both pass, and `E[Y Y']` that of two queries of
+/// different lines. Then
 ///
 /// ```text
 /// Var W = (E[Y^2] - E[Y Y']) / B - (f^2 - E[Y Y'])
 /// ```
 ///
-/// The lines share the items, so `E[Y Y']` is below `f^2` by some `f^2 / B`, and this variance is
+/// The lines share the items, so `E[Y Y']` is below `f^2` by about `f^2 / B`, and this variance is
 /// below `Var Y / B`: by a factor of eight at 1%. The difference of nearly equal squares is
 /// computed in whole numbers.
 pub(super) fn after(law: &Blocked, items: u64) -> Result<Moments> {
@@ -68,7 +69,7 @@ impl Moments {
     }
 }
 
-/// `v / (v + d^2)` for d above 0, rounded up.
+/// The value `v / (v + d^2)` for d above 0, rounded up.
 fn one_sided(variance: f64, distance: f64) -> f64 {
     if distance <= 0.0 {
         return 1.0;
@@ -77,7 +78,7 @@ fn one_sided(variance: f64, distance: f64) -> f64 {
     (variance / (variance + square).next_down()).next_up().min(1.0)
 }
 
-/// `(sqrt(v + d^2) + d) / 2`, rounded up; without cancellation for d below 0.
+/// The value `(sqrt(v + d^2) + d) / 2`, rounded up; it has no cancellation for d below 0.
 fn positive_part(mean: f64, variance: f64) -> f64 {
     if mean < 0.0 {
         let root = libm::sqrt((variance + (mean * mean).next_down()).next_down()).next_down();
@@ -93,8 +94,8 @@ mod tests {
     use super::*;
     use crate::law::InBlock;
 
-    /// The mean and the variance equal those from every state of small filters, and the bounds
-    /// derived from them hold at every threshold, some of them nearly with equality.
+    /// The mean and the variance equal those from every state of small filters. The bounds derived
+    /// from them hold at every threshold, some of them nearly with equality.
     #[test]
     fn moments_and_their_bounds_are_those_of_every_state() {
         let mut nearest = [f64::INFINITY; 4];

@@ -1,11 +1,12 @@
-//! The weights of lines: the rate of a blocked filter as a sum of whole numbers, kept exact while
-//! it fills.
+//! The weights of lines: the rate of a blocked filter as a sum of whole numbers, which is updated
+//! exactly while the filter fills.
 
 use alloc::vec::Vec;
 
-/// A line with d of its m bits set has the weight `(d/m)^k` in units of 2^-64, rounded up. The sum
-/// over all lines, divided by their number, is the filter's own rate, or exceeds it by less than
-/// [`Weights::most_rounded`]; so a filter that compares weights never continues above its limit.
+/// A line in which d of the m bits are set has the weight `(d/m)^k` in units of 2^-64, rounded up.
+/// The sum over all lines, divided by their number, is the filter's own rate or exceeds it by less
+/// than [`Weights::most_rounded`]. So a filter that compares weights never continues above its
+/// limit.
 ///
 /// The rounding is part of the definition, because filters, files and laws must agree on it: start
 /// with 2^64, and k times multiply by d, divide by m, and round up.
@@ -24,7 +25,7 @@ pub struct Weights {
     probes: u32,
 }
 
-/// The weight of a line with all bits set, a rate of 1.
+/// The weight of a line in which all bits are set, which is a rate of 1.
 const FULL: u128 = 1 << 64;
 
 impl Weights {
@@ -34,16 +35,16 @@ impl Weights {
         Weights { weights: (0..=m).map(weigh).collect(), probes }
     }
 
-    /// The weight of a line with this many set bits; if they exceed the line, the weight of a full
-    /// one.
+    /// The weight of a line with this many set bits; if there are more than the line has, the
+    /// weight of a full line.
     #[inline]
     #[must_use]
     pub fn of(&self, ones: usize) -> u128 {
         self.weights.get(ones).copied().unwrap_or(FULL)
     }
 
-    /// By how much a line's weight may exceed its rate, as a rate: each of the k steps rounds up by
-    /// less than a unit, and no step makes earlier roundings larger.
+    /// By how much a line's weight may exceed its rate, expressed as a rate. Each of the k steps
+    /// rounds up by less than a unit, and no step makes earlier roundings larger.
     #[must_use]
     pub fn most_rounded(&self) -> f64 {
         f64::from(self.probes) * UNIT
@@ -60,8 +61,8 @@ impl Weights {
 /// 2^-64.
 const UNIT: f64 = 1.0 / 18_446_744_073_709_551_616.0;
 
-/// `limit blocks 2^64`, rounded down, in whole numbers; `limit` is from 0 to 1, and there are at
-/// most 2^62 blocks.
+/// The number `limit blocks 2^64`, rounded down, in whole numbers; `limit` is from 0 to 1, and
+/// there are at most 2^62 blocks.
 pub(super) fn at_most(limit: f64, blocks: u64) -> u128 {
     // An f64 is a whole number of 53 bits times a power of two.
     let (fraction, exponent) = libm::frexp(limit);
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
     use num_bigint::BigUint;
 
-    /// `ceil(2^64 (d/m)^k) <= weight < 2^64 (d/m)^k + k`.
+    /// The weights satisfy `ceil(2^64 (d/m)^k) <= weight < 2^64 (d/m)^k + k`.
     #[test]
     fn weights_are_rounded_up_by_less_than_the_probes() {
         for (bits, probes) in [(512u64, 1u32), (512, 6), (512, 16), (512, 32), (7, 5), (1, 3), (65_536, 9)] {

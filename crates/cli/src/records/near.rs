@@ -1,0 +1,176 @@
+//! Searches that mostly find a byte near the start: they examine eight bytes first, and then
+//! sixteen at a time. `memchr` is faster only over longer distances, because starting it takes as
+//! long as searching some dozens of bytes.
+
+/// The position of the first such byte, from this position on.
+#[inline(always)]
+pub(super) fn one(text: &[u8], from: usize, byte: u8) -> Option<usize> {
+    search(text, from, move |word| zeros(word ^ each(byte)), move |other| other == byte)
+}
+
+/// The position of the first byte that equals either of the two, from this position on.
+#[inline(always)]
+pub(super) fn either(text: &[u8], from: usize, one: u8, other: u8) -> Option<usize> {
+    let marks = move |word| zeros(word ^ each(one)) | zeros(word ^ each(other));
+    search(text, from, marks, move |byte| (byte == one) | (byte == other))
+}
+
+/// The position of the first byte that equals any of the three, from this position on.
+#[inline(always)]
+pub(super) fn any_of(text: &[u8], from: usize, [one, two, three]: [u8; 3]) -> Option<usize> {
+    let marks = move |word| zeros(word ^ each(one)) | zeros(word ^ each(two)) | zeros(word ^ each(three));
+    search(text, from, marks, move |byte| (byte == one) | (byte == two) | (byte == three))
+}
+
+/// The position of the first byte, from this position on, that is not an ordinary part of a JSON
+/// string: a quote, a backslash or a control character.
+#[inline(always)]
+pub(super) fn special(text: &[u8], from: usize) -> Option<usize> {
+    let marks = |word| zeros(word ^ each(b'"')) | zeros(word ^ each(b'\\')) | below(word, b' ');
+    search(text, from, marks, |byte| (byte == b'"') | (byte == b'\\') | (byte < b' '))
+}
+
+/// The number of digits at the beginning of the text.
+#[inline(always)]
+pub(super) fn digits(text: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(bytes) = text[at..].first_chunk() {
+        // Digits are 0 to 9 then, and nothing is carried over.
+        let word = u64::from_le_bytes(*bytes) ^ each(b'0');
+        let others = (((word & each(0x7f)) + each(0x80 - 10)) | word) & each(0x80);
+        if others != 0 {
+            return at + place(others);
+        }
+        at += 8;
+    }
+    at + text[at..].iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
+/// Whether the whole text is ASCII. Faster for short texts than the standard library's function,
+/// which examines too many of their bytes one by one.
+#[inline]
+pub(super) fn is_ascii(text: &[u8]) -> bool {
+    let Some(last) = text.last_chunk::<16>() else { return text.is_ascii() };
+    // The last sixteen overlap with those before.
+    let all = text.as_chunks::<16>().0.iter().chain([last]).fold(0, |all, bytes| all | u128::from_ne_bytes(*bytes));
+    all & u128::from_ne_bytes([0x80; 16]) == 0
+}
+
+/// The position of the first byte, from this position on, for which `is_it` is true. `marks` marks
+/// such bytes among eight at once; its marks are correct up to and including the first.
+#[inline(always)]
+fn search(text: &[u8], from: usize, marks: impl Fn(u64) -> u64, is_it: impl Fn(u8) -> bool) -> Option<usize> {
+    let first = text.get(from..)?.first_chunk().map_or(0, |bytes| marks(u64::from_le_bytes(*bytes)));
+    if first != 0 { Some(from + place(first)) } else { search_on(text, from, marks, is_it) }
+}
+
+/// Continues a [`search`]. It is not inlined, because many callers have only short texts.
+#[inline(never)]
+fn search_on(text: &[u8], from: usize, marks: impl Fn(u64) -> u64, is_it: impl Fn(u8) -> bool) -> Option<usize> {
+    // Without a branch for each byte, so that the compiler makes a vector of them.
+    let has_any = |bytes: &[u8; 16]| bytes.iter().fold(false, |any, byte| any | is_it(*byte));
+    let chunks = text.get(from..)?.as_chunks().0;
+    let mut at = from + 16 * chunks.iter().position(has_any).unwrap_or(chunks.len());
+    while let Some(bytes) = text.get(at..)?.first_chunk() {
+        let found = marks(u64::from_le_bytes(*bytes));
+        if found != 0 {
+            return Some(at + place(found));
+        }
+        at += 8;
+    }
+    text[at..].iter().position(|byte| is_it(*byte)).map(|more| at + more)
+}
+
+/// The index of the byte with the first mark.
+#[inline(always)]
+const fn place(marks: u64) -> usize {
+    marks.trailing_zeros() as usize / 8
+}
+
+/// A word that contains this byte eight times.
+#[inline(always)]
+const fn each(byte: u8) -> u64 {
+    u64::from_ne_bytes([byte; 8])
+}
+
+/// Sets the high bit of each byte that is 0. As for [`below`], the result is correct up to and
+/// including the first such byte.
+#[inline(always)]
+const fn zeros(word: u64) -> u64 {
+    below(word, 1)
+}
+
+/// Sets the high bit of each byte that is below the limit, which is at most 128. The result is
+/// correct up to and including the first such byte, counted from the low end; its borrow may make
+/// later ones wrong.
+#[inline(always)]
+const fn below(word: u64, limit: u8) -> u64 {
+    word.wrapping_sub(each(limit)) & !word & each(0x80)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every place of what is searched for, among bytes that differ from it by little.
+    #[test]
+    fn what_is_near_and_what_is_far() {
+        let lengths = [0, 1, 7, 8, 9, 15, 16, 17, 23, 24, 25, 33, 50];
+        for (length, plain) in lengths.into_iter().flat_map(|length| [0x21, 0x0b, 0xa2, 0, 0xff].map(|plain| (length, plain))) {
+            for (from, at) in (0..=length).flat_map(|from| (0..=length).map(move |at| (from, at))) {
+                for byte in *b"\"\n," {
+                    let mut text = vec![plain; length];
+                    text.iter_mut().skip(at).step_by(9).for_each(|place| *place = byte);
+                    let expected = (from..length).find(|place| text[*place] == byte);
+                    assert_eq!(one(&text, from, byte), expected, "{text:?} from {from}");
+                    assert_eq!(either(&text, from, b'\r', byte), expected, "{text:?} from {from}");
+                    assert_eq!(either(&text, from, byte, b';'), expected, "{text:?} from {from}");
+                    for three in [[byte, b'\r', b';'], [b'\r', byte, b';'], [b'\r', b';', byte]] {
+                        assert_eq!(any_of(&text, from, three), expected, "{text:?} from {from}");
+                    }
+                }
+            }
+        }
+        assert_eq!(one(b"a", 2, b'a'), None);
+    }
+
+    /// A quote, a backslash or a control character at any place among bytes of any kind.
+    #[test]
+    fn strings_end_where_they_end() {
+        for length in 0..40 {
+            for plain in [b'a', 0x20, 0x21, 0x23, 0x5b, 0x5d, 0x7f, 0x80, 0xa2, 0xdc, 0xff] {
+                let text = vec![plain; length];
+                assert_eq!(special(&text, 0), None);
+                for (at, byte) in (0..length).flat_map(|at| [b'"', b'\\', 0, 0x1f, b'\n'].map(|byte| (at, byte))) {
+                    let mut text = text.clone();
+                    text[at] = byte;
+                    text[length - 1] = if at + 1 < length { b'"' } else { byte };
+                    assert!((0..=at).all(|from| special(&text, from) == Some(at)), "{text:?}");
+                }
+            }
+        }
+    }
+    #[test]
+    fn digits_end_at_the_first_other_byte() {
+        for (length, at) in (0..30).flat_map(|length| (0..=length).map(move |at| (length, at))) {
+            for other in [b'/', b':', 0, 0x70, 0x80, 0xb0, 0xb9, 0xff] {
+                let mut text: Vec<u8> = (0..length).map(|place| b'0' + (place % 10) as u8).collect();
+                text.iter_mut().skip(at).step_by(3).for_each(|place| *place = other);
+                assert_eq!(digits(&text), at, "{text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_byte_beyond_ascii_is_seen_at_any_place() {
+        for length in 0..50 {
+            let text = vec![0x7f; length];
+            assert!(is_ascii(&text));
+            for at in 0..length {
+                let mut text = text.clone();
+                text[at] = 0x80;
+                assert!(!is_ascii(&text), "{length} {at}");
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The search over numbers of probes: the fewest blocks, the most items and the lowest rate.
+
+use super::super::target::Target;
+use super::super::walk::walk;
+use super::about::ln_rate;
+use super::mean::{fewest_for_the_mean, most_for_the_mean};
+use super::settle::GRAINS;
+use super::sure::{NEARLY, Sure};
+use super::{MAX_BLOCKS, choice};
+use crate::{Rate, Result};
+
+/// If the average rate for some number of probes exceeds the best guaranteed rate by more than this
+/// factor, this number of probes cannot have a lower guaranteed rate.
+const ABOVE: f64 = 20.0;
+
+/// Sizes whose relative difference is smaller are treated as equal.
+fn grain(size: u64) -> u64 {
+    (size / GRAINS).max(1)
+}
+
+/// The fewest blocks that are found to keep a rate. For each number of probes that the average does
+/// not exclude, the search first tries fewer blocks than the best size so far, with a tilt for that
+/// size.
+pub(super) fn fewest_sure<'a>(
+    target: &'a Target,
+    confidence: f64,
+    items: u64,
+    rate: &Rate,
+    mean: (u64, u32),
+) -> Result<Option<(u64, Sure<'a>)>> {
+    let mut best: Option<(u64, Sure)> = None;
+    walk(choice(target), mean.1, |probes| {
+        let start = best.as_ref().map_or(mean.0, |(blocks, _)| blocks - grain(*blocks));
+        if start < mean.0 || best.is_some() && ln_rate(start as f64, items as f64, probes, false) > rate.ln_above() + 1e-8 {
+            return Ok((f64::INFINITY, false));
+        }
+        let Some(mut sure) = Sure::new(target, confidence, probes, start, items) else { return Ok((f64::INFINITY, false)) };
+        let kept = sure.kept_nearly(start, items, rate);
+        if best.is_some() && !sure.keeps(start, items, rate) {
+            return Ok((kept, false));
+        }
+        let Some(mut blocks) = sure.fewest(items, rate, start, mean.0) else { return Ok((kept, false)) };
+        // At the mean's own probes the average is kept from the mean's blocks on.
+        if probes != mean.1 && !sure.meets(blocks, items, rate)? {
+            let alone = target.clone().probes(probes);
+            let Some((least, _)) = fewest_for_the_mean(&alone, items, rate)? else { return Ok((kept, false)) };
+            blocks = blocks.max(least);
+            if !sure.keeps_anywhere(blocks, items, rate) {
+                return Ok((kept, false));
+            }
+        }
+        let is_better = best.as_ref().is_none_or(|(least, _)| blocks < *least);
+        if is_better {
+            best = Some((blocks, sure));
+        }
+        Ok((kept, is_better))
+    })?;
+    let Some((blocks, sure)) = best else { return Ok(None) };
+    settled_blocks(sure, items, rate, mean, blocks)
+}
+
+/// The same, decided separately for each size: no number of probes keeps the rate with one block
+/// fewer.
+fn settled_blocks<'a>(mut sure: Sure<'a>, items: u64, rate: &Rate, mean: (u64, u32), near: u64) -> Result<Option<(u64, Sure<'a>)>> {
+    let mut near = near;
+    let mut best: Option<(u64, Sure)> = None;
+    loop {
+        let is_met = |blocks: u64| if sure.probes == mean.1 { Ok(true) } else { sure.meets(blocks, items, rate) };
+        let found = sure.settled(near, (mean.0, MAX_BLOCKS), rate, true, |blocks| (blocks, items), is_met)?;
+        let Some(blocks) = found.filter(|found| best.as_ref().is_none_or(|(least, _)| found < least)) else { return Ok(best) };
+        let Some(at) = sure.at(blocks, items) else { return Ok(best) };
+        best = Some((blocks, at));
+        if blocks == mean.0 {
+            return Ok(best);
+        }
+        let Some(other) = other_probes(&sure, (blocks - 1, items), rate)? else { return Ok(best) };
+        (sure, near) = (other, blocks - 1);
+    }
+}
+
+/// Another number of probes that keeps the rate at a size.
+fn other_probes<'a>(sure: &Sure<'a>, (blocks, items): (u64, u64), rate: &Rate) -> Result<Option<Sure<'a>>> {
+    if sure.target.probes.is_some() {
+        return Ok(None);
+    }
+    let mut found = None;
+    walk(choice(sure.target), sure.probes, |probes| {
+        if found.is_some() || ln_rate(blocks as f64, items as f64, probes, false) > rate.ln_above() + 1e-8 {
+            return Ok((f64::INFINITY, false));
+        }
+        let Some(new) = Sure::new(sure.target, sure.confidence, probes, blocks, items) else { return Ok((f64::INFINITY, false)) };
+        let kept = new.kept(blocks, items);
+        if kept < NEARLY * rate.to_f64()
+            && let Some(other) = new.at(blocks, items)
+            && other.holds(blocks, items, rate)?
+        {
+            found = Some(other);
+        }
+        Ok((kept, false))
+    })?;
+    Ok(found)
+}
+
+/// The most items that are found to keep a rate, in the same way.
+pub(super) fn most_sure<'a>(
+    target: &'a Target,
+    confidence: f64,
+    rate: &Rate,
+    blocks: u64,
+    mean: (u64, u32),
+) -> Result<Option<(u64, Sure<'a>)>> {
+    let mut best: Option<(u64, Sure)> = None;
+    walk(choice(target), mean.1, |probes| {
+        let start = best.as_ref().map_or(mean.0, |(items, _)| items + grain(*items));
+        if start > mean.0 || best.is_some() && ln_rate(blocks as f64, start as f64, probes, false) > rate.ln_above() + 1e-8 {
+            return Ok((f64::INFINITY, false));
+        }
+        let Some(mut sure) = Sure::new(target, confidence, probes, blocks, start) else { return Ok((f64::INFINITY, false)) };
+        let kept = sure.kept_nearly(blocks, start, rate);
+        if best.is_some() && !sure.keeps(blocks, start, rate) {
+            return Ok((kept, false));
+        }
+        let mut items = sure.most(blocks, rate, start, mean.0);
+        // At the mean's own probes the average is kept up to the mean's items.
+        if items > 0 && probes != mean.1 && !sure.meets(blocks, items, rate)? {
+            let most = most_for_the_mean(&target.clone().probes(probes), rate, blocks)?;
+            items = items.min(most.map_or(0, |(items, _)| items));
+            if items > 0 && !sure.keeps(blocks, items, rate) {
+                return Ok((kept, false));
+            }
+        }
+        let is_better = items > best.as_ref().map_or(0, |(most, _)| *most);
+        if is_better {
+            best = Some((items, sure));
+        }
+        Ok((kept, is_better))
+    })?;
+    let Some((items, sure)) = best else { return Ok(None) };
+    settled_items(sure, blocks, rate, mean, items)
+}
+
+/// The same, decided separately for each size: no number of probes keeps the rate with one item
+/// more.
+fn settled_items<'a>(mut sure: Sure<'a>, blocks: u64, rate: &Rate, mean: (u64, u32), near: u64) -> Result<Option<(u64, Sure<'a>)>> {
+    let mut near = near;
+    let mut best: Option<(u64, Sure)> = None;
+    loop {
+        let is_met = |items: u64| if sure.probes == mean.1 { Ok(true) } else { sure.meets(blocks, items, rate) };
+        let found = sure.settled(near, (1, mean.0), rate, false, |items| (blocks, items), is_met)?;
+        let Some(items) = found.filter(|found| best.as_ref().is_none_or(|(most, _)| found > most)) else { return Ok(best) };
+        let Some(at) = sure.at(blocks, items) else { return Ok(best) };
+        best = Some((items, at));
+        if items == mean.0 {
+            return Ok(best);
+        }
+        let Some(other) = other_probes(&sure, (blocks, items + 1), rate)? else { return Ok(best) };
+        (sure, near) = (other, items + 1);
+    }
+}
+
+/// The lowest guaranteed rate that is found for a size, and its average rate if that is requested.
+pub(super) fn least_sure<'a>(
+    target: &'a Target,
+    confidence: f64,
+    (blocks, items): (u64, u64),
+    rate: Option<&Rate>,
+    likely: u32,
+) -> Result<Option<(f64, Sure<'a>)>> {
+    let mut best: Option<(f64, Sure)> = None;
+    walk(choice(target), likely, |probes| {
+        let most = best.as_ref().map_or(1.0, |(least, _)| ABOVE * least);
+        if ln_rate(blocks as f64, items as f64, probes, false) > libm::log(most) {
+            return Ok((f64::INFINITY, false));
+        }
+        let Some(mut sure) = Sure::new(target, confidence, probes, blocks, items) else { return Ok((f64::INFINITY, false)) };
+        let mut kept = sure.kept(blocks, items);
+        let known = best.as_ref().map_or(1.0, |(least, _)| *least);
+        if kept < NEARLY * known {
+            let Some(at) = sure.at(blocks, items) else { return Ok((kept, false)) };
+            (kept, sure) = (at.kept(blocks, items), at);
+        }
+        let is_better = kept < known && rate.map_or(Ok(true), |rate| sure.holds(blocks, items, rate))?;
+        if is_better {
+            best = Some((kept, sure));
+        }
+        Ok((kept, is_better))
+    })?;
+    Ok(best)
+}

@@ -1,0 +1,167 @@
+//! The rate that one blocked filter keeps with one number of probes, at similar sizes.
+
+use super::super::target::Target;
+use super::mean::law;
+use crate::law::hash_floor;
+use crate::one_filter::blocks::{BlockLaw, Tilt};
+use crate::one_filter::quantile::RateQuantile;
+use crate::{Fpr, Law, Rate, Result};
+use alloc::rc::Rc;
+
+/// The guarantee of blocked filters with one number of probes, at similar sizes.
+#[derive(Clone)]
+pub(super) struct Sure<'a> {
+    pub(super) target: &'a Target,
+    pub(super) confidence: f64,
+    pub(super) probes: u32,
+    pub(super) law: Rc<BlockLaw>,
+    pub(super) tilt: Option<Tilt>,
+    /// The items per block for which the tilt was found.
+    pub(super) load: f64,
+    found: Found,
+}
+
+/// Where a tilt comes from.
+#[derive(Clone, Copy, PartialEq)]
+enum Found {
+    /// From another size.
+    Carried,
+    /// For sizes near these blocks and items, in one search.
+    Once(u64, u64),
+    /// For them, and refined.
+    Alone(u64, u64),
+}
+
+impl<'a> Sure<'a> {
+    /// With a tilt for this size; `None` if no guarantee is known, because the blocks are too full.
+    pub(super) fn new(target: &'a Target, confidence: f64, probes: u32, blocks: u64, items: u64) -> Option<Sure<'a>> {
+        let (blocks, items) = (rough(blocks), rough(items));
+        let load = items as f64 / blocks as f64;
+        let law = Rc::new(BlockLaw::new(probes, rounded(load))?);
+        let tilt = law.tilt(blocks, items, allowed(confidence), None);
+        Some(Sure { target, confidence, probes, law, tilt, load, found: Found::Once(blocks, items) })
+    }
+
+    /// The guarantee of one size. It does not depend on earlier searches, because the tilt is found
+    /// only for this size and sizes near it. Every answer about a size is this one.
+    pub(super) fn at(&self, blocks: u64, items: u64) -> Option<Self> {
+        let (near, many) = (rough(blocks), rough(items));
+        if self.found == Found::Alone(near, many) {
+            return Some(self.clone());
+        }
+        let mut fresh = if self.found == Found::Once(near, many) {
+            self.clone()
+        } else {
+            Sure::new(self.target, self.confidence, self.probes, blocks, items)?
+        };
+        if fresh.tilt.as_ref().is_some_and(Tilt::is_steep) {
+            fresh.kept_again(near, many);
+        }
+        fresh.found = Found::Alone(near, many);
+        Some(fresh)
+    }
+
+    /// Finds a tilt for a size that is far from the first: starting from the known tilt, or, for a
+    /// very different load, without one.
+    pub(super) fn tilt_at(&mut self, blocks: u64, items: u64) {
+        let load = items as f64 / blocks as f64;
+        let near = self.tilt.as_ref().filter(|_| libm::log(load / self.load).abs() <= MUCH);
+        let found = self.law.tilt(blocks.max(2), items, allowed(self.confidence), near);
+        if found.is_some() {
+            (self.tilt, self.load, self.found) = (found, load, Found::Carried);
+        }
+    }
+
+    /// The upper end of the rate that one filter keeps, including equal hashes.
+    pub(super) fn kept(&self, blocks: u64, items: u64) -> f64 {
+        let kept = self.law.kept(self.tilt.as_ref(), blocks, items, allowed(self.confidence));
+        (kept + hash_floor(items, self.target.hash_bits)).next_up().min(1.0)
+    }
+
+    /// Whether one filter keeps the rate.
+    pub(super) fn keeps(&self, blocks: u64, items: u64, rate: &Rate) -> bool {
+        self.kept(blocks, items) <= rate.to_f64().next_down()
+    }
+
+    /// The same, but with a new tilt if the size is far from that of the known tilt, which may be
+    /// too weak if the rate is narrowly missed.
+    pub(super) fn keeps_anywhere(&mut self, blocks: u64, items: u64, rate: &Rate) -> bool {
+        if self.keeps(blocks, items, rate) {
+            return true;
+        }
+        if libm::log(items as f64 / blocks as f64 / self.load).abs() <= FAR {
+            return false;
+        }
+        self.tilt_at(blocks, items);
+        self.keeps(blocks, items, rate)
+    }
+
+    /// The same rate with a tilt that is looked for once more, near the one known, or with that one
+    /// if it serves better.
+    pub(super) fn kept_again(&mut self, blocks: u64, items: u64) -> f64 {
+        let (known, kept) = (self.tilt.clone(), self.kept(blocks, items));
+        self.tilt_at(blocks, items);
+        let again = self.kept(blocks, items);
+        if again < kept {
+            return again;
+        }
+        self.tilt = known;
+        kept
+    }
+
+    /// What is kept at a size, looked for once more where it is nearly enough.
+    pub(super) fn kept_nearly(&mut self, blocks: u64, items: u64, rate: &Rate) -> f64 {
+        let kept = self.kept(blocks, items);
+        let is_near = kept > rate.to_f64() && kept < NEARLY * rate.to_f64();
+        if is_near { self.kept_again(blocks, items) } else { kept }
+    }
+
+    /// The average alone.
+    pub(super) fn meets(&self, blocks: u64, items: u64, rate: &Rate) -> Result<bool> {
+        law(blocks, self.probes)?.meets(items, rate, self.target.hash_bits)
+    }
+
+    pub(super) fn holds(&self, blocks: u64, items: u64, rate: &Rate) -> Result<bool> {
+        Ok(self.keeps(blocks, items, rate) && self.meets(blocks, items, rate)?)
+    }
+
+    /// Approximately the logarithm of the rate that one filter keeps.
+    pub(super) fn ln_about(&self, blocks: u64, items: u64) -> f64 {
+        let about = |tilt| self.law.about(tilt, blocks, items, allowed(self.confidence));
+        libm::log(self.tilt.as_ref().map_or(1.0, about) + hash_floor(items, self.target.hash_bits))
+    }
+
+    pub(super) fn quantile(&self, blocks: u64, items: u64, met: Option<&Rate>) -> RateQuantile {
+        let upper = self.kept(blocks, items);
+        let mut fpr = Fpr::bound(0.0, met.map_or(upper, |rate| upper.min(rate.ceil())));
+        (fpr.value, fpr.ln) = (fpr.upper, fpr.ln_upper);
+        RateQuantile { confidence: self.confidence, fpr, ones: None }
+    }
+}
+
+/// 1 - c is exact for c from a half on, and below that it is rounded by at most half an ulp of 1.
+pub(super) fn allowed(confidence: f64) -> f64 {
+    (1.0 - confidence) * (1.0 - 1e-15)
+}
+
+/// A size that differs by more, relatively, has a tilt of its own.
+pub(super) const FAR: f64 = 0.03;
+
+/// A tilt of another size, or found in long steps, may give away less than this factor of a rate.
+pub(super) const NEARLY: f64 = 1.1;
+
+/// From a tilt of a load that differs by more, in logarithms, none is looked for.
+pub(super) const MUCH: f64 = 0.7;
+
+/// A load, rounded up by at most two hundredths: sizes whose loads are alike share the law of a
+/// block.
+fn rounded(load: f64) -> f64 {
+    const STEPS: f64 = 50.0;
+    libm::exp(libm::ceil(libm::log(load) * STEPS) / STEPS)
+}
+
+/// A number of blocks or items to twelve binary digits: a tilt serves all that are so near.
+fn rough(size: u64) -> u64 {
+    let below = (64 - size.leading_zeros()).saturating_sub(12);
+    size >> below << below
+}

@@ -1,0 +1,114 @@
+//! The fewest bits that keep a rate.
+
+use super::super::look::ln_miss;
+use super::{Sure, promising};
+use crate::exact::bisect::bisect_sizes;
+use crate::one_filter::quantile::MANY_ITEMS;
+use crate::search::{self, Fit};
+use crate::{MAX_BITS, Result, Variant};
+
+/// How many sizes below the first guess are tried: the probability is not monotone in the bits,
+/// because rounding to whole bits changes the rate.
+const DOWN: u64 = 48;
+
+/// How many proofs may fail before the search continues in larger steps.
+const PROOFS: u64 = 64;
+
+/// Whole bits move a size by less than this from where it was guessed.
+const WHOLE_BITS: f64 = 16.0;
+
+/// From a hundred items on the law takes less than this share off the size of the bounds.
+const LAW_SAVES: f64 = 1.0 / 64.0;
+
+impl Sure<'_> {
+    /// The smallest number of bits found that keeps the guarantee; at least the number that the
+    /// average needs.
+    pub(in super::super) fn fewest_bits(&self, items: u64, mean: Fit) -> Result<Option<Fit>> {
+        let mut best: Option<Fit> = None;
+        let cost = |probes: u32| self.about_bits(items, probes);
+        let always = |probes: u32| items < MANY_ITEMS && self.is_followed(items, probes);
+        let by_law = if self.is_followed(items, mean.probes / 2) { LAW_SAVES * mean.size as f64 } else { 0.0 };
+        let last = self.most_probes(items).max(mean.probes);
+        for (probes, guess) in promising(self.target, mean.probes, last, WHOLE_BITS + by_law, cost, always) {
+            let known = best.map(|best| best.size);
+            if let Some(size) = self.fewest_bits_at(items, probes, guess, mean.size, known)? {
+                best = Some(Fit { size, probes });
+            }
+        }
+        Ok(best)
+    }
+
+    /// The fewest bits with given probes, below a number that is known to be enough.
+    fn fewest_bits_at(&self, items: u64, probes: u32, guess: f64, mean: u64, known: Option<u64>) -> Result<Option<u64>> {
+        if known.is_some_and(|known| known == mean || self.is_excluded(known - 1, items, probes)) {
+            return Ok(None);
+        }
+        if !self.is_followed(items, probes) {
+            let is_near = known.is_none_or(|known| guess < known as f64 + WHOLE_BITS);
+            return if is_near { self.fewest_by_bounds(items, probes, guess, known) } else { Ok(None) };
+        }
+        let limit = match known {
+            Some(known) => known,
+            // A size that holds by its bounds holds by the law.
+            None => match self.fewest_by_bounds(items, probes, guess, None)? {
+                Some(limit) => limit + 1,
+                None => return Ok(None),
+            },
+        };
+        self.fewest_by_law(items, probes, mean, limit)
+    }
+
+    /// Approximately the (real) number of bits at which the bound on a miss falls below what is
+    /// allowed.
+    fn about_bits(&self, items: u64, probes: u32) -> f64 {
+        let ln_rate = self.question().ln_target(items);
+        let variant = self.target.variant();
+        let (n, k) = (items as f64, f64::from(probes));
+        let least = k.max(2.0);
+        // Among sizes of equal slices, which are regular.
+        let whole = if variant == Variant::Partitioned { k } else { 1.0 };
+        let miss = |bits: f64| ln_miss(variant, libm::floor(bits / whole) * whole, n, k, ln_rate);
+        // From the textbook's size, so that probes that are given lead to the same size.
+        let mut high = (n * k / -libm::log1p(-libm::exp(ln_rate / k))).clamp(least, MAX_BITS as f64);
+        while miss(high) > self.ln_allowed && high < MAX_BITS as f64 {
+            high *= 1.2;
+        }
+        let mut low = high / 1.2;
+        while low > least && miss(low) <= self.ln_allowed {
+            (low, high) = (low / 1.2, low);
+        }
+        bisect_sizes(low, high, |bits| miss(bits) <= self.ln_allowed).1
+    }
+
+    /// The first size around a guess that is proven, below one that is known to be enough.
+    fn fewest_by_bounds(&self, items: u64, probes: u32, guess: f64, known: Option<u64>) -> Result<Option<u64>> {
+        let least = self.target.variant().least_bits(probes);
+        let guess = (guess.min(MAX_BITS as f64) as u64).max(least);
+        let last = guess.saturating_add(DOWN).min(known.map_or(MAX_BITS, |known| known - 1));
+        let mut tried = 0;
+        for bits in guess.saturating_sub(DOWN).max(least)..=last {
+            if tried < PROOFS && self.about(bits, items, probes) <= self.ln_allowed + 1e-6 {
+                tried += 1;
+                if self.holds(bits, items, probes)? {
+                    return Ok(Some(bits));
+                }
+            }
+        }
+        if known.is_some() { Ok(None) } else { self.fewest_beyond(items, probes, guess) }
+    }
+
+    /// The fewest bits well beyond a guess.
+    fn fewest_beyond(&self, items: u64, probes: u32, guess: u64) -> Result<Option<u64>> {
+        let holds = |bits: u64| self.holds(bits, items, probes);
+        let mut step = DOWN.max(guess >> 50);
+        let (mut failed, mut bits) = (guess, guess.saturating_add(step));
+        while bits < MAX_BITS && !holds(bits)? {
+            (failed, step) = (bits, step.saturating_mul(2));
+            bits = bits.saturating_add(step);
+        }
+        if bits >= MAX_BITS && !holds(MAX_BITS)? {
+            return Ok(None);
+        }
+        search::boundary(bits as f64, failed + 1, bits.min(MAX_BITS), |bits| Ok(!holds(bits)?)).map(Some)
+    }
+}

@@ -1,0 +1,37 @@
+//! The most items that keep a rate.
+
+use super::{Sure, promising};
+use crate::Result;
+use crate::exact::bisect::bisect_sizes;
+use crate::one_filter::quantile::MANY_ITEMS;
+use crate::search::{self, Fit};
+
+impl Sure<'_> {
+    /// The largest number of items found that these bits hold with the guarantee; at most the
+    /// number for the average. For a given number of probes, a miss becomes more likely with more
+    /// items, so all smaller numbers of items are held, too.
+    pub(in super::super) fn most_items(&self, bits: u64, mean: Fit) -> Result<Option<Fit>> {
+        let last = self.target.variant().max_probes(bits).min(self.most_probes(1).max(mean.probes));
+        // The items of the bits by which whole bits, and the law, move a size.
+        let by_law = if self.is_followed(mean.size, mean.probes / 2) { mean.size as f64 / 64.0 } else { 0.0 };
+        let margin = 1.0 + 16.0 * mean.size as f64 / bits as f64 + by_law;
+        let cost = |probes: u32| -self.about_items(bits, probes, mean.size);
+        let always = |probes: u32| mean.size < MANY_ITEMS && self.is_followed(mean.size, probes);
+        let mut best = Fit { size: 0, probes: mean.probes };
+        for (probes, cost) in promising(self.target, mean.probes, last, margin, cost, always) {
+            let more = |items: u64| Ok(!self.is_excluded(bits, items, probes) && self.holds(bits, items, probes)?);
+            if best.size < mean.size && more(best.size + 1)? {
+                let guess = if cost.is_finite() { -cost } else { self.about_items(bits, probes, mean.size) };
+                best = Fit { size: search::boundary(guess + 1.0, best.size + 2, mean.size + 1, more)? - 1, probes };
+            }
+        }
+        Ok((best.size > 0).then_some(best))
+    }
+
+    /// Approximately the (real) number of items at which the bound on a miss rises above what is
+    /// allowed.
+    fn about_items(&self, bits: u64, probes: u32, limit: u64) -> f64 {
+        let too_many = |items: f64| self.about(bits, items.max(1.0) as u64, probes) > self.ln_allowed;
+        bisect_sizes(0.0, limit as f64 + 1.0, too_many).0
+    }
+}

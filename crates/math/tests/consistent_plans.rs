@@ -1,0 +1,148 @@
+//! The answers of the planner do not contradict each other: frozen random targets over layouts and
+//! schemes, asked in every way.
+//! The targets of `plans_that_contradicted_themselves_agree` are those for which an outsider found
+//! contradictions when each question had a search and an evidence of its own.
+
+use truebloom_math::{Error, Plan, Promise, Rate, Result, SchemeId, Target};
+
+/// A linear congruential generator (Knuth's MMIX), the upper bits of which are used.
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % end
+    }
+
+    fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
+        list[self.below(list.len())]
+    }
+
+    /// Numbers of items with logarithms spread evenly.
+    fn items(&mut self, digits: f64) -> u64 {
+        10f64.powf(digits * self.below(1_000_000) as f64 / 1e6) as u64
+    }
+
+    fn rate(&mut self) -> Rate {
+        let text =
+            format!("{}e-{}", self.pick(&["1", "2", "3", "5", "7.3", "9.99"]), self.pick(&["2", "3", "3", "4", "5", "7", "9", "12", "15"]));
+        text.parse().expect("a rate")
+    }
+
+    fn promise(&mut self) -> Promise {
+        match self.below(6) {
+            0 => Promise::OneFilter { confidence: 0.9 },
+            1 => Promise::OneFilter { confidence: 0.999_999 },
+            2 => Promise::Mean,
+            _ => Promise::default(),
+        }
+    }
+}
+
+/// What a plan promises: the rate of one filter, and the average.
+fn promised(plan: &Plan) -> f64 {
+    plan.guarantee.map_or(plan.fpr.upper, |one| one.fpr.upper.max(plan.fpr.upper))
+}
+
+/// Asks for a size in every other way. `near` are the other probes that are given.
+fn agrees(target: &Target, near: impl Fn(u32) -> Vec<u32>) {
+    let (items, rate) = (target.items.expect("given"), target.rate.expect("given"));
+    let plan = match Plan::new(target) {
+        Ok(plan) => plan,
+        // A scheme that never reaches the rate has no number of probes that does.
+        Err(Error::SchemeOutOfReach { .. }) => {
+            for probes in near(8) {
+                assert!(Plan::new(&target.clone().probes(probes)).is_err(), "{target:?}: refused, but {probes} probes do");
+            }
+            return;
+        }
+        Err(error) => panic!("{target:?}: {error}"),
+    };
+    let asked = rate.to_f64();
+    assert!(promised(&plan) <= asked, "above the rate asked for: {plan:?}");
+    let ask = |target: Target, what: &str| -> Plan {
+        let answer: Result<Plan> = Plan::new(&target);
+        answer.unwrap_or_else(|error| panic!("{what} of {plan:?}: {error}"))
+    };
+    let size = Target { rate: None, ..target.clone() }.bits(plan.bits);
+    let best = ask(size.clone(), "the rate of the size");
+    assert!(promised(&best) <= asked, "the best rate of the size is {}, {} probes: {plan:?}", promised(&best), best.probes);
+    let same = ask(size.probes(plan.probes), "the rate of the size with its probes");
+    assert!(promised(&same) <= asked, "the rate of the size with its probes is {}: {plan:?}", promised(&same));
+    let most = ask(Target { items: None, ..target.clone() }.bits(plan.bits), "the items of the size");
+    assert!(most.items >= items && promised(&most) <= asked, "{} items with {} probes: {plan:?}", most.items, most.probes);
+    ask(target.clone().bits(plan.bits), "its own size");
+    ask(target.clone().bits(plan.bits).probes(plan.probes), "its own size and probes");
+    let given = ask(target.clone().probes(plan.probes), "its own probes");
+    assert_eq!((given.bits, given.probes), (plan.bits, plan.probes), "with its own probes given: {given:?}\n{plan:?}");
+    for probes in near(plan.probes) {
+        if let Ok(other) = Plan::new(&target.clone().probes(probes)) {
+            assert!(other.bits >= plan.bits, "{probes} probes take {} bits: {plan:?}", other.bits);
+        }
+    }
+}
+
+fn neighbours(probes: u32) -> Vec<u32> {
+    (probes.saturating_sub(2).max(1)..=probes + 2).filter(|near| *near != probes).collect()
+}
+
+fn random_targets_agree(scheme: SchemeId, seed: u64, cases: usize, digits: f64) {
+    let mut draws = Draws(seed);
+    for _ in 0..cases {
+        let target = Target { promise: draws.promise(), ..Target::new().items(draws.items(digits)).rate(draws.rate()).scheme(scheme) };
+        agrees(&target, neighbours);
+    }
+}
+
+#[test]
+fn standard_plans_agree() {
+    random_targets_agree(SchemeId::Standard, 1, 40, 7.0);
+}
+
+#[test]
+fn standard_plans_of_few_items_agree() {
+    random_targets_agree(SchemeId::Standard, 2, 12, 2.6);
+}
+
+#[test]
+fn classic_plans_agree() {
+    random_targets_agree(SchemeId::Classic, 3, 25, 7.0);
+}
+
+#[test]
+fn partitioned_plans_agree() {
+    random_targets_agree(SchemeId::Partitioned, 4, 25, 7.0);
+}
+
+#[test]
+fn blocked_plans_agree() {
+    random_targets_agree(SchemeId::Blocked, 5, 8, 6.0);
+}
+
+/// Targets that an outsider found to be answered in contradictory ways.
+#[test]
+fn plans_that_contradicted_themselves_agree() {
+    for (scheme, items, rate, confidence) in [
+        (SchemeId::Standard, 3, "0.0999", 0.999),
+        (SchemeId::Standard, 189, "1e-3", 0.999),
+        (SchemeId::Standard, 275, "1e-8", 0.999),
+        (SchemeId::Standard, 243, "5e-9", 0.9),
+        (SchemeId::Standard, 1_386, "5e-4", 0.999),
+        (SchemeId::Partitioned, 961, "3e-6", 0.999),
+        (SchemeId::Blocked, 20_590, "9.99e-15", 0.999),
+        (SchemeId::Blocked, 994_486, "3e-9", 0.999),
+    ] {
+        let rate: Rate = rate.parse().expect("a rate");
+        agrees(&Target::new().items(items).rate(rate).scheme(scheme).confidence(confidence), neighbours);
+    }
+}
+
+/// Of two hashes, few probes are given: many take a while.
+#[cfg(feature = "two-hash")]
+#[test]
+fn plans_of_two_hashes_agree() {
+    let asked = |scheme, items, rate: &str| Target::new().items(items).rate(rate.parse().expect("a rate")).scheme(scheme).mean();
+    let some = |own: u32| (1..=16).filter(|probes| *probes != own).collect();
+    agrees(&asked(SchemeId::PartitionDouble, 20, "1%"), some);
+    agrees(&asked(SchemeId::DoubleNonzero, 300, "1e-4"), neighbours);
+}
