@@ -52,6 +52,8 @@ fn parts<S: Scheme>(name: &str, mut filter: FilterOf<S>, items: u64) {
     line("miss of a hash", best(|| stranger_hashes.iter().filter(|hash| filter.contains_hash(**hash)).count()));
     line("hit of a key", best(|| members.iter().filter(|key| filter.contains(*key)).count()));
     line("miss of a key", best(|| strangers.iter().filter(|key| filter.contains(*key)).count()));
+    line("hits of hashes together", best(|| filter.contains_all_hashes(&member_hashes).count_ones()));
+    line("misses of hashes together", best(|| filter.contains_all_hashes(&stranger_hashes).count_ones()));
     line("hits of keys together", best(|| filter.contains_all(&members).count_ones()));
     line("misses of keys together", best(|| filter.contains_all(&strangers).count_ones()));
     line("insertion of a hash that is there", best(|| member_hashes.iter().filter(|hash| filter.insert_hash(**hash)).count()));

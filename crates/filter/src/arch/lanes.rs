@@ -117,15 +117,18 @@ for_every_level! {
     }
 }
 
+/// The next digit to the base `base` of each word, and the remainders of the words.
 #[inline(always)]
-fn portable_digits(words: &mut Lanes, base: u64, numbers: &mut Lanes) {
+pub(super) fn portable_digits<const N: usize>(words: &mut [u64; N], base: u64, numbers: &mut [u64; N]) {
     // Vectors multiply halves only, and a small base has but one.
     let (high, low) = halves(base);
     if high == 0 {
         for (word, number) in words.iter_mut().zip(numbers) {
             let (word_high, word_low) = halves(*word);
-            *number = (word_high * low + ((word_low * low) >> 32)) >> 32;
-            *word = word.wrapping_mul(low);
+            // The same two products give the digit and the remainder.
+            let (high, low) = (word_high * low, word_low * low);
+            *number = (high + (low >> 32)) >> 32;
+            *word = (high << 32).wrapping_add(low);
         }
     } else {
         for (word, number) in words.iter_mut().zip(numbers) {

@@ -1,6 +1,8 @@
-//! Probes of many keys that lie anywhere among the bits.
+//! Lookups of many keys whose probes can be anywhere among the bits.
 
-use super::{Lanes, Level};
+use super::Level;
+use super::lanes::{LANES, Lanes, portable_digits, word};
+use crate::scheme::Draws;
 use crate::word::Word;
 
 /// The positions of one probe, one lane for each key, aligned to whole cache lines. Without this
@@ -10,60 +12,181 @@ use crate::word::Word;
 #[repr(align(64))]
 pub(crate) struct Row(pub(crate) Lanes);
 
-/// For a group of keys, one bit each, which is set if all positions of the key are set. The
-/// positions come probe by probe, with one lane for each key; positions beyond the end count as
-/// unset.
+/// The number of keys whose words fill a vector.
+const EIGHT: usize = 8;
+
+/// One number for each key of a vector.
+type Eight = [u64; EIGHT];
+
+/// For a group of keys with these halves of their hashes, one bit each, which is set if all
+/// positions of the key are set. Positions beyond the end count as unset. Returns `None` if a word
+/// of any key must be skipped.
 ///
 /// There is no branch, because most of these keys are contained.
+#[inline]
+pub(crate) fn all_probes_set<W: Word>(level: Level, words: &[W], draws: &Draws, first: &Lanes, second: &Lanes) -> Option<u32> {
+    match level {
+        // SAFETY: `Level::detect` makes this value only on processors that have the instructions.
+        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
+        Level::Avx512 => unsafe { avx512::all_set(words, draws, first, second) },
+        // AVX2 gathers four words at a time, on many processors slower than one by one.
+        _ => all_by(draws, first, second, |positions| one_by_one(words, positions)),
+    }
+}
+
+/// Like [`all_probes_set`], for positions that were drawn before: they come probe by probe, with one
+/// lane for each key.
 #[inline]
 pub(crate) fn all_set_at<W: Word>(level: Level, words: &[W], positions: &[Row]) -> u32 {
     match level {
         // SAFETY: `Level::detect` makes this value only on processors that have the instructions.
         #[cfg(all(target_arch = "x86_64", feature = "simd"))]
         Level::Avx512 => unsafe { avx512::all_set_at(words, positions) },
-        // AVX2 gathers four words at a time, on many processors slower than one by one.
-        _ => one_by_one(words, positions),
+        _ => all_at(positions, |positions| one_by_one(words, positions)),
     }
 }
 
-fn one_by_one<W: Word>(words: &[W], positions: &[Row]) -> u32 {
+#[inline(always)]
+fn all_at(positions: &[Row], are_set: impl Fn(&Eight) -> u8) -> u32 {
+    let eight = |first: usize| {
+        let of_probes = positions.iter().filter_map(|Row(positions)| positions[first..].first_chunk());
+        of_probes.fold(u8::MAX, |all, positions| all & are_set(positions))
+    };
+    (0..LANES).step_by(EIGHT).fold(0, |found, first| found | u32::from(eight(first)) << first)
+}
+
+/// Draws the positions of eight keys together, and looks them up at once with `are_set`, which
+/// returns one bit for each.
+#[inline(always)]
+fn all_by(draws: &Draws, first: &Lanes, second: &Lanes, are_set: impl Fn(&Eight) -> u8) -> Option<u32> {
+    let (mut found, mut skipped) = (0, 0);
+    let eights = first.as_chunks::<EIGHT>().0.iter().zip(second.as_chunks::<EIGHT>().0);
+    for (number, (first, second)) in eights.enumerate() {
+        let (mut all, mut left) = (u8::MAX, draws.probes);
+        for number in 0.. {
+            let mut rest: Eight = core::array::from_fn(|key| word((first[key], second[key]), number));
+            let digits = left.min(draws.a_word);
+            if digits < draws.a_word {
+                rest.iter().for_each(|word| skipped |= u64::from(draws.skips(*word)));
+            }
+            for _ in 0..digits {
+                let mut positions = [0; EIGHT];
+                portable_digits(&mut rest, draws.bits, &mut positions);
+                all &= are_set(&positions);
+            }
+            if digits == draws.a_word {
+                // After all digits, what remains is the product that `skips` computes.
+                rest.iter().for_each(|rest| skipped |= u64::from(*rest < draws.threshold));
+            }
+            left -= digits;
+            if left == 0 {
+                break;
+            }
+        }
+        found |= u32::from(all) << (number * EIGHT);
+    }
+    (skipped == 0).then_some(found)
+}
+
+fn one_by_one<W: Word>(words: &[W], positions: &Eight) -> u8 {
     let is_set = |position: u64| words.get((position >> 6) as usize).map_or(0, |word| word.get() >> (position & 63)) & 1;
-    let of_lane = |lane: usize| positions.iter().fold(1, |all, Row(positions)| all & is_set(positions[lane]));
-    (0..super::LANES).fold(0, |found, lane| found | (of_lane(lane) as u32) << lane)
+    (0..).zip(positions).fold(0, |found, (key, position)| found | (is_set(*position) as u8) << key)
+}
+
+/// Selects those of the first `count` keys whose position is set, in order, and returns their
+/// number: what stands in `keys` and `rest` for each of them is moved to the front.
+#[inline]
+pub(crate) fn keep<W: Word, const N: usize>(
+    level: Level,
+    words: &[W],
+    positions: &[u64; N],
+    keys: &mut [u64; N],
+    rest: &mut [u64; N],
+    count: usize,
+) -> usize {
+    match level {
+        // SAFETY: `Level::detect` makes this value only on processors that have the instructions.
+        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
+        Level::Avx512 => unsafe { avx512::keep(words, positions, keys, rest, count) },
+        _ => {
+            let mut kept = 0;
+            for i in 0..count.min(N) {
+                (keys[kept], rest[kept]) = (keys[i], rest[i]);
+                let (index, bit) = ((positions[i] >> 6) as usize, positions[i] & 63);
+                kept += words.get(index).map_or(0, |word| word.get() >> bit & 1) as usize;
+            }
+            kept
+        }
+    }
 }
 
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 mod avx512 {
-    use super::{Row, Word};
+    use super::{Draws, EIGHT, Eight, Lanes, Row, Word, all_at, all_by};
     use core::arch::x86_64::{
-        __m512i, _mm512_cmplt_epu64_mask, _mm512_loadu_epi64, _mm512_mask_i64gather_epi64, _mm512_rolv_epi64, _mm512_set1_epi64,
-        _mm512_setzero_si512, _mm512_srli_epi64, _mm512_test_epi64_mask,
+        __m512i, _mm512_cmplt_epu64_mask, _mm512_loadu_epi64, _mm512_mask_i64gather_epi64, _mm512_maskz_compress_epi64, _mm512_rolv_epi64,
+        _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64, _mm512_storeu_epi64, _mm512_test_epi64_mask,
     };
 
     /// # Safety
-    /// The processor has AVX-512 F.
-    #[target_feature(enable = "avx512f")]
+    /// The processor has AVX-512 F, DQ and VL.
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+    pub(super) unsafe fn all_set<W: Word>(words: &[W], draws: &Draws, first: &Lanes, second: &Lanes) -> Option<u32> {
+        all_by(draws, first, second, |positions| are_set(words, positions))
+    }
+
+    /// # Safety
+    /// The processor has AVX-512 F, DQ and VL.
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
     pub(super) unsafe fn all_set_at<W: Word>(words: &[W], positions: &[Row]) -> u32 {
+        all_at(positions, |positions| are_set(words, positions))
+    }
+
+    /// # Safety
+    /// The processor has AVX-512 F, DQ and VL.
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+    pub(super) unsafe fn keep<W: Word, const N: usize>(
+        words: &[W],
+        positions: &[u64; N],
+        keys: &mut [u64; N],
+        rest: &mut [u64; N],
+        count: usize,
+    ) -> usize {
+        let mut kept = 0;
+        for from in (0..count.min(N)).step_by(EIGHT) {
+            let Some(eight) = positions[from..].first_chunk() else { break };
+            let beyond = EIGHT.saturating_sub(count - from);
+            let found = are_set(words, eight) & u8::MAX >> beyond;
+            for values in [&mut *keys, &mut *rest] {
+                let Some(source) = values[from..].first_chunk::<EIGHT>() else { break };
+                // SAFETY: eight numbers of eight bytes; the load needs no alignment.
+                let moved = unsafe { _mm512_loadu_epi64(source.as_ptr().cast()) };
+                let moved = _mm512_maskz_compress_epi64(found, moved);
+                // At most as many are kept as were read, so the eight numbers that are written
+                // here have been read before.
+                let Some(target) = values[kept..].first_chunk_mut::<EIGHT>() else { break };
+                // SAFETY: eight numbers of eight bytes; the store needs no alignment.
+                unsafe { _mm512_storeu_epi64(target.as_mut_ptr().cast(), moved) };
+            }
+            kept += found.count_ones() as usize;
+        }
+        kept
+    }
+
+    /// One bit for each position that is set.
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+    fn are_set<W: Word>(words: &[W], positions: &Eight) -> u8 {
         const { assert!(size_of::<W>() == 8) };
         let (one, end) = (_mm512_set1_epi64(1), _mm512_set1_epi64(words.len() as i64));
-        let mut found = 0;
-        for first in (0..super::super::LANES).step_by(8) {
-            let mut all = u8::MAX;
-            for Row(positions) in positions {
-                let Some(eight) = positions[first..].first_chunk::<8>() else { continue };
-                // SAFETY: eight numbers of eight bytes; the load needs no alignment.
-                let eight: __m512i = unsafe { _mm512_loadu_epi64(eight.as_ptr().cast()) };
-                let numbers = _mm512_srli_epi64::<6>(eight);
-                let inside = _mm512_cmplt_epu64_mask(numbers, end);
-                // SAFETY: of the words, eight bytes each, only those are read that are there; the
-                // others are 0. Numbers of words that are there fit into an i64.
-                let read = unsafe { _mm512_mask_i64gather_epi64::<8>(_mm512_setzero_si512(), inside, numbers, words.as_ptr().cast()) };
-                // A rotation looks at the low six bits of the position.
-                all &= _mm512_test_epi64_mask(read, _mm512_rolv_epi64(one, eight));
-            }
-            found |= u32::from(all) << first;
-        }
-        found
+        // SAFETY: eight numbers of eight bytes; the load needs no alignment.
+        let eight: __m512i = unsafe { _mm512_loadu_epi64(positions.as_ptr().cast()) };
+        let numbers = _mm512_srli_epi64::<6>(eight);
+        let inside = _mm512_cmplt_epu64_mask(numbers, end);
+        // SAFETY: of the words, eight bytes each, only those are read that are there; the others
+        // are 0. Numbers of words that are there fit into an i64.
+        let read = unsafe { _mm512_mask_i64gather_epi64::<8>(_mm512_setzero_si512(), inside, numbers, words.as_ptr().cast()) };
+        // A rotation looks at the low six bits of the position.
+        _mm512_test_epi64_mask(read, _mm512_rolv_epi64(one, eight))
     }
 }
 
@@ -71,7 +194,10 @@ mod avx512 {
 mod tests {
     use super::*;
     use crate::arch::{LANES, levels};
+    use crate::hash::KeyHash;
+    use crate::scheme::{Scheme, Standard};
     use proptest::prelude::*;
+    use truebloom_math::mix;
 
     /// The expected answer for every lane, by the definition.
     fn expected(words: &[u64], positions: &[Row]) -> u32 {
@@ -87,7 +213,7 @@ mod tests {
             let words: Vec<u64> = sparse.iter().map(|word| word | !(word.rotate_left(7) & word.rotate_left(23) & seed)).collect();
             let range = 64 * words.len() as u64 + beyond;
             let position = |probe: usize, lane: usize| {
-                let drawn = truebloom_math::mix(seed ^ (probe * LANES + lane) as u64);
+                let drawn = mix(seed ^ (probe * LANES + lane) as u64);
                 if drawn.is_multiple_of(97) { drawn } else { drawn % range.max(1) }
             };
             let positions: Vec<Row> = (0..probes).map(|probe| Row(core::array::from_fn(|lane| position(probe, lane)))).collect();
@@ -96,6 +222,67 @@ mod tests {
             for level in levels() {
                 prop_assert_eq!(all_set_at(level, &words, &positions), expected, "{:?}", level);
                 prop_assert_eq!(all_set_at(level, &bytes, &positions), expected, "{:?}, in bytes", level);
+            }
+        }
+    }
+
+    /// The answer for every lane, by the scheme's own positions; `None` if a word is skipped.
+    fn one_after_the_other(words: &[u64], scheme: &Standard, hashes: &[KeyHash; LANES]) -> Option<u32> {
+        let draws = scheme.draws();
+        let drawn = |hash: &KeyHash| {
+            (0..draws.probes.div_ceil(draws.a_word)).map(|number| word((hash.h1, hash.h2), number.into())).collect::<Vec<_>>()
+        };
+        let skips = hashes.iter().any(|hash| drawn(hash).iter().any(|word| draws.skips(*word)));
+        let is_set = |position: u64| words[(position / 64) as usize] & 1 << (position % 64) != 0;
+        let contains = |lane: &usize| scheme.positions(hashes[*lane]).all(is_set);
+        (!skips).then(|| (0..LANES).filter(contains).fold(0, |found, lane| found | 1 << lane))
+    }
+
+    proptest! {
+        /// Bits below 2^17 take three or more positions from a word, and those above 2^26 one.
+        /// Of the words, seven of eight bits are set.
+        #[test]
+        fn keys_together_are_looked_up_as_one_by_one(size in 0u32..28, more: u64, probes in 1u32..20, seed: u64) {
+            let bits = (1 << size) + more % (1 << size);
+            let scheme = Standard::new(bits, probes).expect("in range");
+            let words: Vec<u64> = (0..bits.div_ceil(64)).map(|i| mix(seed ^ i) | mix(seed ^ i << 40) | !mix(seed ^ i << 20)).collect();
+            let hashes: [KeyHash; LANES] = core::array::from_fn(|i| KeyHash { h1: mix(seed.wrapping_sub(i as u64)), h2: mix(!seed ^ i as u64) });
+            let (first, second) = (hashes.map(|hash| hash.h1), hashes.map(|hash| hash.h2));
+            for level in levels() {
+                let found = all_probes_set(level, &words, scheme.draws(), &first, &second);
+                prop_assert_eq!(found, one_after_the_other(&words, &scheme, &hashes), "{:?}", level);
+            }
+        }
+
+        /// Positions lie inside of two words and beyond them.
+        #[test]
+        fn keys_whose_position_is_set_are_kept_in_order(words: [u64; 2], drawn in prop::collection::vec(0u64..140, 64), count in 0usize..=64) {
+            let positions: [u64; 64] = drawn.try_into().expect("64");
+            let all: [u64; 64] = core::array::from_fn(|key| key as u64);
+            let is_set = |key: &u64| positions[*key as usize] < 128 && words[positions[*key as usize] as usize / 64] & 1 << (positions[*key as usize] % 64) != 0;
+            let expected: Vec<u64> = all[..count].iter().copied().filter(is_set).collect();
+            for level in levels() {
+                let (mut keys, mut rest) = (all, all.map(mix));
+                let kept = keep(level, &words, &positions, &mut keys, &mut rest, count);
+                prop_assert_eq!(&keys[..kept], &expected[..], "{:?}", level);
+                prop_assert!(keys[..kept].iter().zip(&rest).all(|(key, rest)| *rest == mix(*key)));
+            }
+        }
+    }
+
+    /// Keys with a word that is skipped must be handled alone, whichever word and lane it is.
+    #[test]
+    fn a_skipped_word_is_noticed() {
+        let scheme = Standard::new(3 << 50, 4).expect("in range");
+        let skipped = (0..u64::MAX).map(mix).find(|word| scheme.draws().skips(*word)).expect("one in four is");
+        let taken = (0..u64::MAX).map(mix).find(|word| !scheme.draws().skips(*word)).expect("three of four are");
+        assert_eq!(scheme.draws().a_word, 1);
+        for level in levels() {
+            for lane in 0..LANES {
+                let mut first = [taken; LANES];
+                first[lane] = skipped;
+                assert_eq!(all_probes_set(level, &[0u64; 1], scheme.draws(), &first, &[taken; LANES]), None, "{level:?} {lane}");
+                assert_eq!(all_probes_set(level, &[0u64; 1], scheme.draws(), &[taken; LANES], &first), None, "{level:?} {lane}");
             }
         }
     }

@@ -3,10 +3,10 @@
 use super::drawn::Drawn;
 use super::words::get;
 use super::{Bits, IN_CACHE, Spread};
-use crate::arch::{LANES, Level, all_set_at, prefetch, word};
+use crate::arch::{LANES, Level, all_probes_set, all_set_at, digits, first_digits, keep, prefetch, word};
 use crate::backing::{Backing, Writable};
 use crate::bulk::{BATCH, Batch, BatchAnswers, Group, Hashes, each, mark};
-use crate::scheme::{Batches, Doing, SideBySide, Standard, digit};
+use crate::scheme::{Batches, Doing, Draws, Standard};
 use crate::word::Word;
 
 /// State that is reused from batch to batch: an array for positions, because clearing it would take
@@ -34,7 +34,7 @@ impl Batches<Standard> for Probing {
     #[inline]
     fn contains<K: Backing>(&mut self, scheme: &Standard, storage: &Spread<K>, batch: Batch<'_>) -> BatchAnswers {
         let (bits, hashes) = (&storage.bits.words()[..], batch.present);
-        let decided = if self.mostly_hits { None } else { survivors(self.level, scheme, bits, hashes) };
+        let decided = if self.mostly_hits { None } else { survivors(self.level, self.is_far, scheme, bits, hashes) };
         let answers = decided.unwrap_or_else(|| self.all_probes(scheme, bits, hashes));
         let hits: u32 = answers.iter().map(|word| word.count_ones()).sum();
         self.mostly_hits = 2 * hits as usize > hashes.count();
@@ -54,11 +54,13 @@ impl Probing {
     fn all_probes<W: Word>(&mut self, scheme: &Standard, bits: &[W], hashes: &Hashes) -> BatchAnswers {
         let mut answers = BatchAnswers::default();
         for (number, group) in hashes.groups().enumerate() {
-            let found = if self.look_ahead(scheme, bits, group) {
-                all_set_at(self.level, bits, self.drawn.rows()) & group.lanes()
+            let found = if self.is_far {
+                self.look_ahead(scheme, bits, group).then(|| all_set_at(self.level, bits, self.drawn.rows()))
             } else {
-                group.answers(|hash| scheme.positions(hash).all(|position| get(bits, position)))
+                all_probes_set(self.level, bits, scheme.draws(), group.first, group.second)
             };
+            let one_by_one = || group.answers(|hash| scheme.positions(hash).all(|position| get(bits, position)));
+            let found = found.unwrap_or_else(one_by_one) & group.lanes();
             answers[number * LANES / 64] |= u64::from(found) << (number * LANES % 64);
         }
         answers
@@ -103,40 +105,34 @@ impl Probing {
 /// cache, the gain is that no branch is mispredicted: keys are selected by arithmetic instead of by
 /// a branch that would be mispredicted every other time.
 ///
-/// The first two positions are computed for all keys together, because half of the keys need the
-/// second; later ones are computed key by key. A key that skips a word is looked up alone at the
-/// end.
+/// A key that skips a word is looked up alone at the end.
 ///
 /// Returns `None` if most keys pass two probes, because then most keys are contained.
-fn survivors<W: Word>(level: Level, scheme: &Standard, bits: &[W], hashes: &Hashes) -> Option<BatchAnswers> {
-    let (mut first, mut second, mut rest) = ([0; BATCH], [0; BATCH], [0; BATCH]);
+fn survivors<W: Word>(level: Level, is_far: bool, scheme: &Standard, bits: &[W], hashes: &Hashes) -> Option<BatchAnswers> {
     let (mut answers, mut alone) = (BatchAnswers::default(), BatchAnswers::default());
-    let lanes = first.as_chunks_mut().0.iter_mut().zip(second.as_chunks_mut().0).zip(rest.as_chunks_mut().0);
-    for (number, (group, ((first, second), rest))) in hashes.groups().zip(lanes).enumerate() {
-        let mut drawn = scheme.draw(level, group, 0, rest, first);
-        first.iter().take(group.count).for_each(|position| prefetch(bits, position >> 6));
-        drawn &= scheme.draw(level, group, 1, rest, second);
-        if !drawn {
-            (0..group.count).for_each(|lane| mark(&mut alone, number * LANES + lane, true));
-        }
-    }
-    let mut alive: [u8; BATCH] = core::array::from_fn(|key| key as u8);
-    let mut count = keep(&mut alive, hashes.count(), bits, &first);
-    let mut positions = second;
-    for probe in 1..scheme.probes() {
+    let (mut keys, mut rest, mut positions) = (core::array::from_fn(|key| key as u64), [0; BATCH], [0; BATCH]);
+    let mut count = hashes.count();
+    for probe in 0..scheme.probes() {
         let new_word = scheme.new_word(probe);
-        for key in &alive[..count] {
-            let key = usize::from(*key);
-            if probe > 1 {
-                if let Some(number) = new_word {
-                    rest[key] = word(hashes.halves(key), number);
-                    mark(&mut alone, key, scheme.draws().skips(rest[key]));
-                }
-                (positions[key], rest[key]) = digit(rest[key], scheme.bits());
+        let groups = rest.as_chunks_mut().0.iter_mut().zip(positions.as_chunks_mut().0);
+        for (group, (rest, positions)) in groups.take(count.div_ceil(LANES)).enumerate() {
+            let Some(number) = new_word else {
+                digits(level, rest, scheme.bits(), positions);
+                continue;
+            };
+            let keys = &keys[group * LANES..count.min((group + 1) * LANES)];
+            let mut words = [0; LANES];
+            words.iter_mut().zip(keys).for_each(|(new, key)| *new = word(hashes.halves(*key as usize), number));
+            let Draws { bits, tuples, threshold, .. } = *scheme.draws();
+            if !first_digits(level, &words, bits, tuples, threshold, positions, rest) {
+                let skipped = words.iter().zip(keys).filter(|(word, _)| scheme.draws().skips(**word));
+                skipped.for_each(|(_, key)| mark(&mut alone, *key as usize, true));
             }
-            prefetch(bits, positions[key] >> 6);
         }
-        count = keep(&mut alive, count, bits, &positions);
+        if is_far {
+            positions.iter().take(count).for_each(|position| prefetch(bits, position >> 6));
+        }
+        count = keep(level, bits, &positions, &mut keys, &mut rest, count);
         if probe == 1 && 2 * count > hashes.count() {
             return None;
         }
@@ -144,7 +140,7 @@ fn survivors<W: Word>(level: Level, scheme: &Standard, bits: &[W], hashes: &Hash
             break;
         }
     }
-    alive[..count].iter().for_each(|key| mark(&mut answers, usize::from(*key), true));
+    keys[..count].iter().for_each(|key| mark(&mut answers, *key as usize, true));
     if alone != BatchAnswers::default() {
         answer_alone(scheme, bits, hashes, alone, &mut answers);
     }
@@ -164,17 +160,4 @@ fn answer_alone<W: Word>(scheme: &Standard, bits: &[W], hashes: &Hashes, alone: 
             key += 1;
         }
     });
-}
-
-/// Selects those of the first `count` keys whose position is set, in order, and returns their
-/// number.
-#[inline(always)]
-fn keep<W: Word>(alive: &mut [u8; BATCH], count: usize, bits: &[W], positions: &[u64; BATCH]) -> usize {
-    let mut kept = 0;
-    for i in 0..count {
-        let key = alive[i];
-        alive[kept] = key;
-        kept += usize::from(get(bits, positions[usize::from(key)]));
-    }
-    kept
 }

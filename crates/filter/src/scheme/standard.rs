@@ -49,6 +49,10 @@ impl BitAnd for Looked {
 /// The constants with which positions are drawn from words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Draws {
+    /// The number of bits, m.
+    pub(crate) bits: u64,
+    /// The number of probes per key, k.
+    pub(crate) probes: u32,
     /// The number of positions per word.
     pub(crate) a_word: u32,
     /// The number of tuples of positions: `bits^a_word`.
@@ -63,14 +67,14 @@ pub(crate) struct Draws {
 const MOST_TUPLES: u64 = 1 << 52;
 
 impl Draws {
-    fn new(bits: u64, most_a_word: u32) -> Draws {
+    fn new(bits: u64, probes: u32) -> Draws {
         let (mut a_word, mut tuples) = (1, bits);
-        while a_word < most_a_word
+        while a_word < probes
             && let Some(more) = tuples.checked_mul(bits).filter(|more| *more <= MOST_TUPLES)
         {
             (a_word, tuples) = (a_word + 1, more);
         }
-        Draws { a_word, tuples, threshold: tuples.wrapping_neg() % tuples }
+        Draws { bits, probes, a_word, tuples, threshold: tuples.wrapping_neg() % tuples }
     }
 
     /// Whether a word must be skipped, because otherwise some tuples would be more likely than
@@ -328,7 +332,7 @@ mod tests {
         let hash = KeyHash::from_uniform_bits(0x0123_4567_89ab_cdef_u128);
         let mut words = WordStream::new(hash);
         let expected = (0..65).map(|_| words.next()).last().map(|word| digit(word, 1000).0);
-        let draws = Draws { a_word: 1, tuples: 1000, threshold: u64::MAX };
+        let draws = Draws { bits: 1000, probes: 1, a_word: 1, tuples: 1000, threshold: u64::MAX };
         let mut positions = Positions { words: WordStream::new(hash), bits: 1000, draws, word: 0, in_word: 0, left: 1 };
         assert_eq!(positions.next(), expected);
         assert_eq!(positions.words, words);
@@ -338,7 +342,7 @@ mod tests {
     fn thresholds_are_two_to_the_64_modulo_the_tuples() {
         for bits in [1, 2, 3, 7, 1000, 1 << 29, (1 << 29) + 1, 1 << 32, (1 << 32) + 1, 3 << 60, (1 << 62) - 1, 1 << 62] {
             for probes in [1, 2, 3, 7, 100] {
-                let Draws { a_word, tuples, threshold } = *Standard::new(bits, probes).expect("in range").draws();
+                let Draws { a_word, tuples, threshold, .. } = *Standard::new(bits, probes).expect("in range").draws();
                 assert_eq!(u128::from(tuples), u128::from(bits).pow(a_word));
                 assert_eq!(u128::from(threshold), (1u128 << 64) % u128::from(tuples));
                 assert!(a_word == 1 || tuples <= 1 << 52);
