@@ -15,7 +15,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use truebloom_math::{Error, Fpr, Law, Plan, Rate};
 
-/// Evaluates the same expression for every kind of filter.
+/// Evaluates the same expression for whichever kind the filter has.
 macro_rules! each {
     ($self:expr, $filter:ident => $value:expr) => {
         layouts!(each_arm($self), $filter => $value, $filter => $value)
@@ -67,9 +67,9 @@ views_files!([] AnyFilter, [AsRef<[u8]> + Send + Sync] AnyFilter<View<B>>, AnyFi
 
 macro_rules! any_filter {
     ([$($(#[$doc:meta])* $layout:ident of $scheme:ty,)*]) => {
-        /// A filter of any layout and scheme, as determined by its file. The type has the methods
-        /// of every [`Filter`](crate::Filter). The scheme is chosen once per call, so batches of
-        /// keys run at full speed ([`insert_all_hashes`](crate::Filter::insert_all_hashes),
+        /// A filter of any layout and scheme, as determined by its file. The type implements
+        /// [`Filter`](crate::Filter). The scheme is selected once per call, so batches of keys run
+        /// at full speed ([`insert_all_hashes`](crate::Filter::insert_all_hashes),
         /// [`contains_all`](crate::Filter::contains_all)).
         ///
         /// Files of recycling filters and of sketches are refused. The error says what the file
@@ -263,7 +263,7 @@ impl<K: Counted> Written for AnyFilter<K> {
     }
 }
 
-/// A type for which all files are of one kind.
+/// A type whose files are all of one kind.
 trait OfKind {
     fn of_kind(&self) -> FileKind;
 }

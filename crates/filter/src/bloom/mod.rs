@@ -1,6 +1,6 @@
 //! The Bloom filter.
 
-/// The getters for the values that filters store in their `head`.
+/// The getters for the values in the `head` of a filter.
 macro_rules! head_methods {
     () => {
         /// The number of bits, m.
@@ -71,39 +71,39 @@ use core::fmt;
 use truebloom_math::{Law, Rate};
 
 /// A set of keys that takes a few bits per key. It answers "certainly not in the set" or "probably
-/// in it", with a proven rate of wrong answers.
+/// in the set", with a proven rate of wrong answers.
 ///
-/// It is made for a number of items and a rate, and has m bits ([`bits`](Self::bits)); every key
-/// has k positions among them ([`probes`](Self::probes)), drawn independently by a seeded hash.
-/// [`insert`](Self::insert) sets the bits of a key, and [`contains`](Self::contains) asks whether
-/// all of them are set: always true for keys that were inserted, and true for other keys at the
-/// false-positive rate.
+/// A filter is made for a number of items and a rate. It has m bits ([`bits`](Self::bits)). Every
+/// key has k positions among them ([`probes`](Self::probes)), drawn independently by a seeded hash.
+/// [`insert`](Self::insert) sets the bits of a key, and [`contains`](Self::contains) tests whether
+/// all of them are set. The answer is always true for keys that were inserted, and true for other
+/// keys at the false-positive rate.
 ///
 /// # Three rates
-/// * *asked*, [`rate`](Self::rate): the decimal you wrote;
-/// * *expected*, [`expected_fpr`](Self::expected_fpr): the mean over seeds once the filter holds
-///   its capacity; proven to be at most the requested rate;
-/// * *this filter's*, [`fpr`](Self::fpr): the rate computed from the bits currently set; it
-///   scatters around the expected rate. A filter that was planned with the default guarantee and
-///   holds at most its capacity has, with a probability of at least 99.9% over its seed, a rate of
-///   at most the requested rate. If filters are planned for the mean alone, about half of them have
-///   a rate slightly above it.
+/// * *asked*, [`rate`](Self::rate): the requested rate, exactly as you wrote it.
+/// * *expected*, [`expected_fpr`](Self::expected_fpr): the mean rate over all seeds, once the
+///   filter holds its capacity. It is proven to be at most the requested rate.
+/// * *this filter's*, [`fpr`](Self::fpr): the rate computed from the bits currently set. It varies
+///   around the expected rate from seed to seed. A filter that was planned with the default
+///   guarantee and holds at most its capacity has, with a probability of at least 99.9% over its
+///   seed, a rate of at most the requested rate. Of filters that are planned for the mean alone,
+///   about half have a rate slightly above the requested rate.
 ///
 /// # Repeats
-/// A filter cannot count distinct keys exactly: it counts how often keys were offered
-/// ([`offered`](Self::offered)) and how many offers set a bit ([`changed`](Self::changed)), and the
-/// number of distinct keys lies between the two.
+/// A filter cannot count distinct keys exactly. It counts how often keys were offered
+/// ([`offered`](Self::offered)) and how many of these offers set a bit
+/// ([`changed`](Self::changed)). The number of distinct keys lies between the two.
 ///
 /// # Hashers
 /// `H` is [`PortableHasher`] for every filter that can be saved, and
 /// [`ForeignHasher`](crate::ForeignHasher) for filters with hashers from other crates.
 ///
 /// # Schemes
-/// `S` is the scheme: it says how a hash becomes positions, and so determines the layout of the
-/// bits. Two schemes have an alias: [`BloomFilter`] is the standard one, and [`BlockedBloomFilter`]
-/// keeps all bits of a key in one cache line. Any other [scheme](crate::scheme) can be named as the
-/// type parameter, or chosen at run time with [`AnyScheme`](crate::scheme::AnyScheme). All schemes
-/// have the same methods.
+/// `S` is the scheme: it determines how a hash becomes positions, and the layout of the bits. Two
+/// schemes have an alias: [`BloomFilter`] is the standard one, and [`BlockedBloomFilter`] keeps all
+/// bits of a key in one cache line. Any other [scheme](crate::scheme) can be named as the type
+/// parameter, or chosen at run time with [`AnyScheme`](crate::scheme::AnyScheme). All schemes have
+/// the same methods.
 ///
 /// ```
 /// use truebloom::scheme::Partitioned;
