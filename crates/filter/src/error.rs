@@ -1,4 +1,4 @@
-//! Errors, with the values that were found and advice on what to do.
+//! Errors. They include the values that were found, and advice on what to do.
 
 #[cfg(feature = "fs")]
 mod file;
@@ -24,8 +24,8 @@ use truebloom_math::{Rate, SchemeId};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// An argument is wrong: a rate, a number of items or a number of bits is out of range or out
-    /// of reach.
+    /// An argument is wrong: a rate, a number of items or a number of bits is out of range, or
+    /// cannot be achieved.
     Math(truebloom_math::Error),
     /// The number of probes is out of range.
     Probes {
@@ -55,7 +55,7 @@ pub enum BuildError {
     NotProven {
         /// The scheme that was given.
         scheme: SchemeId,
-        /// The number of items that was asked for.
+        /// The requested number of items.
         items: u64,
         /// The requested rate.
         asked: Rate,
@@ -74,14 +74,14 @@ pub enum BuildError {
         /// The plan's scheme.
         found: truebloom_math::SchemeId,
     },
-    /// The plan was made for a wider hash than the hasher's, so equal hashes would be more frequent
-    /// than planned.
+    /// The plan was made for hashes with more bits than the hasher's, so equal hashes would be more
+    /// frequent than planned.
     HashBits {
-        /// The width of the hasher's hash.
+        /// The number of bits of the hasher's hash.
         found: u32,
-        /// An upper bound on what equal hashes of that width add to the rate.
+        /// An upper bound on how much equal hashes with that many bits add to the rate.
         floor: f64,
-        /// The chance of equal hashes that the plan allows for.
+        /// The probability of equal hashes that the plan allows for.
         planned: f64,
     },
     /// A policy of a recycling filter has an invalid value.
@@ -124,7 +124,7 @@ pub enum BuildError {
     },
     /// A sketch has too many rows.
     Rows {
-        /// The number of rows that was asked for.
+        /// The requested number of rows.
         found: u64,
     },
     /// The shape and the sketch have rows of different kinds.
@@ -231,8 +231,8 @@ impl From<truebloom_math::Error> for BuildError {
 }
 
 impl From<Infallible> for BuildError {
-    /// Never called: it lets constructors accept a `Rate` as well as types whose conversion to a
-    /// rate may fail.
+    /// Never called. It exists so that constructors accept a `Rate` as well as types whose
+    /// conversion to a rate may fail.
     fn from(never: Infallible) -> BuildError {
         match never {}
     }
@@ -261,7 +261,7 @@ impl core::error::Error for ParseSeedError {}
 pub enum MergeError {
     /// The numbers of bits differ.
     Bits {
-        /// The number of bits of the filter that was to change.
+        /// The number of bits of the filter that the merge would change.
         ours: u64,
         /// The number of bits of the other filter.
         theirs: u64,

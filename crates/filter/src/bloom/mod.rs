@@ -117,29 +117,29 @@ use truebloom_math::{Law, Rate};
 /// ```
 ///
 /// # Equality
-/// Two filters are equal if they give the same answers and were made for the same purpose: equal
-/// hasher, seed, scheme, bits and probes, set bits, capacity and rate. The counts
-/// ([`offered`](Self::offered), [`changed`](Self::changed), [`is_merged`](Self::is_merged)) are not
-/// compared, because they depend on the order of the keys.
+/// Two filters are equal if they give the same answers and were made for the same purpose: they
+/// have the same hasher, seed, scheme, bits and probes, the same set bits, and the same capacity
+/// and rate. The counts ([`offered`](Self::offered), [`changed`](Self::changed),
+/// [`is_merged`](Self::is_merged)) are not compared, because they depend on the order of the keys.
 ///
 /// # Views
 /// `K` is the backing, which says where the bits are: in the filter's own memory ([`Owned`]), or in
-/// borrowed bytes, of which only the header was checked ([`View`](crate::View)) or everything
-/// ([`Checked`](crate::Checked)). [`view`](FilterOf::view) makes a filter over bytes.
+/// borrowed bytes. Of borrowed bytes, either only the header was checked ([`View`](crate::View)),
+/// or everything ([`Checked`](crate::Checked)). [`view`](FilterOf::view) makes a filter over bytes.
 pub struct FilterOf<S: Scheme, H: KeyHasher = PortableHasher, K: Backing = Owned> {
     pub(crate) head: K::Head<Head<S, H>>,
     pub(crate) storage: S::Storage<K>,
     pub(crate) counts: Counts,
 }
 
-/// The values that all filters of one plan and one seed share.
+/// The values that all filters with the same plan and seed share.
 #[derive(Clone)]
 pub struct Head<S, H> {
     pub(crate) hasher: H,
     pub(crate) scheme: S,
     pub(crate) capacity: Option<u64>,
     pub(crate) rate: Option<Rate>,
-    /// A text in which a program records how keys are made.
+    /// The text that a program attached to the filter.
     pub(crate) label: Label,
 }
 
@@ -157,17 +157,17 @@ pub struct Head<S, H> {
 /// ```
 pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 
-/// The [filter](FilterOf) that touches one cache line per key, with a proven rate as for
-/// [`BloomFilter`].
+/// The [filter](FilterOf) that touches one cache line per key. Its rate is proven, as that of
+/// [`BloomFilter`] is.
 ///
 /// All probes of a key lie in one block of 512 bits, so that a query needs one access to memory and
 /// one comparison of a whole cache line. The layout costs bits, because some blocks get more keys
-/// than others. For 100,000 keys, the same rate takes 3.7% more bits at 1%, 8.8% at 0.1%, 16% at
-/// 1e-4 and 42% at 1e-6; for ten million keys, it takes 3.4%, 8.2%, 15% and 35% more. The plan
-/// accounts for that exactly: the guarantee is the same as the standard filter's. There is no
-/// running count of the set bits, because it would slow down every insertion; so
-/// [`ones`](FilterOf::ones), [`fill`](FilterOf::fill) and [`fpr`](FilterOf::fpr) are linear in the
-/// bits.
+/// than others. At a rate of 1%, 0.1%, 1e-4 or 1e-6, a blocked filter for 100,000 keys takes 3.7%,
+/// 8.8%, 16% or 42% more bits than a standard one. For ten million keys it takes 3.4%, 8.2%, 15% or
+/// 35% more. The plan includes these bits, so the guarantee is the same as for a standard filter.
+/// There is no running count of the set bits, because it would slow down every insertion. So
+/// [`ones`](FilterOf::ones), [`fill`](FilterOf::fill) and [`fpr`](FilterOf::fpr) take time linear
+/// in the number of bits.
 ///
 /// | | |
 /// |---|---|
@@ -203,8 +203,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     head_methods!();
     count_methods!();
 
-    /// The probability law that the filter follows: its rate, and the distribution of its number of
-    /// set bits, at any number of items.
+    /// The probability law that the filter follows: it gives the rate and the distribution of the
+    /// number of set bits for any number of items.
     pub fn law(&self) -> Box<dyn Law> {
         self.head.scheme.law()
     }
@@ -220,14 +220,14 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
-    /// The number of set bits. Constant time, except for a blocked filter, where it is linear in
-    /// the bits.
+    /// The number of set bits. Takes constant time, or, for a blocked filter, time linear in the
+    /// number of bits.
     pub fn ones(&self) -> u64 {
         self.storage.ones()
     }
 
     /// The share of bits that are set, from 0 to 1. A filter at its capacity is about half full.
-    /// Takes the time of [`ones`](Self::ones).
+    /// Takes as long as [`ones`](Self::ones).
     pub fn fill(&self) -> f64 {
         self.ones() as f64 / self.bits() as f64
     }
@@ -248,7 +248,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 
 impl<S: Scheme, H: KeyHasher + Clone, K: Backing> FilterOf<S, H, K> {
     /// An empty filter with the size, plan, seed and label of this one, in its own memory. The two
-    /// can be merged, even if this one is a view.
+    /// filters can be merged, even if this one is a view.
     ///
     /// # Errors
     /// The memory cannot be allocated.
