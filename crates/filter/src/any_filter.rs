@@ -293,7 +293,7 @@ impl From<FilterOf<AnyScheme>> for AnyFilter {
     }
 }
 
-/// Methods that are passed through to the filter, whatever its kind.
+/// Methods that only call the filter's own method, whatever its kind.
 macro_rules! of_each {
     ($bound:ident: $($(#[$doc:meta])* fn $name:ident(&self$(, $argument:ident: $type:ty)*) -> $result:ty;)*) => {
         impl<K: $bound> AnyFilter<K> {
@@ -357,13 +357,13 @@ of_each! { Counted:
     fn is_empty(&self) -> bool;
     /// The filter's present rate: [`FilterOf::fpr`].
     fn fpr(&self) -> Fpr;
-    /// Whether the fill determines the filter's rate.
+    /// Whether the number of set bits determines the filter's rate.
     fn fill_tells_rate(&self) -> bool;
     /// The number of distinct items, estimated from the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
     /// Whether the filter certainly holds more distinct items than it was planned for:
-    /// [`FilterOf::is_over_capacity`]. A filter that grows has no planned number of items. Such a
-    /// filter is over capacity if a merge raised its rate above the requested rate:
+    /// [`FilterOf::is_over_capacity`]. A filter that grows has no planned number of items; it is
+    /// over capacity if a merge raised its rate above the requested rate:
     /// [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;
 }

@@ -163,7 +163,7 @@ impl Comparison {
     /// Compares filters of the same bits, probes, scheme, hasher and seed.
     ///
     /// Time: quadratic in the number of filters and linear in the bits, plus some hundredths of a
-    /// second per interval. Memory: as much as two more filters take.
+    /// second per interval. Memory: at most that of four more filters.
     ///
     /// # Errors
     /// The errors of a merge; or a filter is an intersection, or its set bits are inconsistent with
