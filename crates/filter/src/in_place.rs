@@ -21,15 +21,15 @@ use std::path::{Path, PathBuf};
 /// filters that are too large to be rewritten for each update.
 ///
 /// # What is promised
-/// While a filter is open in this way, its header is marked. The mark reaches the disk before the
-/// first bit changes, and is removed only after all bits, their checksum and the counts have
-/// reached it. Bits are only ever set. So if only some of the changed sectors have reached the
+/// While a filter is open in this way, its header has a mark. The mark reaches the disk before the
+/// first bit changes. It is removed only after all bits, their checksum and the counts have reached
+/// the disk. Bits are set, but never unset. So if only some of the changed sectors have reached the
 /// disk, the file still has every bit that it had before.
 ///
-/// | | every key of a call of [`sync`](Self::sync) that returned | keys since |
+/// | | keys inserted before the last [`sync`](Self::sync) | keys inserted later |
 /// |---|---|---|
-/// | the process was killed | is contained | are contained, if their insertion returned |
-/// | the system crashed, the power failed | is contained | may be lost, or a part of their bits |
+/// | the process was killed | contained | contained, if their insertion returned |
+/// | the system crashed, or the power failed | contained | may be lost |
 ///
 /// After a crash or a power cut, every method that opens files refuses this file, with an error
 /// that gives the reason. Only [`recover`](Self::recover) opens it. The filter is then marked as
@@ -161,10 +161,10 @@ impl<S: Scheme> InPlace<S> {
     ///
     /// # Errors
     /// * The bits cannot be written. It is then unknown which bits are on the disk, and a later
-    /// call could not find out. So all later calls fail, too, and the file keeps its mark;
-    /// [`recover`](Self::recover) opens it. * Another file took the name of this one
-    /// ([`FileError::Replaced`]). The opened file then has no name any more, and its keys are lost
-    /// when it is closed.
+    ///   call could not find out. So all later calls fail, too, and the file keeps its mark;
+    ///   [`recover`](Self::recover) opens it.
+    /// * Another file took the name of this one ([`FileError::Replaced`]). The opened file then has
+    ///   no name any more, and its keys are lost when it is closed.
     pub fn sync(&mut self) -> Result<(), FileError> {
         let synced = self.flush().and_then(|()| self.write_mark(Fields::mark_unfinished));
         synced.map_err(|cause| self.write_error(cause))?;

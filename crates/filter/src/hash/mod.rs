@@ -27,7 +27,7 @@ use truebloom_math::mix;
 /// rates account for keys with equal hashes.
 ///
 /// To divide keys among several filters with one seed, use the low bits of the first half, or give
-/// each filter its own seed. Do not use the high bits, because they determine positions.
+/// each filter its own seed. With the high bits, the keys of one filter would share positions.
 ///
 /// Filters with the same seed and hasher give a key the same hash, so a key can be hashed once and
 /// then offered to many filters of any size
@@ -43,9 +43,9 @@ impl KeyHash {
     /// function. The bits are not mixed. The low half of the number becomes the first half of the
     /// hash.
     ///
-    /// All 128 bits must be random: if a `u128` holds only a 64-bit hash, positions are not
-    /// uniform, and in a blocked filter all keys can share one block. [`mixed`](Self::mixed) is
-    /// safe for any number.
+    /// All 128 bits must be random: with a 64-bit hash in a `u128`, all keys of a blocked filter
+    /// would share their block, or their positions in a block. [`mixed`](Self::mixed) is safe for
+    /// any number.
     #[inline]
     #[must_use]
     pub const fn from_uniform_bits(hash: u128) -> KeyHash {
