@@ -159,7 +159,7 @@ impl RecyclingFilter {
     ///
     /// # Errors
     /// `items` is 0 or above 10^18; the rate is invalid or below 1e-300; the filter would need more
-    /// than 2^62 bits, or more than the memory; there are no random numbers.
+    /// than 2^62 bits; the memory cannot be allocated; there are no random numbers.
     #[cfg(feature = "random")]
     pub fn for_items<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<RecyclingFilter, BuildError>
     where
