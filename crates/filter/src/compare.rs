@@ -175,7 +175,8 @@ impl Comparison {
         if let Some(index) = filters.iter().position(|filter| matches!(filter, AnyFilter::Scalable(_))) {
             return Err(CompareError::Grows { index });
         }
-        // Merging with an empty filter checks that the filters fit, without changing any of them.
+        // Every filter is compared with an empty one first, so that no bits are read before all are
+        // known to fit.
         let empty = first.to_empty()?;
         for (index, filter) in filters.iter().enumerate() {
             empty.check_mergeable(filter).map_err(|cause| CompareError::Differs { index, cause })?;

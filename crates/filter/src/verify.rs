@@ -188,7 +188,7 @@ impl Verification {
 
 /// What is known about the distribution of the number of set bits.
 enum FillLaw {
-    /// The exact law.
+    /// The number is distributed as a sum of independent indicators.
     Independent(Fill),
     /// Bounds that follow from how much one item can change the number.
     Bounded(mcdiarmid::Fill),

@@ -55,9 +55,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         Ok(())
     }
 
-    /// Estimates the inner product of both streams, and never too low. The inner product of a
-    /// stream with itself is the sum of the squares of its counts. The time is linear in the number
-    /// of counters.
+    /// An estimate of the inner product of both streams, which is never too low. The inner product
+    /// of a stream with itself is the sum of the squares of its counts. The time is linear in the
+    /// number of counters.
     ///
     /// # Errors
     /// The sketches differ in size, hasher or seed; or one of them used conservative update or

@@ -15,10 +15,13 @@ use xxhash_rust::xxh3::{Xxh3Builder, xxh3_64_with_seed};
 /// A filter with this hasher cannot be saved, because this hasher has no number in the file format.
 ///
 /// ```
-/// use truebloom::{BlockedBloomFilter, Prehashed, Seed}; let mut filter =
-/// BlockedBloomFilter::with_hasher(1_000, 0.01, Prehashed::new(Seed::random()?))?; let hash_of_key:
-/// u64 = 0x1234; filter.insert(&hash_of_key); assert!(filter.contains(&hash_of_key)); // The rate
-/// includes 1/2^64 for the one key in the filter. assert!(filter.fpr().upper >= 2f64.powi(-64));
+/// use truebloom::{BlockedBloomFilter, Prehashed, Seed};
+/// let mut filter = BlockedBloomFilter::with_hasher(1_000, 0.01, Prehashed::new(Seed::random()?))?;
+/// let hash_of_key: u64 = 0x1234;
+/// filter.insert(&hash_of_key);
+/// assert!(filter.contains(&hash_of_key));
+/// // 1/2^64 for the one key that is held.
+/// assert!(filter.fpr().upper >= 2f64.powi(-64));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -50,8 +50,9 @@ impl<K: Counted> ScalableFilter<K> {
 }
 
 /// Compares the numbers of set bits in all layers with their laws. If a layer was closed after `a`
-/// insertions, it had room for another key after `a - 1` insertions, but not after `a`. So both
-/// numbers of set bits are bounded.
+/// insertions, it had room for another key after `a - 1` insertions, but not after `a`. So the
+/// number of set bits was below a known limit before the last insertion, and not below it
+/// afterwards.
 fn layers_verdict<K: Counted>(filter: &ScalableFilter<K>) -> Result<FillVerdict, Error> {
     let (layers, inserted, ones) = (filter.layers(), filter.inserted(), filter.layer_ones());
     let (mut too_few, mut too_many) = (1.0f64, 1.0f64);
