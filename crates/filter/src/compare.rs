@@ -1,4 +1,4 @@
-//! Comparing filters: what they have in common.
+//! Comparing filters: how many items they have in common.
 
 use crate::any_filter::{AnyFilter, each_arm, each_planned};
 use crate::backing::{Backing, Counted};
@@ -268,9 +268,9 @@ impl<K: Counted> Compared<'_, K> {
 
     /// The number of common items: the number of items in the smallest filter, minus the number of
     /// its items that at least one of the others lacks. The latter is at least the largest number
-    /// that one of the others lacks. The inequality of Hunter and Worsley gives an upper bound: add
-    /// up how many each of the others lacks, and subtract, for each of them except the first, how
-    /// many both it and the first lack.
+    /// that one of the others lacks. The inequality of Hunter and Worsley gives an upper bound: the
+    /// sum of how many items each of the others lacks, minus, for each later one, how many both it
+    /// and the first one lack.
     fn common(&self, smallest: usize, alpha: f64) -> Result<Quantity, CompareError> {
         let (size, value, left) = self.size_beside(smallest, alpha)?;
         let filter = self.filters.get(smallest).ok_or(CompareError::Arguments)?;

@@ -21,8 +21,7 @@
 //! [reported](Unkept). A symbolic link is followed.
 //!
 //! **What is refused.** A link that leads nowhere, anything that is not a regular file, a file
-//! without write permission (also for root), and a file that is no longer the one that was
-//! [expected](Expected).
+//! without write permission (also for root), and a file other than the [expected](Expected) one.
 //!
 //! **What is not kept.** Access control lists, extended attributes, and other hard links. These
 //! links still lead to the old contents, which is reported.

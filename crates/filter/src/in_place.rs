@@ -85,7 +85,7 @@ impl Locked {
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // Closing the file would not always unlock it: a child process that another thread is just
+        // Closing the file would not always unlock it. A child process that another thread is just
         // starting also has the file, and would keep the lock for a moment.
         let _ = self.0.unlock();
     }

@@ -70,12 +70,12 @@
 //! | sending files: compressed, or as the difference between two states | [`wire`] |
 //! | comparing the contents of filters | [`Comparison`] |
 //! | counts, frequent keys | [`count_min`], with the feature `sketches` |
-//! | what can be a key | [`Key`] |
+//! | types of keys | [`Key`] |
 //! | hashers and seeds | [`PortableHasher`], [`ForeignHasher`], [`Seed`]; [`KeyHash`] for keys that are hashed once and used often |
 //! | how a hash becomes positions | [`scheme`] |
 //! | sizes, rates and their probability laws | [`Plan`], [`Target`], [`Rate`], [`Fpr`], and the rest of [`truebloom_math`] |
 //! | the contents of a file; replacing files atomically | [`FileKind`], [`FileHeader`]; [`file`](mod@file) |
-//! | what can go wrong | [`BuildError`], [`MergeError`], [`FormatError`], [`ReadError`], [`FileError`] |
+//! | errors | [`BuildError`], [`MergeError`], [`FormatError`], [`ReadError`], [`FileError`] |
 //!
 //! docs/FORMAT.md describes the file format, and docs/DESIGN.md the reasons for design decisions.
 

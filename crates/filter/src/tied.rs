@@ -22,7 +22,7 @@ pub(crate) fn fills<S: Scheme, H: KeyHasher, K: Backing>(filter: &FilterOf<S, H,
     (fill(least_distinct(filter.scheme().id(), bits, probes)), fill(f64::from(probes).min(bits as f64)))
 }
 
-/// A lower bound on the mean number of distinct positions of a key: two positions that are d probes
+/// A lower bound on the mean number of distinct positions of a key. Two positions that are d probes
 /// apart coincide for at most `gcd(d, m)` of the m possible values of h2.
 fn least_distinct(scheme: SchemeId, bits: u64, probes: u32) -> f64 {
     if scheme == SchemeId::PartitionDouble {

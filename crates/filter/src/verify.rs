@@ -186,7 +186,7 @@ impl Verification {
     }
 }
 
-/// What is known about the distribution of the number of set bits.
+/// The law of the number of set bits, or bounds on it.
 enum FillLaw {
     /// The number is distributed as a sum of independent indicators.
     Independent(Fill),
@@ -269,12 +269,12 @@ impl Keys {
 }
 
 /// An upper bound on the rate of one filter with `items` items, which is exceeded with probability
-/// at most [`ALPHA`]: the bound that a plan guarantees, or, for two-hash schemes, McDiarmid's
+/// at most [`ALPHA`]. It is the bound that a plan guarantees, or, for two-hash schemes, McDiarmid's
 /// bound. `None` if no bound is known, or if it would take too long to compute.
 fn capacity_limit<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> Option<f64> {
     let scheme = filter.scheme().id();
     if !scheme.has_guarantee() {
-        // The other half of [`ALPHA`] is for the test by queries.
+        // The other half of `ALPHA` is for the test by queries.
         return tied::rate_limit(filter, items, ALPHA / 2.0);
     }
     let target = Target::new().scheme(scheme).bits(filter.bits()).items(items).probes(filter.probes()).hash_bits(H::HASH_BITS);
@@ -310,9 +310,9 @@ impl<F: Fn(u64, bool) -> Result<Option<FillLaw>, Error>> Evidence<F> {
         Ok(Verification { items, withheld, expected, expected_verdict, fill, limit, is_overfull })
     }
 
-    /// Compares the number of set bits with its law. It is too low if it is too low even for the
-    /// smallest possible number of items. It is too high only if it is too high for the largest
-    /// number of keys that may have been looked up.
+    /// Compares the number of set bits with its law. It fails if it is too low for the smallest
+    /// possible number of items, or too high for the largest number of keys that may have been
+    /// looked up.
     fn fill_verdict(&self) -> Result<FillVerdict, Error> {
         let ones = self.ones;
         let untested = FillVerdict::untested(ones);
@@ -480,7 +480,7 @@ impl<'a> Measurement<'a> {
         self.agrees() && !self.is_overfull()
     }
 
-    /// The power of this many queries: if the filter's real rate were at least this high, although
+    /// The power of this many queries. If the filter's real rate were at least this high, although
     /// the rate computed from its bits is lower, the hits would have shown it with probability at
     /// least [`CONFIDENCE`]. `None` if no rate would have been detected, for example because there
     /// were too few queries.
@@ -511,7 +511,7 @@ fn possible_rates<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K
     // Keys may have been withheld, so this uses the number of keys that may have been looked up.
     let (false, Some(most)) = (filter.is_merged(), keys.met) else { return by_fill };
     let law = filter.law();
-    // Another quarter of [`ALPHA`] was used for the bound on the items.
+    // Another quarter of `ALPHA` was used for the bound on the items.
     match (law.proven(keys.fewest), law.proven(most)) {
         (Ok(Some(lowest)), Ok(Some(highest))) => tied::rate_range(filter, most, &lowest, &highest, ALPHA / 4.0),
         _ => by_fill,

@@ -65,9 +65,9 @@ for_every_level! {
     }
 }
 
-/// What the first `steps` steps of a stream add to its two numbers. Step i adds the second number
-/// to the first, and then i to the second. The first result leaves out `steps` times the initial
-/// second number, which is added to the first number as well.
+/// What the first `steps` steps of a stream add to its two state numbers. Step i adds the second
+/// number to the first, and then i to the second. The first result leaves out `steps` times the
+/// initial second number, which is added to the first number as well.
 #[inline(always)]
 fn drift(steps: u64) -> (u64, u64) {
     // No key has 2^20 words, so nothing overflows.

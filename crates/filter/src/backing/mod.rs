@@ -21,7 +21,7 @@ use core::ops::{Deref, DerefMut};
 
 /// Where a filter keeps its bits: [`Owned`], [`Shared`], [`View`], [`Checked`] or [`Packed`].
 ///
-/// The trait is sealed, because rates rely on what a backing claims to know about the bits.
+/// The trait is sealed, because rates rely on the values that a backing stores about the bits.
 pub trait Backing: Sized + sealed::Sealed {
     /// A word of bits as it is stored.
     type Word: Word;

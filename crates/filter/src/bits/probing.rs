@@ -10,7 +10,7 @@ use crate::scheme::{Batches, Doing, SideBySide, Standard, digit};
 use crate::word::Word;
 
 /// State that is kept from batch to batch: whether the last batch had mostly hits, and an array for
-/// positions, because clearing the array would take as long as filling it.
+/// positions. The array is reused, because clearing it would take as long as filling it.
 pub struct Probing {
     level: Level,
     /// Whether prefetching the positions saves more time than it takes.

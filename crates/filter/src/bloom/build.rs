@@ -16,8 +16,8 @@ use truebloom_math::{Plan, Rate, Target};
 
 impl<S: Scheme> FilterOf<S> {
     /// A filter for `items` distinct items (at least 1), with a random seed. Two bounds on its
-    /// false-positive rate are proven: it is at most `rate` on average over seeds, and for this one
-    /// filter with a probability of at least 99.9%. Use [`Plan::new`] and
+    /// false-positive rate are proven. The mean over seeds is at most `rate`, and the rate of this
+    /// one filter is at most `rate` with a probability of at least 99.9%. Use [`Plan::new`] and
     /// [`from_plan`](Self::from_plan) for another confidence, or to guarantee only the average
     /// ([`Target::mean`]), which takes fewer bits. The number of items can be an integer of any
     /// type. The rate can be an `f64`, a text like `"0.1%"` or `"1/1000"`, or a [`Rate`]. An `f64`
@@ -94,8 +94,8 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     ///
     /// # Errors
     /// The errors of [`from_plan`](FilterOf::from_plan); or the plan was made for hashes with more
-    /// bits than the hasher's [`HASH_BITS`](KeyHasher::HASH_BITS), so that keys with equal hashes
-    /// could raise the rate above the plan's.
+    /// bits than the hasher's [`HASH_BITS`](KeyHasher::HASH_BITS). Keys with equal hashes could
+    /// then raise the rate above the plan's.
     pub fn from_plan_with_hasher(plan: &Plan, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
         let scheme = S::with_id(plan.scheme, plan.bits, plan.probes).map_err(|error| match error {
             BuildError::Scheme { expected, found } => BuildError::Planned { expected, found },

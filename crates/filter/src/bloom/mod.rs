@@ -84,10 +84,10 @@ use truebloom_math::{Law, Rate};
 /// * *expected*, [`expected_fpr`](Self::expected_fpr): the mean rate over all seeds, once the
 ///   filter holds its capacity. It is proven to be at most the requested rate.
 /// * *this filter's*, [`fpr`](Self::fpr): the rate computed from the bits currently set. It varies
-///   around the expected rate from seed to seed. A filter that was planned with the default
-///   guarantee and holds at most its capacity has, with a probability of at least 99.9% over its
-///   seed, a rate of at most the requested rate. Of filters that are planned for the mean alone,
-///   about half have a rate slightly above the requested rate.
+///   around the expected rate from seed to seed. If a filter was planned with the default guarantee
+///   and holds at most its capacity, this rate is at most the requested rate with a probability of
+///   at least 99.9% over its seed. Of filters that are planned for the mean alone, about half have
+///   a rate slightly above the requested rate.
 ///
 /// # Repeats
 /// A filter cannot count distinct keys exactly. It counts how often keys were offered
@@ -117,10 +117,10 @@ use truebloom_math::{Law, Rate};
 /// ```
 ///
 /// # Equality
-/// Two filters are equal if they give the same answers and were made for the same purpose: they
-/// have the same hasher, seed, scheme, bits and probes, the same set bits, and the same capacity
-/// and rate. The counts ([`offered`](Self::offered), [`changed`](Self::changed),
-/// [`is_merged`](Self::is_merged)) are not compared, because they depend on the order of the keys.
+/// Two filters are equal if they have the same hasher, seed, scheme, bits and probes, the same set
+/// bits, and the same capacity and rate. The counts ([`offered`](Self::offered),
+/// [`changed`](Self::changed), [`is_merged`](Self::is_merged)) are not compared, because they
+/// depend on the order of the keys.
 ///
 /// # Views
 /// `K` is the backing, which says where the bits are: in the filter's own memory ([`Owned`]), or in

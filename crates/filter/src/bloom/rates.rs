@@ -14,13 +14,13 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
-    /// The present rate of this filter: the probability that it reports a key as contained that was
-    /// not inserted, and that was chosen without knowing the seed.
+    /// The present rate of this filter: the probability that a key passes although it was not
+    /// inserted, for keys chosen without knowing the seed.
     ///
     /// For the standard scheme, this rate is exactly `(ones / bits)^probes`, whichever keys were
     /// inserted, and however often. For a blocked filter, it is the mean of `(ones / 512)^probes`
     /// over the blocks. For schemes that derive all positions from two hashes, the fill gives only
-    /// an upper bound on the rate: each single position is set with probability `ones / bits`, so
+    /// an upper bound on the rate. Each single position is set with probability `ones / bits`, so
     /// the rate is at most that. The method is then
     /// [`Method::Bound`](truebloom_math::Method::Bound), and the value is the upper end.
     ///

@@ -146,11 +146,11 @@ impl<C: Counter> DyadicCountMin<C> {
     /// probability at most `delta`, for a range that was chosen without knowing the seed and is
     /// assembled from two ranges per length.
     ///
-    /// The bound from the total is Markov's inequality for a sum of counters: an estimate is a sum
-    /// of smallest counters, so it is at most the sum of the parts' counters in any one row, and
-    /// rows are independent. The bound from the counters is the sum of the bounds of all parts,
-    /// each for an equal share of `delta`. Neither bound implies the other, so each is computed for
-    /// half of `delta`, and both hold together.
+    /// The bound from the total is Markov's inequality for a sum of counters. An estimate is the
+    /// sum of the smallest counters of its parts, so it is at most the sum of their counters in any
+    /// one row. Rows are independent. The bound from the counters is the sum of the bounds of all
+    /// parts, each for an equal share of `delta`. Neither bound implies the other, so each is
+    /// computed for half of `delta`, and both hold together.
     #[must_use]
     pub fn error_bound(&self, delta: &Rate) -> ErrorBound {
         let sketches: Vec<&CountMin<C>> =

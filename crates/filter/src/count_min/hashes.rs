@@ -38,8 +38,8 @@ pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 
     fn cells(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 }
 
-/// Each row's position is drawn from the key's stream of words, in the same way as the bits of a
-/// filter: if the words are uniform and independent, so are the positions.
+/// Each row's position is drawn from the key's stream of words, as the positions of a filter are.
+/// If the words are uniform and independent, so are the positions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FullRows {
     walk: Walk,
@@ -79,8 +79,8 @@ const PRIME: u64 = (1 << 61) - 1;
 /// every row are uniform below p and drawn from the seed.
 ///
 /// For any two different 128-bit numbers, the values modulo p are uniform and independent. So two
-/// keys share a counter with a probability of at most `1/w + w/(4p^2)`. So for numbers that are
-/// passed to [`Sketch::add_hash`](super::Sketch::add_hash) as
+/// keys share a counter with a probability of at most `1/w + w/(4p^2)`. Therefore, for numbers that
+/// are passed to [`Sketch::add_hash`](super::Sketch::add_hash) as
 /// [`KeyHash::from_uniform_bits`]`(number)`, the bound of [`Shape::failure_bound`] holds without
 /// any assumption about the hash. Keys of other types are hashed to 128 bits first, as in all
 /// filters. Nothing is proven about three keys together, so no bound follows from the counters:

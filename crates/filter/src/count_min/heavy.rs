@@ -282,8 +282,8 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     }
 
     /// The keys that may have occurred at least `threshold` times, highest first. All keys that did
-    /// occur at least `threshold` times are among them; it is certain for those whose `at_least` is
-    /// `threshold` or more. `None` if keys may be missing, because `threshold` is not above
+    /// occur at least `threshold` times are among them. Keys whose `at_least` is `threshold` or
+    /// more did occur that often. `None` if keys may be missing, because `threshold` is not above
     /// [`missed_at_most`](Self::missed_at_most).
     pub fn above(&self, threshold: u64) -> Option<Vec<HeavyHitter>> {
         let complete = threshold > self.missed;

@@ -89,7 +89,7 @@ impl Replacement {
     /// file at `path`, or with the usual ones if there is no such file.
     ///
     /// # Errors
-    /// The file at `path` is not what was expected, is not a regular file, or is read-only; the
+    /// The file at `path` is not the expected one, is not a regular file, or is read-only; the
     /// folder cannot be written.
     pub fn begin(path: impl AsRef<Path>, expected: Expected<'_>) -> Result<Replacement, FileError> {
         let name = path.as_ref();
@@ -131,7 +131,7 @@ impl Replacement {
     /// is on the disk. The new file then has its name, but may be gone after a power cut.
     pub fn commit(self) -> Result<Vec<Unkept>, FileError> {
         let (file, unkept) = self.commit_locked()?;
-        // Closing the file would not always unlock it: a child process that another thread is just
+        // Closing the file would not always unlock it. A child process that another thread is just
         // starting also has the file, and would keep the lock for a moment.
         let _ = file.unlock();
         Ok(unkept)
@@ -203,8 +203,8 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
 }
 
 /// Checks whether a file could now be written at `path`, so that a long run can fail early. The
-/// check also removes temporary files that killed processes of this user left in the folder:
-/// regular files that have the names of our temporary files and are not locked.
+/// check also removes temporary files that killed processes of this user left in the folder. These
+/// are unlocked regular files with names like those of our temporary files.
 ///
 /// # Errors
 /// The errors of [`Replacement::begin`].
@@ -375,8 +375,8 @@ mod system {
         one.uid() == other.uid()
     }
 
-    /// Gives the new file the group, the owner and the permissions of the old one, in this order,
-    /// so that at no time more users can read it than the old file.
+    /// Gives the new file the group, the owner and the permissions of the old one. In this order,
+    /// the new file is never readable by more users than the old one.
     pub(super) fn keep(file: &File, old: &Metadata) -> io::Result<Vec<Unkept>> {
         let new = file.metadata()?;
         let mut unkept = Vec::new();

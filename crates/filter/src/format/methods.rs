@@ -53,7 +53,7 @@ macro_rules! writes_files {
             /// permissions are kept as far as the system allows ([`file`](crate::file)).
             ///
             /// A reader of the path sees either the whole old file or the whole new file, even
-            /// after a power cut: the bytes are written to a temporary file in the same folder and
+            /// after a power cut. The bytes are written to a temporary file in the same folder and
             /// flushed to the disk, and then this file takes the name. A symbolic link is followed,
             /// and the file that it points to is replaced. This allocates no memory for a copy of
             /// the file.

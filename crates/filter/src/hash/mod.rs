@@ -43,7 +43,7 @@ impl KeyHash {
     /// function. The bits are not mixed. The low half of the number becomes the first half of the
     /// hash.
     ///
-    /// All 128 bits must be random: with a 64-bit hash in a `u128`, all keys of a blocked filter
+    /// All 128 bits must be random. With a 64-bit hash in a `u128`, all keys of a blocked filter
     /// would share their block, or their positions in a block. [`mixed`](Self::mixed) is safe for
     /// any number.
     #[inline]

@@ -31,9 +31,9 @@ use alloc::vec::Vec;
 /// definition.
 ///
 /// Values of different types can be the same key: `5u8`, `5u64` and `5i32`; `true` and `1`; `"a"`
-/// and `b"a"`; `-1i64` and `u64::MAX`; a `struct Url(String)` and its text; a number and the byte
-/// string of its 8 bytes; a `u128`, a pair of `u64` and the byte string of their 16 bytes. To mix
-/// types in one filter, add a tag to each: `("id", 5u64)`.
+/// and `b"a"`; `-1i64` and `u64::MAX`; a `struct Url(String)` and its text. A number is the same
+/// key as the byte string of its 8 bytes. A `u128`, a pair of `u64`, and the byte string of their
+/// 16 bytes are the same key, too. To mix types in one filter, add a tag to each: `("id", 5u64)`.
 ///
 /// Hashing a key never allocates. Floating-point numbers are not keys, because only your program
 /// can decide which of them are the same key (`x.to_bits()` distinguishes 0.0 from -0.0).

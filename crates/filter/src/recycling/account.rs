@@ -109,16 +109,17 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.counts.odds + self.counts.odds_of_cycle
     }
 
-    /// How many new items of this stream were reported as seen: an estimate with the same mean, and
-    /// an upper bound that holds with this confidence at all times of the stream.
+    /// An estimate of how many new items of this stream were reported as seen, and an upper bound
+    /// that holds with this confidence at all times of the stream. The estimate has the same mean
+    /// as the true number.
     ///
     /// The bound is proven ([`truebloom_math::freedman`]) for every stream that was chosen
     /// independently of the seed. With [`Seeds::Kept`], a forgotten item that returns does not
     /// behave like a new item: if the stream is repeated, its errors are repeated, too. The result
     /// is then `None` as soon as something has been forgotten. It is also `None` for filters that
-    /// are so small that their worst rate is nearly 1, and for filters that threads have shared,
-    /// because their rates at the moments of the offers are unknown. Equal 128-bit hashes add at
-    /// most `new^2 / 2^129` wrong drops on average.
+    /// are so small that their worst rate is nearly 1. For filters that threads have shared, it is
+    /// `None` because their rates at the moments of the offers are unknown. Equal 128-bit hashes
+    /// add at most `new^2 / 2^129` wrong drops on average.
     ///
     /// # Errors
     /// The confidence is not strictly between 0 and 1; more than 2^53 wrong drops are expected for
@@ -165,8 +166,8 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 }
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
-    /// The present rate: the probability that the filter reports a key as seen that was never
-    /// offered, and that was chosen without knowing the seed. The bits determine this rate.
+    /// The present rate: the probability that a key is reported as seen although it was never
+    /// offered, for keys chosen without knowing the seed. The bits determine this rate.
     pub fn fpr(&self) -> f64 {
         self.memory.rate()
     }

@@ -376,9 +376,9 @@ impl<S: FillScheme, K: Counted> Halves<S, K> {
     }
 }
 
-/// The probability that a key passes that was never offered. `active` bits are set in the active
-/// phase, and `both` bits in both phases. `frozen_rate` is the rate of the frozen phase by itself,
-/// if there is one.
+/// The probability that a key passes although it was never offered. `active` bits are set in the
+/// active phase, and `both` bits in both phases. `frozen_rate` is the rate of the frozen phase by
+/// itself, if there is one.
 ///
 /// The key passes if all its bits are set in the active phase, or all in the frozen one. Phases
 /// with the same seed have the same positions of a key; phases with different seeds are

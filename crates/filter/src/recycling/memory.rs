@@ -74,8 +74,8 @@ pub enum Entered {
     },
 }
 
-/// Phases of bits, each of which represents a set of keys. The probability that a key passes that
-/// was never offered is known at any moment.
+/// Phases of bits, each of which represents a set of keys. At any moment, it is known with what
+/// probability a key passes although it was never offered.
 pub trait Memory<K: Backing>: Sized + PartialEq {
     /// The type of the recycle threshold.
     type Limit: Limit;
@@ -115,8 +115,8 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Counted;
 
-    /// The probability that a key passes that was never offered. It is computed from values that
-    /// insertions update, so no bits are counted here.
+    /// The probability that a key passes although it was never offered. It is computed from values
+    /// that insertions update, so no bits are counted here.
     fn rate(&self) -> f64
     where
         K: Counted;

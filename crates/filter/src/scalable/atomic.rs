@@ -26,9 +26,9 @@ use truebloom_math::{Fpr, Growth, Rate};
 ///
 /// Insertions and queries take no lock. Only opening a layer takes a lock, and threads that need
 /// the new layer wait for it. The rate never exceeds the requested rate: an insertion reserves room
-/// for all its bits before it sets any of them, so a layer stays within its limit whatever the
-/// order of the threads. As to which keys of other threads a thread sees, and which threads are
-/// told that a key is new, see [`AtomicFilterOf`](crate::AtomicFilterOf); the same is true here.
+/// for all its bits before it sets any of them, so a layer always stays within its limit.
+/// [`AtomicFilterOf`](crate::AtomicFilterOf) explains which keys of other threads a thread sees,
+/// and which threads get true for a new key; the same holds here.
 ///
 /// ```
 /// use truebloom::AtomicScalableFilter;
@@ -394,8 +394,8 @@ impl core::fmt::Debug for AtomicScalableFilter {
 }
 
 /// Checks every interleaving of two threads: `RUSTFLAGS='--cfg truebloom_loom' cargo test --release
-/// -p truebloom --lib
-/// atomic`. A layer is stored in a `OnceLock` before it is counted. The model checker does not cover `OnceLock`.
+/// -p truebloom --lib atomic`. A layer is stored in a `OnceLock` before it is counted. The model
+/// checker does not cover `OnceLock`.
 #[cfg(all(truebloom_loom, test))]
 mod models {
     use super::*;

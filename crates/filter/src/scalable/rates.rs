@@ -55,8 +55,8 @@ impl<K: Backing> ScalableFilter<K> {
 }
 
 impl<K: Counted> ScalableFilter<K> {
-    /// The present rate of this filter: the probability that it reports a key as contained that was
-    /// not inserted, and that was chosen without knowing the seed. This rate is exactly
+    /// The present rate of this filter: the probability that a key passes although it was not
+    /// inserted, for keys chosen without knowing the seed. This rate is exactly
     /// `1 - prod (1 - (ones / bits)^probes)` over the layers, because the positions of a key in
     /// different layers are independent. After a merge that kept layers of both filters, there are
     /// only bounds on the rate. The upper end includes the probability of equal hashes, which is at
@@ -117,8 +117,8 @@ impl<K: Counted> ScalableFilter<K> {
         least
     }
 
-    /// An upper bound on the probability that a key that was never inserted passes both of these
-    /// layers, which have the same number.
+    /// An upper bound on the probability that a key passes both layers although it was never
+    /// inserted. The layers have the same number.
     fn shared(&self, one: usize, other: usize) -> f64 {
         let layer = |at: usize| self.parts.get(at).map(|part| part.layer);
         let alike = |one: &Layer, other: &Layer| (one.bits(), one.probes()) == (other.bits(), other.probes());

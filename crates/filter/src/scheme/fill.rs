@@ -7,9 +7,9 @@ use super::{Classic, Scheme as _, SideBySide, Standard};
 /// The rate is an `f64`, so that filters can compute it quickly after every key.
 /// [`Law::fpr_at_fill`](truebloom_math::Law::fpr_at_fill) computes a proven bracket.
 pub trait FillScheme: SideBySide {
-    /// The probability that all k positions of a key that was never inserted are set, if `ones`
-    /// bits are set; `ones` is at most the number of bits. The relative error is at most
-    /// `2 (k + 1) 2^-53`, except for results below 1e-300. The computation takes a few nanoseconds.
+    /// The probability that a key passes although it was never inserted, if `ones` bits are set (at
+    /// most the number of bits). The relative error is at most `2 (k + 1) 2^-53`, except for
+    /// results below 1e-300. The computation takes a few nanoseconds.
     fn rate_at(&self, ones: u64) -> f64;
 }
 

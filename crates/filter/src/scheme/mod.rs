@@ -153,9 +153,9 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 
     /// Whether `has` is true for all positions of a key. It is faster than a branch after each
-    /// position, but `has` may be called more often than necessary: for other positions after it
-    /// was false for one; for all positions again, from the first; and for positions that are not
-    /// the key's, whose answers are ignored.
+    /// position, but may call `has` more often than necessary. After a false answer, it may go on
+    /// with other positions. It may begin again with the first position. It may also call `has` for
+    /// positions that are not the key's, and ignore the answers.
     #[inline(always)]
     fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         let mut positions = self.positions(hash);

@@ -28,8 +28,8 @@ pub trait Placed: Sized + 'static {
     /// same time.
     fn are_set<W: Reads>(&self, level: Level, hash: KeyHash, words: &[W]) -> bool;
 
-    /// The probability that a key that was never inserted passes a filter with these words; `None`
-    /// if the bits do not determine it. The time is linear in the number of words.
+    /// The probability that a key passes a filter with these words although it was never inserted;
+    /// `None` if the bits do not determine it. The time is linear in the number of words.
     fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error>;
 
     /// Compares the header's parameters, bits and probes with the requirements of the layout.
@@ -112,14 +112,14 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     /// Whether all positions of a key are set.
     fn contains(&self, scheme: &S, hash: KeyHash) -> bool;
 
-    /// The probability that a key that was never inserted passes; `None` if the bits do not
+    /// The probability that a key passes although it was never inserted; `None` if the bits do not
     /// determine it.
     fn fpr(&self, scheme: &S) -> Result<Option<Fpr>, Error>
     where
         K: Counted;
 }
 
-/// What a batch does with its keys.
+/// Whether a batch looks up its keys or inserts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
     /// The keys are looked up.

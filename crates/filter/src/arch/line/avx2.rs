@@ -1,5 +1,6 @@
-//! All positions of a word are tested at once, each in a 32-bit lane: the line is in two registers,
-//! a permutation fetches from each, and the top bit of the position chooses between them.
+//! All positions of a word are tested at once, each in a 32-bit lane. The line is in two registers.
+//! A permutation fetches from each register, and the top bit of the position chooses between the
+//! two results.
 
 use super::{Asked, Line, SHIFTS, each_key};
 use crate::word::Word;

@@ -27,7 +27,7 @@ use truebloom_math::{Plan, Rate};
 ///   with this thread afterwards, by a join, a channel, or a lock. Before that, another thread may
 ///   see only some of the key's bits and answer no.
 /// * When several threads insert the same new key at the same time, *at least one* of them gets
-///   true, and several may: the bits of a key are set one after the other, and each bit is new to
+///   true, and several may. The bits of a key are set one after the other, and each bit is new to
 ///   exactly one thread. If exactly one thread must get true, use [`claim`](Self::claim).
 /// * The final bits do not depend on the order of the insertions.
 ///

@@ -48,9 +48,9 @@ pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
 }
 
 /// Computes the later file from the earlier one and the difference. This is safe for bytes from any
-/// source. It needs the memory of the earlier file (expanded, if it is compressed), and at most
-/// three times [`MOST_EXPANSION`] times the length of the difference: once for the new bits, once
-/// for the removed bits, and once for the later file.
+/// source. The memory needed is the length of the earlier file (expanded, if it is compressed),
+/// plus at most three times [`MOST_EXPANSION`] times the length of the difference. The three parts
+/// are for the new bits, the removed bits, and the later file.
 ///
 /// # Errors
 /// The bytes are not a difference, or damaged; the difference was made from another file

@@ -58,8 +58,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         state.active.counted(state.counts).stats()
     }
 
-    /// The present rate: the probability that the filter reports a key as seen that was never
-    /// offered, and that was chosen without knowing the seed. The time is constant, except with two
+    /// The present rate: the probability that a key is reported as seen although it was never
+    /// offered, for keys chosen without knowing the seed. The time is constant, except with two
     /// phases of [one seed](crate::recycling::Seeds::Kept), where it is linear in the bits.
     pub fn fpr(&self) -> f64 {
         let state = self.state();

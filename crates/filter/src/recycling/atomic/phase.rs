@@ -51,8 +51,8 @@ impl Shared {
     /// Sets the bits of a key; returns how many bits this call set, and the numbers of set bits and
     /// items afterwards.
     ///
-    /// Relaxed ordering is enough: each decision depends on a single atomic number, all threads see
-    /// the changes of one atomic number in the same order, and phases are swapped under a lock.
+    /// Relaxed ordering is enough. Each decision depends on a single atomic number, and all threads
+    /// see the changes of one such number in the same order. Phases are swapped under a lock.
     pub(super) fn insert(&self, scheme: &impl Scheme, hash: KeyHash) -> (u64, u64, u64) {
         let newly_set = u64::from(self.bits.insert(scheme, self.salt.apply(hash)));
         if newly_set == 0 {
