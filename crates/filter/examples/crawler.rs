@@ -4,7 +4,7 @@
 //! Each thread follows links, claims the pages that were not seen yet, and fetches the pages that
 //! it claimed. If several threads find one page at the same time, exactly one of them claims it.
 //! From time to time a snapshot is saved. After a crash, the crawl continues from the last
-//! snapshot. It fetches later pages again, which costs time but loses nothing.
+//! snapshot. Later pages are fetched again, which costs time but loses nothing.
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;

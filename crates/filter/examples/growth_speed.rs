@@ -1,5 +1,5 @@
 //! Measures how fast a filter that grows inserts keys and answers queries, compared with a filter
-//! that was planned for the right number of keys. It also measures how many megabytes of filter per
+//! that was planned for the right number of keys. Also measures how many megabytes of filters per
 //! second are compressed, expanded, compared and updated.
 //!
 //! `cargo run --release -p truebloom --example growth_speed -- 10000000` measures ten million keys;

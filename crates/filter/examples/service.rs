@@ -1,5 +1,5 @@
-//! A service that gets every message at least once, drops the repeats, and forgets old messages. It
-//! needs a fixed amount of memory, and its state survives restarts.
+//! A service that gets every message at least once, drops the repeats, and forgets old messages.
+//! The service needs a fixed amount of memory, and its state survives restarts.
 //!
 //! `cargo run --example service` simulates this service in a temporary folder: it stops after the
 //! first day and continues from its file.

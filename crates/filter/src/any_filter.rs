@@ -188,7 +188,7 @@ macro_rules! any_filter {
         }
 
         impl AnyFilter {
-            /// The filter of a plan of any scheme, with a random seed.
+            /// A filter made from a plan of any scheme, with a random seed.
             ///
             /// # Errors
             /// The errors of [`FilterOf::from_plan`].

@@ -231,9 +231,9 @@ impl<K: Counted> Compared<'_, K> {
         Ok(union)
     }
 
-    /// The number of items in one filter. It is computed from the filter's counts, which give a
-    /// very short interval. After a merge, it is computed from the fill, within the limits of the
-    /// counts.
+    /// The number of items in one filter. The number is computed from the filter's counts, which
+    /// give a very short interval. After a merge, it is computed from the fill, within the limits
+    /// of the counts.
     fn size(&self, filter: &AnyFilter<K>, alpha: f64) -> Result<(Size, Option<f64>), CompareError> {
         let by_fill = |alpha| beyond(&self.empty, filter, alpha);
         if !filter.is_merged() {

@@ -1,4 +1,4 @@
-//! Errors. They include the values that were found, and advice on what to do.
+//! Errors, which include the values that were found, and advice on what to do.
 
 #[cfg(feature = "fs")]
 mod file;
@@ -231,8 +231,8 @@ impl From<truebloom_math::Error> for BuildError {
 }
 
 impl From<Infallible> for BuildError {
-    /// Never called. It exists so that constructors accept a `Rate` as well as types whose
-    /// conversion to a rate may fail.
+    /// Never called. This conversion exists so that constructors accept a `Rate` as well as types
+    /// whose conversion to a rate may fail.
     fn from(never: Infallible) -> BuildError {
         match never {}
     }

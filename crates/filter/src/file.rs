@@ -15,9 +15,9 @@
 //!
 //! **What is promised.** A reader of the path sees either the whole old file or the whole new file,
 //! even after a power cut. The new contents are written to a temporary file in the same folder.
-//! This file has a random name and must not have existed before (`O_EXCL`). It is locked while it
-//! is written, and never has more permissions than the finished file. The new file has the owner,
-//! the group and the permissions of the old one; properties that cannot be kept are
+//! This file has a random name and must not have existed before (`O_EXCL`). The temporary file is
+//! locked while it is written, and never has more permissions than the finished file. The new file
+//! has the owner, the group and the permissions of the old one; properties that cannot be kept are
 //! [reported](Unkept). A symbolic link is followed.
 //!
 //! **What is refused.** A link that leads nowhere, anything that is not a regular file, a file

@@ -27,8 +27,8 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 /// A filter of any scheme that can be saved. Use this trait in programs that accept any such
 /// filter.
 ///
-/// It is implemented by every [`FilterOf`] that has a [`PortableHasher`] and owns its bits, by
-/// [`ScalableFilter`], and by [`AnyFilter`], whose scheme is known only from its file. Views and
+/// The trait is implemented by every [`FilterOf`] that has a [`PortableHasher`] and owns its bits,
+/// by [`ScalableFilter`], and by [`AnyFilter`], whose scheme is known only from its file. Views and
 /// [shared](crate::Shared) filters have the same methods but do not implement it. The methods are
 /// explained at [`FilterOf`]; here, paths are given as `&Path`. A `dyn Filter` lacks the methods
 /// that take keys of any type or another filter. Use the methods that take the hashes of keys

@@ -22,9 +22,9 @@ use std::path::{Path, PathBuf};
 ///
 /// # What is promised
 /// While a filter is open in this way, its header has a mark. The mark reaches the disk before the
-/// first bit changes. It is removed only after all bits, their checksum and the counts have reached
-/// the disk. Bits are set, but never unset. So if only some of the changed sectors have reached the
-/// disk, the file still has every bit that it had before.
+/// first bit changes. The mark is removed only after all bits, their checksum and the counts have
+/// reached the disk. Bits are set, but never unset. So if only some of the changed sectors have
+/// reached the disk, the file still has every bit that it had before.
 ///
 /// | | keys inserted before the last [`sync`](Self::sync) | keys inserted later |
 /// |---|---|---|

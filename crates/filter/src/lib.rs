@@ -28,8 +28,8 @@
 //! The size is computed exactly ([`truebloom_math`]); the size from the textbook formula is too
 //! small.
 //!
-//! * [`insert`](BloomFilter::insert) returns true if the key was certainly new. It returns false
-//!   for a repeat, and for a new key that passes by chance.
+//! * [`insert`](BloomFilter::insert) returns true if the key was certainly new. False means a
+//!   repeat, or a new key that passes by chance.
 //! * [`contains`](BloomFilter::contains) returns true for every key that was inserted, and for
 //!   other keys at the rate [`fpr`](BloomFilter::fpr).
 //! * The *expected* rate is the mean over all seeds. At 1%, the own rate of one filter typically

@@ -28,15 +28,15 @@ pub const CONFIDENCE: f64 = 0.99;
 
 /// The results that follow from a filter's own counters and bits, without any query.
 ///
-/// The number n of distinct items is not known, because keys may repeat, but there are bounds. It
-/// is at least the number of offers that set a bit. It is at most the number of all offers. It is
-/// also at most the number of offers that set a bit, plus a bound on the number of new keys that
+/// The number n of distinct items is not known, because keys may repeat, but there are bounds. The
+/// lower bound is the number of offers that set a bit. One upper bound is the number of all offers.
+/// Another is the number of offers that set a bit, plus a bound on the number of new keys that
 /// passed by chance ([`distinct`]).
 ///
 /// If a program inserts only keys that the filter does not contain ("insert if absent"), new keys
-/// that pass by chance are never offered. They would set no bit, so the number of set bits is the
-/// same as if all keys that were looked up had been inserted. So it is too high only if it is too
-/// high for the largest possible number of keys that were looked up, whether or not they were
+/// that pass by chance are never offered. Such keys would set no bit, so the number of set bits is
+/// the same as if all keys that were looked up had been inserted. So it is too high only if it is
+/// too high for the largest possible number of keys that were looked up, whether or not they were
 /// offered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verification {
@@ -104,8 +104,8 @@ impl Verification {
     /// millisecond.
     ///
     /// In a blocked filter, the bits of a block are not independent. So the test of the number of
-    /// set bits uses only how much one item can change this number (McDiarmid's inequality). It
-    /// detects, for example, a hash that leaves most blocks empty.
+    /// set bits uses only how much one item can change this number (McDiarmid's inequality). This
+    /// test detects, for example, a hash that leaves most blocks empty.
     ///
     /// # Errors
     /// A rate would take too long to compute ([`Error::TooCostly`]).
@@ -164,16 +164,16 @@ impl Verification {
         self.fill
     }
 
-    /// An upper bound on the rate of a filter that holds its capacity. It holds with probability at
-    /// least `1 - ALPHA` over seeds. For a filter that grows, it is the requested rate. `None` if
-    /// there is no capacity, or if no such bound is known.
+    /// An upper bound on the rate of a filter that holds its capacity. The bound holds with
+    /// probability at least `1 - ALPHA` over seeds. For a filter that grows, it is the requested
+    /// rate. `None` if there is no capacity, or if no such bound is known.
     #[must_use]
     pub fn limit(&self) -> Option<f64> {
         self.limit
     }
 
     /// Whether the filter's own rate, computed from its set bits, is above [`limit`](Self::limit).
-    /// If so, the filter holds too many items, whether or not it is merged.
+    /// A filter with a higher rate holds too many items, whether or not it is merged.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.is_overfull
@@ -230,7 +230,7 @@ fn fill_laws<'a, S: Scheme, H: KeyHasher, K: Counted>(
 /// wrong with probability at most [`ALPHA`]. If no law of the number of set bits is known, this is
 /// only true if the filter is full.
 pub(crate) fn shows_more_than<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> bool {
-    // There are at most as many set bits as `items` items set on average, so the test cannot fail.
+    // The number of set bits is at most its mean for `items` items, so the test cannot fail.
     if filter.estimated_items().is_some_and(|estimate| estimate <= items as f64) {
         return false;
     }
@@ -245,11 +245,11 @@ pub(crate) fn shows_more_than<S: Scheme, H: KeyHasher, K: Counted>(filter: &Filt
 struct Keys {
     /// A lower bound on the number of items held.
     fewest: u64,
-    /// An upper bound on the number of items offered. It is wrong with probability at most a
+    /// An upper bound on the number of items offered. The bound is wrong with probability at most a
     /// quarter of [`ALPHA`].
     offered: u64,
-    /// An upper bound on the number of items looked up, whether offered or withheld. It is wrong in
-    /// the same cases as `offered`. `None` if there is no bound.
+    /// An upper bound on the number of items looked up, whether offered or withheld. This bound is
+    /// wrong in the same cases as `offered`. `None` if there is no bound.
     met: Option<u64>,
 }
 
@@ -269,8 +269,8 @@ impl Keys {
 }
 
 /// An upper bound on the rate of one filter with `items` items, which is exceeded with probability
-/// at most [`ALPHA`]. It is the bound that a plan guarantees, or, for two-hash schemes, McDiarmid's
-/// bound. `None` if no bound is known, or if it would take too long to compute.
+/// at most [`ALPHA`]. For schemes with a guarantee it is the bound of a plan, and for two-hash
+/// schemes McDiarmid's bound. `None` if no bound is known, or if it would take too long to compute.
 fn capacity_limit<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> Option<f64> {
     let scheme = filter.scheme().id();
     if !scheme.has_guarantee() {
@@ -310,9 +310,9 @@ impl<F: Fn(u64, bool) -> Result<Option<FillLaw>, Error>> Evidence<F> {
         Ok(Verification { items, withheld, expected, expected_verdict, fill, limit, is_overfull })
     }
 
-    /// Compares the number of set bits with its law. It fails if it is too low for the smallest
-    /// possible number of items, or too high for the largest number of keys that may have been
-    /// looked up.
+    /// Compares the number of set bits with its law. The test fails if the number is too low for
+    /// the smallest possible number of items, or too high for the largest number of keys that may
+    /// have been looked up.
     fn fill_verdict(&self) -> Result<FillVerdict, Error> {
         let ones = self.ones;
         let untested = FillVerdict::untested(ones);
@@ -336,8 +336,8 @@ impl<F: Fn(u64, bool) -> Result<Option<FillLaw>, Error>> Evidence<F> {
     }
 }
 
-/// The power of the test for too many set bits. It is the difference between the smallest number
-/// that fails, and a number that correct filters reach with probability [`CONFIDENCE`].
+/// The power of the test for too many set bits. The power is the difference between the smallest
+/// number that fails, and a number that correct filters reach with probability [`CONFIDENCE`].
 fn noticed(bits: u64, fewest: &FillLaw, most: &FillLaw) -> Option<u64> {
     let fails = |ones: u64| most.at_least(ones) < ALPHA / 4.0;
     if !fails(bits) {
@@ -375,7 +375,7 @@ pub struct Measurement<'a> {
     /// The range of this filter's rate; both ends are equal if the fill determines the rate.
     rates: (f64, f64),
     /// If the fill does not determine the rate: an upper bound on the rate of a filter that holds
-    /// its capacity. It is exceeded with probability at most half of [`ALPHA`].
+    /// its capacity. The bound is exceeded with probability at most half of [`ALPHA`].
     limit: Option<f64>,
     keys: RandomKeys,
     queries: u64,
@@ -442,8 +442,8 @@ impl<'a> Measurement<'a> {
 
     /// The range of this filter's rate that is known without the measurement. If the fill
     /// determines the rate, both ends are equal. Otherwise the range is computed from the expected
-    /// rate, and from how much one item can change the rate (McDiarmid's inequality). It is then
-    /// wrong with probability at most half of [`ALPHA`], and is wide for small filters.
+    /// rate, and from how much one item can change the rate (McDiarmid's inequality). Such a range
+    /// is wrong with probability at most half of [`ALPHA`], and is wide for small filters.
     #[must_use]
     pub fn possible_rates(&self) -> (f64, f64) {
         self.rates

@@ -29,8 +29,8 @@ pub(crate) use each_kind_is_read_as;
 impl FileKind {
     /// Reads a file of any kind to its end, and checks everything that opening it would check.
     /// Returns its kind, or the error. `open` must return a reader that starts at the beginning of
-    /// the file. It is called several times, because several types may have to try the file. The
-    /// file is read into memory.
+    /// the file. The function is called several times, because several types may have to try the
+    /// file. The file is read into memory.
     ///
     /// ```
     /// use truebloom::{BloomFilter, FileKind};

@@ -112,8 +112,8 @@ impl AtomicBits {
         self.words.iter().for_each(|word| word.store(0, Relaxed));
     }
 
-    /// A copy of the words. It has every bit that was set before the call, and may have bits that
-    /// are set meanwhile. `None` if the memory cannot be allocated.
+    /// A copy of the words. The copy has every bit that was set before the call, and may have bits
+    /// that are set meanwhile. `None` if the memory cannot be allocated.
     pub(crate) fn to_aligned(&self) -> Option<AlignedWords> {
         self.to_aligned_after(0)
     }

@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 /// (at rates below 1e-19) are handled one by one.
 const MOST_TOGETHER: usize = 64;
 
-/// Room for the positions of a group of keys, with one row for each probe. It is reused for every
-/// group, because clearing it would take as long as filling it.
+/// Room for the positions of a group of keys, with one row for each probe. The room is reused for
+/// every group, because clearing it would take as long as filling it.
 pub(super) struct Drawn(Vec<Row>);
 
 impl Drawn {

@@ -60,7 +60,7 @@ impl Flights {
         }
         let mut following = following.groups();
         for number in 0..GROUPS {
-            // The slot that the previous group left. It comes up again after a whole batch.
+            // The slot that the previous group left. This slot is looked up after a whole batch.
             let boarding = (self.present + GROUPS) % (GROUPS + 1);
             match following.next() {
                 Some(group) => self.ring[boarding].board(self.level, &self.scheme, group),

@@ -63,8 +63,8 @@ impl<K: Backing> Bits<K> {
         self.words
     }
 
-    /// A function that reports whether a bit is set, like [`get`]. It loads the address of the
-    /// words only once, for all its calls.
+    /// A function that reports whether a bit is set, like [`get`]. For all calls together, the
+    /// address of the words is loaded only once.
     #[inline(always)]
     pub(crate) fn getter(&self) -> impl Fn(u64) -> bool {
         let words = &self.words[..];
@@ -88,7 +88,7 @@ impl<K: Writable> Bits<K> {
         set(&mut self.words, position)
     }
 
-    /// A function that sets bits, like [`set`](Self::set). It loads the address of the words only
+    /// A function that sets bits, like [`set`](Self::set). The address of the words is loaded only
     /// once, and not again after every write.
     #[inline(always)]
     pub(crate) fn setter(&mut self) -> impl FnMut(u64) -> bool {

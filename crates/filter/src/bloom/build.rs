@@ -23,8 +23,9 @@ impl<S: Scheme> FilterOf<S> {
     /// type. The rate can be an `f64`, a text like `"0.1%"` or `"1/1000"`, or a [`Rate`]. An `f64`
     /// stands for the shortest decimal that it prints as.
     ///
-    /// Finding the size takes well below a millisecond for a thousand items or more. It takes a few
-    /// milliseconds for fewer items (about 4 for a hundred) and for a blocked filter.
+    /// Finding the size takes well below a millisecond for a thousand items or more. For fewer
+    /// items, and for a blocked filter, this takes a few milliseconds (about 4 for a hundred
+    /// items).
     ///
     /// ```
     /// use truebloom::BloomFilter;

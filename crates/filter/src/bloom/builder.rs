@@ -46,7 +46,7 @@ pub struct Unseeded;
 ///
 /// Filters made with [`FilterOf::new`] have different seeds and can never be merged. A family is
 /// determined by a few numbers. Another process can make the same family from the
-/// [`plan`](Self::plan) and the [`hasher`](Self::hasher). It can also
+/// [`plan`](Self::plan) and the [`hasher`](Self::hasher). Or the other process can
 /// [`open`](crate::FilterOf::open) a filter of the family and [`clear`](crate::FilterOf::clear) it.
 ///
 /// ```

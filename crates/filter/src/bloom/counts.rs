@@ -67,15 +67,17 @@ macro_rules! count_methods {
             self.counts.changed
         }
 
-        /// Whether the filter is the result of a union or an intersection. If so, there are only
-        /// bounds on its number of keys, and its fill cannot be tested against a prediction.
+        /// Whether the filter is the result of a union or an intersection. For such a filter, there
+        /// are only bounds on the number of keys, and the fill cannot be tested against a
+        /// prediction.
         pub fn is_merged(&self) -> bool {
             self.counts.is_merged()
         }
 
-        /// Whether the filter is an intersection, or a merge with one. If so, its fill says nothing
-        /// about the number of items, because bits that two sets share by chance stay set. The mark
-        /// stays until the filter is cleared. Filters that grow cannot be intersected.
+        /// Whether the filter is an intersection, or a merge with one. The fill of such a filter
+        /// says nothing about the number of items, because bits that both inputs had by chance stay
+        /// set. The mark stays until the filter is cleared. Filters that grow cannot be
+        /// intersected.
         pub fn is_intersection(&self) -> bool {
             self.counts.excluded().is_some()
         }

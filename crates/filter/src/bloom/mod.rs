@@ -70,10 +70,10 @@ use crate::scheme::{InLines, Scheme, Standard, Storage};
 use core::fmt;
 use truebloom_math::{Law, Rate};
 
-/// A set of keys that takes a few bits per key. It answers "certainly not in the set" or "probably
-/// in the set", with a proven rate of wrong answers.
+/// A set of keys that takes a few bits per key. The filter answers "certainly not in the set" or
+/// "probably in the set", with a proven rate of wrong answers.
 ///
-/// A filter is made for a number of items and a rate. It has m bits ([`bits`](Self::bits)). Every
+/// A filter is made for a number of items and a rate, and has m bits ([`bits`](Self::bits)). Every
 /// key has k positions among them ([`probes`](Self::probes)), drawn independently by a seeded hash.
 /// [`insert`](Self::insert) sets the bits of a key, and [`contains`](Self::contains) tests whether
 /// all of them are set. The answer is always true for keys that were inserted, and true for other
@@ -82,15 +82,15 @@ use truebloom_math::{Law, Rate};
 /// # Three rates
 /// * *asked*, [`rate`](Self::rate): the requested rate, exactly as you wrote it.
 /// * *expected*, [`expected_fpr`](Self::expected_fpr): the mean rate over all seeds, once the
-///   filter holds its capacity. It is proven to be at most the requested rate.
-/// * *this filter's*, [`fpr`](Self::fpr): the rate computed from the bits currently set. It varies
-///   around the expected rate from seed to seed. If a filter was planned with the default guarantee
-///   and holds at most its capacity, this rate is at most the requested rate with a probability of
-///   at least 99.9% over its seed. Of filters that are planned for the mean alone, about half have
-///   a rate slightly above the requested rate.
+///   filter holds its capacity. This mean is proven to be at most the requested rate.
+/// * *this filter's*, [`fpr`](Self::fpr): the rate computed from the bits currently set. This rate
+///   varies around the expected rate from seed to seed. If a filter was planned with the default
+///   guarantee and holds at most its capacity, this rate is at most the requested rate with a
+///   probability of at least 99.9% over its seed. Of filters that are planned for the mean alone,
+///   about half have a rate slightly above the requested rate.
 ///
 /// # Repeats
-/// A filter cannot count distinct keys exactly. It counts how often keys were offered
+/// A filter cannot count distinct keys exactly, but it counts how often keys were offered
 /// ([`offered`](Self::offered)) and how many of these offers set a bit
 /// ([`changed`](Self::changed)). The number of distinct keys lies between the two.
 ///

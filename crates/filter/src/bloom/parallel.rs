@@ -14,8 +14,8 @@ use rayon::prelude::*;
 /// almost nothing.
 const QUERIED: usize = 64 * BATCH;
 
-/// The number of keys that are hashed while as many other keys are inserted. It is large enough to
-/// keep every thread busy; the hashes take 2 MiB.
+/// The number of keys that are hashed while as many other keys are inserted. There are enough keys
+/// to keep every thread busy; their hashes take 2 MiB.
 const HASHED: usize = 256 * BATCH;
 
 /// Divides the keys into parts, gives each part to the next free thread, and returns the answers in

@@ -54,8 +54,8 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// for which there is only a lower bound. `None` also for blocked filters and schemes with two
     /// hashes, for which the number of set bits follows another law.
     ///
-    /// The estimate has no interval. It depends only on the bits, so it is valid for unions, too.
-    /// `None` for intersections, in which some bits stay set by chance;
+    /// The estimate has no interval. The estimate depends only on the bits, so it is valid for
+    /// unions, too. `None` for intersections, in which some bits stay set by chance;
     /// [`most_items`](Self::most_items) is an upper bound for them.
     pub fn estimated_items(&self) -> Option<f64> {
         if self.is_intersection() { None } else { estimated_items(self.scheme(), self.ones(), || self.fill_tells_rate()) }

@@ -16,9 +16,9 @@ pub struct ErrorBound {
     /// The bound that follows from the size of the sketch and the sum of all counts, by Markov's
     /// inequality for every row.
     pub from_total: u64,
-    /// The bound that follows from the counters. It is much lower than the other bound if a few
-    /// keys make up most of the stream. `None` for hashes that are only pairwise independent, for
-    /// which no such bound is proven.
+    /// The bound that follows from the counters. If a few keys make up most of the stream, this
+    /// bound is much lower than the other. `None` for hashes that are only pairwise independent,
+    /// for which no such bound is proven.
     pub from_counters: Option<u64>,
 }
 
@@ -63,10 +63,11 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
         items_interval(Variant::Standard, self.shape.width(), 1, used, confidence).map(Some)
     }
 
-    /// The bounds on the error of an estimate that hold with a probability of at least `1 - delta`.
-    /// Both are proven ([`Shape::error_bound`](truebloom_math::count_min::Shape::error_bound),
-    /// [`Shape::tail_is_below`](truebloom_math::count_min::Shape::tail_is_below)). They hold for
-    /// estimates that are not [`saturated`](super::Estimate::saturated), and include the
+    /// Upper bounds on the error of an estimate, which hold with a probability of at least
+    /// `1 - delta`. Both bounds are proven
+    /// ([`Shape::error_bound`](truebloom_math::count_min::Shape::error_bound),
+    /// [`Shape::tail_is_below`](truebloom_math::count_min::Shape::tail_is_below)). The bounds hold
+    /// for estimates that are not [`saturated`](super::Estimate::saturated), and include the
     /// probability that two keys have the same 128-bit hash. This method reads all counters several
     /// times, so call it once, and not for every key.
     ///

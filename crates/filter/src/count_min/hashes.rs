@@ -119,7 +119,7 @@ impl RowHashes for PairwiseRows {
         let [x, y, z] = [number & LOW, number >> 43 & LOW, number >> 86];
         let rows = self.coefficients.iter().zip(0u64..);
         rows.map(move |(&[a, b, c, d], row)| {
-            // Below 3 2^104 + 2^61: no overflow.
+            // The sum is below 3 2^104 + 2^61, so it does not overflow.
             let sum = u128::from(a) * x + u128::from(b) * y + u128::from(c) * z + u128::from(d);
             row * self.width + modulo_prime(sum) % self.width
         })

@@ -27,8 +27,9 @@ pub struct HeavyHitter {
     pub key: Vec<u8>,
     /// Lower bound on its count: the exact number of its occurrences since it entered the list.
     pub at_least: u64,
-    /// Upper bound on its count, unless saturated. It is the estimate of the sketch, or, if this is
-    /// smaller, `at_least` plus an upper bound on its occurrences before it entered the list.
+    /// Upper bound on its count, unless saturated. This bound is the estimate of the sketch, or, if
+    /// this is smaller, `at_least` plus an upper bound on the key's occurrences before it entered
+    /// the list.
     pub at_most: u64,
     /// Whether `at_most` is not a bound, because the key's counters are saturated and nothing is
     /// known about its earlier count.
@@ -51,7 +52,7 @@ pub struct HeavyHitter {
 /// sum of all counts, it is typically `N / capacity` plus the error of the sketch.
 /// [`for_share`](Self::for_share) chooses both sizes for a given share.
 ///
-/// The bounds on the count of a key in the list are guaranteed, too. They do not come from
+/// The bounds on the count of a key in the list are guaranteed, too. These bounds do not come from
 /// [`Sketch::error_bound`](super::Sketch::error_bound), which holds for a key that is fixed in
 /// advance. Keys in the list were chosen for their high estimates, and for such keys that bound
 /// fails much more often than with probability delta.
@@ -86,11 +87,11 @@ impl<R: RowHashes, C: Counter> PartialEq for ListedSketch<R, C> {
     }
 }
 
-/// The keys by their hashes. No answer depends on the order of the map.
+/// The listed keys, by their hashes. No answer depends on the order of the map.
 #[cfg(any(test, feature = "std"))]
 pub(super) type List = HashMap<u128, Listed, BuildHasherDefault<Hashed>>;
 
-/// The keys by their hashes. Without `std`, there is no hash map.
+/// The listed keys, by their hashes. Without `std`, there is no hash map.
 #[cfg(not(any(test, feature = "std")))]
 pub(super) type List = BTreeMap<u128, Listed>;
 

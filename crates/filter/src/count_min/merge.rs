@@ -15,8 +15,8 @@ pub struct InnerProduct {
     /// The estimate, which is never below the inner product unless it is saturated.
     pub value: u128,
     /// An upper bound on how far the estimate exceeds the inner product. The bound fails with at
-    /// most the given probability. It follows from Markov's inequality for the pairs of keys that
-    /// collide in a row.
+    /// most the given probability. The bound follows from Markov's inequality for the pairs of keys
+    /// that collide in a row.
     pub error_bound: f64,
     /// Whether a counter of either sketch, or the product, reached its highest value.
     pub saturated: bool,

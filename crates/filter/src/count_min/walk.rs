@@ -5,18 +5,18 @@ use crate::hash::KeyHash;
 use crate::scheme::{WordStream, draw};
 use truebloom_math::law;
 
-/// The number that identifies this method of drawing in files. It is stored where filters have the
-/// number of their scheme.
+/// The number that identifies this method of drawing in files. In a header, this number is stored
+/// where filters have the number of their scheme.
 pub(super) const WALK: u16 = 13;
 
-/// Draws numbers below a width, one from each word of a key's stream. They are exactly uniform and
-/// independent if the words are. All words are mixed, so rows are well distributed even for the
-/// unhashed numbers that pairwise independent rows accept.
+/// Draws numbers below a width, one from each word of a key's stream. The numbers are exactly
+/// uniform and independent if the words are. All words are mixed, so rows are well distributed even
+/// for the unhashed numbers that pairwise independent rows accept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Walk {
     width: u64,
     count: u32,
-    /// 2^64 modulo the width. It is computed only once, because it takes a division.
+    /// 2^64 modulo the width, computed only once because this takes a division.
     threshold: u64,
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fmt, io};
 
-/// The bytes of a file, mapped into memory. They are read from the file when they are first
+/// The bytes of a file, mapped into memory. The bytes are read from the file when they are first
 /// accessed, and shared by all processes that map the file. A clone refers to the same map.
 ///
 /// ```

@@ -126,9 +126,9 @@ impl Replacement {
     /// of the old file that the new one could not take over.
     ///
     /// # Errors
-    /// The file cannot be written; or the name no longer leads to the expected file. In both cases
-    /// the old file is unchanged. A third error is that the system cannot confirm that the new name
-    /// is on the disk. The new file then has its name, but may be gone after a power cut.
+    /// The file cannot be written; or the name no longer leads to the expected file. The old file
+    /// is then unchanged. A third error is that the system cannot confirm that the new name is on
+    /// the disk. The new file then has its name, but may be gone after a power cut.
     pub fn commit(self) -> Result<Vec<Unkept>, FileError> {
         let (file, unkept) = self.commit_locked()?;
         // Closing the file would not always unlock it. A child process that another thread is just
@@ -196,7 +196,7 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
     }
     if !is_at(new.as_file(), new.path())? {
         // Meanwhile another program replaced our file, and the exchange above gave that third file
-        // our temporary name. It is the newest, so it gets its name back.
+        // our temporary name. The third file is the newest, so it gets its name back.
         exchange(new.path(), path)?;
     }
     Ok(None)

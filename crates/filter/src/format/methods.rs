@@ -16,8 +16,9 @@ macro_rules! writes_files {
 
             /// A part of the value's file: `length` bytes from `start` on, or fewer at the end of
             /// the file. Use this to send a file in parts. The time is linear in the length of the
-            /// part. It is linear in the length of the file if the part includes bytes of the
-            /// header (the first 256), which has a checksum of the whole file.
+            /// part. For a part that includes bytes of the header (the first 256), the time is
+            /// linear in the length of the file, because the header has a checksum of the whole
+            /// file.
             ///
             /// # Errors
             /// The memory for the part cannot be allocated.
@@ -130,7 +131,7 @@ macro_rules! reads_files {
             }
 
             /// Checks whether a file could now be saved at `path`, so that a long run can fail
-            /// early. The check creates and removes an empty temporary file. It also removes
+            /// early. The check creates and removes an empty temporary file. The check also removes
             /// temporary files that killed processes left
             /// ([`file::check_target`](crate::file::check_target)).
             ///
@@ -149,9 +150,9 @@ macro_rules! reads_files {
 macro_rules! views_files {
     ($(#[$of_view:meta])* [$($generics:tt)*] $type:ty, [$($bytes:tt)*] $view:ty, $mapped:ty) => {
         impl<$($generics)*> $type {
-            /// A view of the value in these bytes, without a copy. A view has the same queries as
-            /// the value itself. Opening it reads only the header, in well under a microsecond. The
-            /// bytes must be exactly one file, with nothing after it, and need no alignment.
+            /// A view of the value in these bytes, without a copy. A view answers the same queries
+            /// as the value itself. Opening it reads only the header, in well under a microsecond.
+            /// The bytes must be exactly one file, with nothing after it, and need no alignment.
             /// `bytes` can be a slice, a `static` from `include_bytes!`, a vector, an `Arc<[u8]>`,
             /// or a mapped file.
             ///

@@ -8,10 +8,10 @@ use truebloom_math::mix;
 /// Adapts a hasher that implements the standard library's traits, such as `RandomState` or a hasher
 /// of another crate.
 ///
-/// Such a hasher has two drawbacks. Its hash has only 64 bits, which raises the lowest possible
-/// rate to n/2^64; plans take this into account. And a filter with such a hasher cannot be saved,
-/// because the hasher has no number in the file format and does not guarantee stable output. So a
-/// filter of this type has no method `save`:
+/// Compared with the hashers of this crate, such a hasher has two drawbacks. Its hash has only 64
+/// bits, which raises the lowest possible rate to n/2^64; plans take this into account. And a
+/// filter with such a hasher cannot be saved, because the hasher has no number in the file format
+/// and does not guarantee stable output. So a filter of this type has no method `save`:
 ///
 /// ```compile_fail
 /// use truebloom::{BloomFilter, ForeignHasher};
@@ -42,8 +42,9 @@ impl<S: BuildHasher> ForeignHasher<S> {
 
     /// The hash of any value that implements `std::hash::Hash`, even if its type is not a
     /// [`Key`](crate::Key). Pass the hash to [`insert_hash`](crate::BloomFilter::insert_hash) and
-    /// [`contains_hash`](crate::BloomFilter::contains_hash) of filters with this hasher. It differs
-    /// from the hash of the same value as a key, because `Hash` adds lengths and terminators.
+    /// [`contains_hash`](crate::BloomFilter::contains_hash) of filters with this hasher. This hash
+    /// differs from the hash of the same value as a key, because `Hash` adds lengths and
+    /// terminators.
     ///
     /// ```
     /// use std::path::Path;

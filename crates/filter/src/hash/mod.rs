@@ -56,7 +56,7 @@ impl KeyHash {
     /// constant bits, or a short hash. Distinct numbers have distinct hashes, and their positions
     /// behave like random ones. But there is no seed, so anyone who chooses the numbers also
     /// chooses the positions. The mixing is a Feistel network of two rounds, each of which applies
-    /// SplitMix64's finalizer twice. It takes about three nanoseconds.
+    /// SplitMix64's finalizer twice. This takes about three nanoseconds.
     ///
     /// ```
     /// use truebloom::{BlockedBloomFilter, KeyHash};

@@ -43,8 +43,8 @@ impl fmt::Debug for Salt {
 impl Salt {
     pub(crate) const NONE: Salt = Salt(None);
 
-    /// The salt for phase or layer `number`, counted from 0. It is the SipHash-1-3-128 of this
-    /// number, with the hasher's seed as the key.
+    /// The salt for phase or layer `number`, counted from 0: the SipHash-1-3-128 of this number,
+    /// with the hasher's seed as the key.
     pub(crate) fn numbered(of: Use, seed: Seed, number: u64) -> Salt {
         let hash = SipHasher13::new_with_keys(seed.low() ^ of.word(), seed.high() ^ of.word()).hash(&number.to_le_bytes());
         Salt(Some([hash.h1, hash.h2]))

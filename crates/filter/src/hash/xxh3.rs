@@ -64,8 +64,8 @@ impl fmt::Debug for Xxh3 {
     }
 }
 
-/// XXH3-128 of eight bytes, with a seed. It does the same arithmetic as the published algorithm for
-/// inputs of this length. For numbers, it needs neither memory accesses nor branches.
+/// XXH3-128 of eight bytes, with a seed: the same arithmetic as the published algorithm for inputs
+/// of this length. For numbers, it needs neither memory accesses nor branches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct OfEight {
     flip: u64,

@@ -61,8 +61,8 @@ file_kind! {
 }
 
 impl FileKind {
-    /// The number of bytes of the layout's own parameters in the header of a Bloom filter. It is at
-    /// most 16, because eight more bytes and the label follow the parameters.
+    /// The number of bytes of the layout's own parameters in the header of a Bloom filter: at most
+    /// 16, because eight more bytes and the label follow the parameters.
     pub(crate) const fn layout_bytes(self) -> usize {
         match self {
             FileKind::Blocked => 8,

@@ -37,10 +37,10 @@ use alloc::vec::Vec;
 ///
 /// Hashing a key never allocates. Floating-point numbers are not keys, because only your program
 /// can decide which of them are the same key (`x.to_bits()` distinguishes 0.0 from -0.0).
-/// `std::hash::Hash` is not used. It adds lengths and terminators that depend on the type and may
-/// change with any version of the standard library, so saved filters could become useless. For
-/// filters in memory, [`ForeignHasher::hash_one`](crate::ForeignHasher::hash_one) accepts values
-/// that implement `std::hash::Hash`.
+/// `std::hash::Hash` is not used, because it adds lengths and terminators that depend on the type.
+/// They may change with any version of the standard library, so saved filters could become useless.
+/// For filters in memory, [`ForeignHasher::hash_one`](crate::ForeignHasher::hash_one) accepts
+/// values that implement `std::hash::Hash`.
 ///
 /// # Types of your own
 /// Use `#[derive(Key)]`, with the feature `derive`, or write the implementation field by field:

@@ -116,10 +116,10 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     /// The bound is proven ([`truebloom_math::freedman`]) for every stream that was chosen
     /// independently of the seed. With [`Seeds::Kept`], a forgotten item that returns does not
     /// behave like a new item: if the stream is repeated, its errors are repeated, too. The result
-    /// is then `None` as soon as something has been forgotten. It is also `None` for filters that
-    /// are so small that their worst rate is nearly 1. For filters that threads have shared, it is
-    /// `None` because their rates at the moments of the offers are unknown. Equal 128-bit hashes
-    /// add at most `new^2 / 2^129` wrong drops on average.
+    /// is then `None` as soon as something has been forgotten. The result is also `None` for
+    /// filters that are so small that their worst rate is nearly 1. For filters that threads have
+    /// shared, the result is `None` because their rates at the moments of the offers are unknown.
+    /// Equal 128-bit hashes add at most `new^2 / 2^129` wrong drops on average.
     ///
     /// # Errors
     /// The confidence is not strictly between 0 and 1; more than 2^53 wrong drops are expected for

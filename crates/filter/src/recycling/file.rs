@@ -1,5 +1,5 @@
-//! Recycling filters as bytes, streams and files. They contain the whole state, even in the middle
-//! of a cycle.
+//! Recycling filters as bytes, streams and files. Their files contain the whole state, even in the
+//! middle of a cycle.
 
 use super::RecyclingFilter;
 use super::memory::Layout;

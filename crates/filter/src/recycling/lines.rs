@@ -1,4 +1,4 @@
-//! The memory of a blocked recycling filter. It has one phase, and each key uses one cache line.
+//! The memory of a blocked recycling filter, which has one phase; each key uses one cache line.
 
 use super::Policy;
 use super::memory::{Entered, Layout, Memory, Phased, Recorded};
@@ -26,8 +26,8 @@ use truebloom_math::{Law, MAX_BLOCKED_PROBES};
 /// Every new item updates this rate, in integer arithmetic ([`Weights`]). The filter recycles as
 /// soon as the rate exceeds [`sigma`](Policy::sigma), which can be 1e-15 to 0.999.
 ///
-/// Such a filter has up to 32 probes and one phase, and retains no item after a recycle, because no
-/// law is known for other designs. [`BlockedDesign`] models such filters.
+/// A blocked recycling filter has up to 32 probes and one phase, and retains no item after a
+/// recycle, because no law is known for other designs. [`BlockedDesign`] models such filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocked {}
 

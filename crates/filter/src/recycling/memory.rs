@@ -115,8 +115,8 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Counted;
 
-    /// The probability that a key passes although it was never offered. It is computed from values
-    /// that insertions update, so no bits are counted here.
+    /// The probability that a key passes although it was never offered. The rate is computed from
+    /// values that insertions update, so no bits are counted here.
     fn rate(&self) -> f64
     where
         K: Counted;

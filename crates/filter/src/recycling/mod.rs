@@ -80,9 +80,9 @@ use truebloom_math::{Error, Rate};
 ///
 /// # Sizes
 /// [`for_items`](RecyclingFilter::for_items) sizes one phase. For other designs, the functions of
-/// [`truebloom_math::recycling`] find the size, and [`Policy::from`] the policy. The following
-/// filter remembers an hour in which up to a million distinct keys come. It reports a new key as
-/// seen with a probability of at most 0.1%, whatever came before:
+/// [`truebloom_math::recycling`] find the size, and [`Policy::from`] makes the policy. The
+/// following filter remembers an hour in which up to a million distinct keys come. The probability
+/// that it reports a new key as seen is at most 0.1%, whatever came before:
 ///
 /// ```
 /// use std::time::Duration;
@@ -142,7 +142,7 @@ impl RecyclingFilter {
 
 impl RecyclingFilter {
     /// A filter that takes at least `items` new items per cycle on average. On average, it wrongly
-    /// reports new items as seen at a rate of at most `rate`. It is the smallest filter that
+    /// reports new items as seen at a rate of at most `rate`. This is the smallest filter that
     /// [`min_bits`] finds, with one phase and a random seed. [Sizes](Self#sizes) shows how to size
     /// two phases.
     ///
@@ -191,9 +191,9 @@ impl RecyclingFilter {
 }
 
 impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
-    /// The model of this filter, which gives its long-run rates. It is computed from bits, probes
-    /// and [`Policy`]. It ignores earlier recycles because of insertions or age. `None` for filters
-    /// with two phases that retain the trigger, for which no law is known.
+    /// The model of this filter, which gives its long-run rates. The model is computed from bits,
+    /// probes and [`Policy`], and ignores earlier recycles because of insertions or age. `None` for
+    /// filters with two phases that retain the trigger, for which no law is known.
     pub fn design(&self) -> Option<Design> {
         let Policy { phases, sigma, retaining, seeds, .. } = self.policy;
         let colliding = S::new(self.bits(), self.probes()).ok()?.id() != SchemeId::Classic;
@@ -250,8 +250,8 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.hasher.seed()
     }
 
-    /// The time when the active phase began, by the caller's clock. It is 0 until the caller gives
-    /// a time.
+    /// The time when the active phase began, by the caller's clock, or 0 until the caller gives a
+    /// time.
     pub fn phase_start(&self) -> Duration {
         Duration::from_nanos(self.clock.start)
     }

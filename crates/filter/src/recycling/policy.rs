@@ -31,8 +31,8 @@ pub struct Policy<L = u64> {
     /// the threshold is a rate: recycle as soon as the filter's own rate exceeds it.
     pub sigma: L,
     /// Recycle after this many items have entered the active phase, if that happens earlier. The
-    /// number must be at least 1. Such a filter has another average rate than one that recycles
-    /// only by sigma, but its worst rate is at most the same.
+    /// number must be at least 1. A filter that recycles by insertions has another average rate
+    /// than one that recycles only by sigma, but its worst rate is at most the same.
     pub insertions: Option<u64>,
     /// Recycle when the active phase is this old, if that happens earlier. The caller provides the
     /// clock by [`RecyclingFilter::advance`](super::RecyclingFilter::advance) or
@@ -140,7 +140,7 @@ fn within(field: &'static str, found: u64, lowest: u64, highest: u64, why: &'sta
     if fits { Ok(()) } else { Err(BuildError::Policy { field, found, expected: Expected::Within(lowest, highest), why }) }
 }
 
-/// The duration in nanoseconds. It saturates after 584 years.
+/// The duration in nanoseconds, saturating after 584 years.
 pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

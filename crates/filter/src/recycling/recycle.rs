@@ -44,7 +44,7 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
 
     /// Sets the filter's clock back, together with the beginning of the active phase, so that the
     /// age of the phase does not change. Use this if the filter was saved with the clock of another
-    /// machine, or with a wrong clock. It does nothing if the filter's clock is not ahead of `now`.
+    /// machine, or with a wrong clock. Nothing happens if the filter's clock is not ahead of `now`.
     pub fn set_back(&mut self, now: Duration) {
         let (now, age) = (nanoseconds(now), self.clock.now - self.clock.start);
         if self.clock.runs && self.clock.now > now {

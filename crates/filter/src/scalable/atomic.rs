@@ -21,8 +21,8 @@ use std::sync::{OnceLock, PoisonError};
 use truebloom_math::law::Layered;
 use truebloom_math::{Fpr, Growth, Rate};
 
-/// A [`ScalableFilter`] that threads fill and query at the same time. It is made for a rate, or
-/// from a [`ScalableFilter`], and can be turned into a [`ScalableFilter`] at the end.
+/// A [`ScalableFilter`] that threads fill and query at the same time. This filter is made for a
+/// rate, or from a [`ScalableFilter`], and can be turned into a [`ScalableFilter`] at the end.
 ///
 /// Insertions and queries take no lock. Only opening a layer takes a lock, and threads that need
 /// the new layer wait for it. The rate never exceeds the requested rate: an insertion reserves room
@@ -48,7 +48,7 @@ pub struct AtomicScalableFilter {
     growth: Growth,
     label: Label,
     layers: Box<[OnceLock<Box<SharedLayer>>]>,
-    /// The number of layers. It is updated after a new layer is stored.
+    /// The number of layers, which is updated after a new layer is stored.
     count: AtomicUsize,
     /// The lock of the thread that opens a layer.
     opening: Mutex<()>,

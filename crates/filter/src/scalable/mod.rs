@@ -49,10 +49,10 @@ use truebloom_math::{Growth, Law, Rate};
 /// # What it costs
 /// Memory: once the first layer is full, the filter takes at most [`Growth::ratio`] times the
 /// memory of a filter planned for the right number of keys. This ratio is 3.2 at a rate of 0.1%,
-/// and 3.7 at 1%. It is reached just after a layer is opened, and is half as high when the layer is
-/// full; the average is 0.7 of the maximum. Time: a key that is not contained is looked up in every
-/// layer, with about two probes each. With 20 layers, a filter holds a million times as many keys
-/// as the first layer. If you know the number of keys, even roughly,
+/// and 3.7 at 1%. The ratio is highest just after a layer is opened. When the layer is full, the
+/// ratio is half as high; on average, it is 0.7 of the maximum. Time: a key that is not contained
+/// is looked up in every layer, with about two probes each. With 20 layers, a filter holds a
+/// million times as many keys as the first layer. If you know the number of keys, even roughly,
 /// [`BloomFilter`](crate::BloomFilter) is smaller and faster.
 ///
 /// # Repeats
@@ -72,8 +72,8 @@ pub struct ScalableFilter<K: Backing = Owned> {
 /// A view of a [`ScalableFilter`], over bytes that `B` holds.
 pub type ScalableView<B> = ScalableFilter<View<B>>;
 
-/// The approximate number of keys in the first layer, unless a [`Growth`] says otherwise. Such a
-/// layer takes a few kilobytes.
+/// The approximate number of keys in the first layer, unless a [`Growth`] says otherwise. A first
+/// layer of this size takes a few kilobytes.
 pub const FIRST_ITEMS: u64 = 1_000;
 
 impl ScalableFilter {

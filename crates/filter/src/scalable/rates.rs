@@ -15,8 +15,8 @@ const MOST_TWINS: usize = 8;
 
 impl<K: Backing> ScalableFilter<K> {
     /// A guaranteed upper bound on the filter's rate: the rate if all layers were at their limits.
-    /// It is at most the requested rate. After a merge that kept layers of both filters, it is at
-    /// most the sum of the two filters' bounds.
+    /// This bound is at most the requested rate. After a merge that kept layers of both filters, it
+    /// is at most the sum of the two filters' bounds.
     pub fn bound(&self) -> Fpr {
         let mut bound = self.layered().bound().unwrap_or(Fpr::ONE);
         bound.add_above(hash_floor(self.offered(), PortableHasher::HASH_BITS));
@@ -65,8 +65,8 @@ impl<K: Counted> ScalableFilter<K> {
         rate_at(&self.layered(), &self.layer_ones(), self.offered())
     }
 
-    /// Whether the numbers of set bits determine the rate. They do, unless a merge kept layers of
-    /// both filters.
+    /// Whether the numbers of set bits determine the rate. This is true unless a merge kept layers
+    /// of both filters.
     pub fn fill_tells_rate(&self) -> bool {
         !self.has_twins()
     }

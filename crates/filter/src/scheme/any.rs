@@ -9,8 +9,8 @@ use truebloom_math::Law;
 macro_rules! any_scheme {
     ($($(#[$when:meta])* $scheme:ident by $batches:ident,)*) => {
         /// One of the schemes, selected at run time by its number or name. Use it for files of any
-        /// scheme. It takes one more branch per key and one per position, so it is slower than the
-        /// scheme's own type.
+        /// scheme. This type takes one more branch per key and one per position, so it is slower
+        /// than the scheme's own type.
         ///
         /// ```
         /// use truebloom::scheme::{AnyScheme, Scheme, SchemeId};

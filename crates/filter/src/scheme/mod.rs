@@ -152,10 +152,10 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// The positions of a key, each below the number of bits; not necessarily distinct.
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 
-    /// Whether `has` is true for all positions of a key. It is faster than a branch after each
-    /// position, but may call `has` more often than necessary. After a false answer, it may go on
-    /// with other positions. It may begin again with the first position. It may also call `has` for
-    /// positions that are not the key's, and ignore the answers.
+    /// Whether `has` is true for all positions of a key. This method is faster than a branch after
+    /// each position, but may call `has` more often than necessary. After a false answer, it may go
+    /// on with other positions, or begin again with the first. `has` may even be called for
+    /// positions that are not the key's; these answers are ignored.
     #[inline(always)]
     fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         let mut positions = self.positions(hash);
@@ -171,8 +171,8 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
         }
     }
 
-    /// Calls `take` with every position of a key, and with no other positions. It may begin again
-    /// with the first position at any time.
+    /// Calls `take` with every position of a key, and with no other positions. The method may begin
+    /// again with the first position at any time.
     #[inline(always)]
     fn each(&self, hash: KeyHash, take: impl FnMut(u64)) {
         self.positions(hash).for_each(take);

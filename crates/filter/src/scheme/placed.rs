@@ -80,7 +80,7 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     /// The words by value.
     fn into_words(self) -> K::Words;
 
-    /// The words, for code that also updates the number of set bits.
+    /// Mutable access to the words, for code that also updates the number of set bits.
     fn words_mut(&mut self) -> &mut K::Words;
 
     /// The number of set bits.

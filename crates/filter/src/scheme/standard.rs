@@ -54,8 +54,8 @@ pub(crate) struct Draws {
     /// The number of tuples of positions: `bits^a_word`.
     pub(crate) tuples: u64,
     /// 2^64 modulo the number of tuples. A word is skipped if its product with the number of
-    /// tuples, modulo 2^64, is below this threshold. It is computed only once, because it takes a
-    /// division.
+    /// tuples, modulo 2^64, is below this threshold. The threshold is computed only once, because
+    /// this takes a division.
     pub(crate) threshold: u64,
 }
 
@@ -208,7 +208,7 @@ impl Standard {
         Looked { all, skips: if A == 0 { self.draws.skips(word) } else { rest < self.draws.threshold } }
     }
 
-    /// Like [`all_by`](Self::all_by), for filters of few bits. It is a separate function, because
+    /// Like [`all_by`](Self::all_by), for filters of few bits. This function is separate, because
     /// code that is inlined into queries must be short.
     #[inline(never)]
     fn all_of_few(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {

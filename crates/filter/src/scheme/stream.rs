@@ -48,7 +48,8 @@ fn after_skip(words: WordStream, range: u64, threshold: u64) -> (u128, WordStrea
 /// other. Without the rotation, hashes whose second halves differ only in high bits would share
 /// every other word.
 ///
-/// It is passed by value, like the stream in [`skip`], so that hot loops keep it in registers.
+/// The generator is passed by value, like the stream in [`skip`], so that hot loops keep it in
+/// registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Walk {
     x: u64,
@@ -119,8 +120,8 @@ impl WordStream {
     #[inline]
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         let mut product = u128::from(self.next()) * u128::from(bound);
-        // The threshold takes a division. It is below the bound, so it is computed only if the
-        // product is, too.
+        // Computing the threshold takes a division. The threshold is below the bound, so it is
+        // computed only if the product is below the bound, too.
         if (product as u64) < bound {
             let threshold = bound.wrapping_neg() % bound;
             if (product as u64) < threshold {

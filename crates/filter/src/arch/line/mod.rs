@@ -169,8 +169,8 @@ pub(crate) fn insert<L>(set: impl Fn(&mut L, u64, u64, u32) -> bool, line: &mut 
     new
 }
 
-/// Whether the first `probes` positions of the words that `next` returns are all set. It stops at
-/// the first word with an unset position.
+/// Whether the first `probes` positions of the words that `next` returns are all set. The test
+/// stops at the first word with an unset position.
 #[inline(always)]
 pub(crate) fn all_set(has: impl Fn(u64, u32) -> bool, mut next: impl FnMut() -> u64, mut probes: u32) -> bool {
     loop {

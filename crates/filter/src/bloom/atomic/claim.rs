@@ -8,8 +8,8 @@ use crate::sync::{Mutex, MutexGuard};
 use std::sync::PoisonError;
 use truebloom_math::mix;
 
-/// The number of locks. It is larger than the usual number of threads, so that two threads seldom
-/// wait for the same lock.
+/// The number of locks. There are more locks than programs usually have threads, so that two
+/// threads seldom wait for the same lock.
 const STRIPES: usize = if cfg!(all(test, truebloom_loom)) { 1 } else { 64 };
 
 /// Locks; the hash of a key selects one of them.

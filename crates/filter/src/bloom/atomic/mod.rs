@@ -18,9 +18,9 @@ use crate::tally::Tally;
 use core::fmt;
 use truebloom_math::{Plan, Rate};
 
-/// A [filter](FilterOf) that threads fill and query at the same time, without locks. It is made for
-/// a number of items and a rate, or from a [`FilterOf`], and can be turned back into one at the
-/// end.
+/// A [filter](FilterOf) that threads fill and query at the same time, without locks. A shared
+/// filter is made for a number of items and a rate, or from a [`FilterOf`]. At the end, it can be
+/// turned into a [`FilterOf`].
 ///
 /// # What threads see
 /// * A key is contained for the thread that inserted it, and for every thread that synchronizes
@@ -145,9 +145,9 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         filter_of(head, bits.into_words(), offered.get(), excluded)
     }
 
-    /// A copy of the filter as it is now, to save or inspect it while threads go on inserting. It
-    /// contains every key whose insertion finished before this thread synchronized with it (by a
-    /// join, a channel or a lock). If a key is being inserted meanwhile, the copy may have all of
+    /// A copy of the filter as it is now, to save or inspect it while threads go on inserting. The
+    /// copy contains every key whose insertion finished before this thread synchronized with it (by
+    /// a join, a channel or a lock). If a key is being inserted meanwhile, the copy may have all of
     /// its bits, some or none. The copy is marked as merged, like the result of
     /// [`into_filter`](Self::into_filter). The time is linear in the number of bits.
     ///

@@ -1,10 +1,10 @@
-//! An entropy coder for bits of which a known share is set. It uses rANS (Duda 2013) on bytes. The
-//! code is longer than the entropy by at most a thousandth, plus 16 bytes per section.
+//! An entropy coder for bits of which a known share is set. The coder uses rANS (Duda 2013) on
+//! bytes. The code is longer than the entropy by at most a thousandth, plus 16 bytes per section.
 //!
 //! All arrangements of the set bits of a section are taken to be equally likely. So the probability
 //! of a byte depends only on how many of its bits are set. There are nine such probabilities, in
-//! units of 2^-31, computed in integers from the number of set bits. They do not change within a
-//! section. docs/FORMAT.md describes every step.
+//! units of 2^-31, computed in integers from the number of set bits. The probabilities do not
+//! change within a section. docs/FORMAT.md describes every step.
 
 use crate::error::FormatError;
 use alloc::vec::Vec;

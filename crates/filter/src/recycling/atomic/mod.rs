@@ -22,8 +22,8 @@ use crate::sync::{Ordering::Relaxed, RwLock, RwLockReadGuard};
 use phase::Shared;
 use std::sync::PoisonError;
 
-/// A [`RecyclingFilter`] to which many threads offer items at the same time. They wait for each
-/// other only during a recycle.
+/// A [`RecyclingFilter`] to which many threads offer items at the same time. The threads wait for
+/// each other only during a recycle.
 ///
 /// # What holds
 /// * There are no false negatives: once [`check_and_insert`](Self::check_and_insert) of an item has
@@ -203,7 +203,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         active.clear(salt(&self.hasher, self.policy.seeds, counts.cycles));
         if let Some(trigger) = trigger.filter(|_| self.policy.retaining) {
             active.insert(&self.scheme, trigger);
-            // The retained item is one of this cycle's items. It was already counted as new in the
+            // The retained item is one of this cycle's items, but was already counted as new in the
             // previous cycle.
             active.items.store(0, Relaxed);
             counts.items = 1;

@@ -43,7 +43,8 @@ fn policies() -> [Policy; 4] {
 }
 
 /// A shared filter that is saved to a file in the middle of a cycle, opened and shared again
-/// continues in the same state. It reports no values that depend on the history of its items.
+/// continues in the same state. Such a filter reports no values that depend on the history of its
+/// items.
 #[test]
 fn a_snapshot_that_is_saved_and_shared_again_goes_on() {
     for policy in policies() {
@@ -67,8 +68,8 @@ fn a_snapshot_that_is_saved_and_shared_again_goes_on() {
 }
 
 /// Snapshots are taken of small filters that recycle often while threads offer items. A snapshot
-/// has every item that was known to be offered. It can be saved and opened, even if a phase is
-/// overfilled.
+/// has every item that was known to be offered. A snapshot can be saved and opened, even if a phase
+/// is overfilled.
 #[test]
 fn snapshots_while_threads_offer_have_what_was_offered_before() {
     for policy in policies() {

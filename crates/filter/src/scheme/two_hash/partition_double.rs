@@ -22,15 +22,15 @@ pub struct PartitionDouble {
 }
 
 impl PartitionDouble {
-    /// The positions of a key with these residues. They are first reduced modulo the bits of a
+    /// The positions of a key with these residues, after reducing the residues modulo the bits of a
     /// slice.
     #[inline]
     pub fn of_residues(&self, h1: u64, h2: u64) -> impl Iterator<Item = u64> {
         self.in_slices((h1 % self.slice, h2 % self.slice))
     }
 
-    /// The residues h1 and h2 of a key. They are independent, and uniform below the number of bits
-    /// of a slice.
+    /// The residues h1 and h2 of a key. The residues are independent, and uniform below the number
+    /// of bits of a slice.
     #[inline]
     #[must_use]
     pub fn residues(&self, hash: KeyHash) -> (u64, u64) {

@@ -55,8 +55,8 @@ fn add(a: u64, b: u64, bits: u64) -> u64 {
 }
 
 /// The residues of a hash: h1 is uniform below `bits`, and h2 is uniform from `lowest` to
-/// `bits - 1`. They are drawn separately from the stream of words, and are exactly uniform and
-/// independent if the words are.
+/// `bits - 1`. The residues are drawn separately from the stream of words, and are exactly uniform
+/// and independent if the words are.
 #[inline]
 pub(super) fn residues(hash: KeyHash, bits: u64, lowest: u64) -> (u64, u64) {
     let mut words = WordStream::new(hash);
@@ -77,7 +77,8 @@ macro_rules! progression_scheme {
         }
 
         impl $name {
-            /// The positions of a key with these residues. They are first reduced modulo the bits.
+            /// The positions of a key with these residues, after reducing the residues modulo the
+            /// bits.
             #[inline]
             pub fn of_residues(&self, h1: u64, h2: u64) -> $crate::scheme::Progression {
                 $crate::scheme::Progression::new(self.bits, self.probes, (h1 % self.bits, h2 % self.bits), $differences)
@@ -89,8 +90,8 @@ macro_rules! progression_scheme {
                 $crate::scheme::Progression::new(self.bits, self.probes, self.residues(hash), $differences)
             }
 
-            /// The residues h1 and h2 of a key. They are uniform and independent, and h2 is at
-            /// least the smallest value that the scheme allows.
+            /// The residues h1 and h2 of a key. The residues are uniform and independent, and h2 is
+            /// at least the smallest value that the scheme allows.
             #[inline]
             pub fn residues(&self, hash: $crate::KeyHash) -> (u64, u64) {
                 $crate::scheme::two_hash::progression::residues(hash, self.bits, $lowest)
