@@ -71,7 +71,7 @@ fn of_struct(fields: &Fields, root: &Path) -> Result<TokenStream> {
             let _ = to;
         }
     };
-    // A struct with one field answers these questions as the field does.
+    // A struct with one field returns the `key_number` and `key_bytes` of that field.
     let of_one = match members.as_slice() {
         [only] => quote! {
             #[inline(always)]

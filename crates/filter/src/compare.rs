@@ -76,7 +76,7 @@ pub struct Comparison {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CompareError {
-    /// Fewer than two filters, or an invalid confidence.
+    /// There are fewer than two filters, or the confidence is invalid.
     Arguments,
     /// A filter differs from the first.
     Differs {

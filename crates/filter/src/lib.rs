@@ -33,9 +33,9 @@
 //! * [`contains`](BloomFilter::contains) returns true for every key that was inserted, and for
 //!   other keys at the rate [`fpr`](BloomFilter::fpr).
 //! * The *expected* rate is the mean over all seeds. At 1%, the own rate of one filter typically
-//!   differs from it by 12% for 100 items, and by 0.4% for 100,000 items. The guarantee for one
-//!   filter accounts for this: at 1%, it needs 2.6% more bits for 1,000 items, and 0.26% more for
-//!   100,000.
+//!   differs from the expected rate by 12% for 100 items, and by 0.4% for 100,000 items. The
+//!   guarantee for one filter accounts for this: at 1%, it needs 2.6% more bits for 1,000 items,
+//!   and 0.26% more for 100,000.
 //! * A plan for the mean alone ([`Target::mean`]) needs fewer bits, but about half of the filters
 //!   built from it have a rate slightly above the requested rate. For schemes that derive all
 //!   positions from two hashes, only the mean can be guaranteed.

@@ -30,14 +30,13 @@ pub const CONFIDENCE: f64 = 0.99;
 ///
 /// The number n of distinct items is not known, because keys may repeat, but there are bounds. The
 /// lower bound is the number of offers that set a bit. One upper bound is the number of all offers.
-/// Another is the number of offers that set a bit, plus a bound on the number of new keys that
-/// passed by chance ([`distinct`]).
+/// Another upper bound is the number of offers that set a bit, plus a bound on the number of new
+/// keys that passed by chance ([`distinct`]).
 ///
 /// If a program inserts only keys that the filter does not contain ("insert if absent"), new keys
 /// that pass by chance are never offered. Such keys would set no bit, so the number of set bits is
-/// the same as if all keys that were looked up had been inserted. So it is too high only if it is
-/// too high for the largest possible number of keys that were looked up, whether or not they were
-/// offered.
+/// the same as if all keys that were looked up had been inserted. So the test for too many set bits
+/// uses the largest possible number of keys that were looked up, whether or not they were offered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verification {
     items: (u64, u64),
@@ -230,7 +229,7 @@ fn fill_laws<'a, S: Scheme, H: KeyHasher, K: Counted>(
 /// wrong with probability at most [`ALPHA`]. If no law of the number of set bits is known, this is
 /// only true if the filter is full.
 pub(crate) fn shows_more_than<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> bool {
-    // The number of set bits is at most its mean for `items` items, so the test cannot fail.
+    // The number of set bits is at most its mean for `items` items, so it shows no more items.
     if filter.estimated_items().is_some_and(|estimate| estimate <= items as f64) {
         return false;
     }
@@ -466,9 +465,9 @@ impl<'a> Measurement<'a> {
     }
 
     /// Whether the hits show that the filter holds too many items. An exact test at half of
-    /// [`ALPHA`] compares them with a rate that a filter at its capacity exceeds with probability
-    /// at most the other half. This test is used only if the fill does not determine the rate;
-    /// otherwise [`Verification::is_overfull`] decides without queries.
+    /// [`ALPHA`] compares the hits with a rate that a filter at its capacity exceeds with
+    /// probability at most the other half. This test is used only if the fill does not determine
+    /// the rate; otherwise [`Verification::is_overfull`] decides without queries.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.limit.is_some_and(|limit| binomial::at_least(self.hits, self.queries, limit) < ALPHA / 2.0)

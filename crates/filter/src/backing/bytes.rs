@@ -7,7 +7,7 @@ use core::ops::{Deref, DerefMut};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A backing for bytes that `B` holds, of which only the header was read. A filter over such bytes
-/// can only report what the header says. `verify_bytes` turns it into a [`Checked`] one.
+/// can only report what the header says. `verify_bytes` turns such a filter into a [`Checked`] one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View<B>(PhantomData<B>);
 

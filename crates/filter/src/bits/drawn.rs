@@ -14,7 +14,7 @@ const MOST_TOGETHER: usize = 64;
 pub(super) struct Drawn(Vec<Row>);
 
 impl Drawn {
-    /// Makes room for the positions of this scheme. There is none if the scheme's keys must be
+    /// Makes room for the positions of this scheme. No room is made if the scheme's keys must be
     /// handled one by one.
     pub(super) fn new(scheme: &impl Scheme) -> Drawn {
         let probes = Some(scheme.probes() as usize).filter(|probes| *probes <= MOST_TOGETHER).unwrap_or(0);

@@ -16,9 +16,9 @@ pub struct Probing {
     /// Whether prefetching the positions saves more time than it takes.
     is_far: bool,
     drawn: Drawn,
-    /// Whether most keys of the last batch were contained. If so, most keys of the next batch
-    /// probably are, too. A lookup of a contained key takes all its probes; any other lookup takes
-    /// about two.
+    /// Whether most keys of the last batch were contained. If most were, most keys of the next
+    /// batch probably are contained, too. A lookup of a contained key takes all its probes; any
+    /// other lookup takes about two.
     mostly_hits: bool,
 }
 
@@ -101,8 +101,8 @@ impl Probing {
 
 /// Tests probe after probe, each only for the keys that are still undecided. If the filter is
 /// larger than the cache, the next probe of each key is prefetched while the other keys are looked
-/// up. If it fits in the cache, the gain is that keys are selected by arithmetic, instead of by a
-/// branch that would be mispredicted every other time.
+/// up. If the filter fits in the cache, the gain is that keys are selected by arithmetic, instead
+/// of by a branch that would be mispredicted every other time.
 ///
 /// The first two positions are computed for all keys together, because half of the keys need the
 /// second; later ones are computed key by key. Keys that skip a word are looked up one by one at

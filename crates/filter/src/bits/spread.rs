@@ -56,7 +56,7 @@ spread! {
 /// Bits with a running count of those that are set.
 pub struct Spread<K: Backing = Owned> {
     pub(super) bits: Bits<K>,
-    /// The number of set bits; it is exact if they were counted.
+    /// The number of set bits, if they were counted.
     pub(super) ones: K::Known<u64>,
 }
 

@@ -129,7 +129,7 @@ impl FilterOf<AnyScheme> {
     /// Converts the filter to the type of the standard scheme, which is faster.
     ///
     /// # Errors
-    /// If the filter has another scheme, the unchanged filter.
+    /// If the filter has another scheme, the error is the unchanged filter.
     pub fn into_standard(self) -> Result<FilterOf<Standard>, Box<FilterOf<AnyScheme>>> {
         match self.head.scheme {
             AnyScheme::Standard(scheme) => {

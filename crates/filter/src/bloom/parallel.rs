@@ -10,7 +10,7 @@ use crate::scheme::Scheme;
 use alloc::vec::Vec;
 use rayon::prelude::*;
 
-/// How many keys one thread queries at a time. There are so many that distributing them costs
+/// How many keys one thread queries at a time. There are so many keys that distributing them costs
 /// almost nothing.
 const QUERIED: usize = 64 * BATCH;
 

@@ -15,7 +15,7 @@
 //! estimate exceeds the count by more than `epsilon N` with a probability of at most `delta`.
 //! [`Sketch::error_bound`] computes a bound for the present stream from the counters; it is usually
 //! far lower. The bounds hold for each key by itself: of a thousand keys queried at a delta of
-//! 1/1000, one on average exceeds its bound.
+//! 1/1000, at most one on average exceeds its bound.
 //!
 //! An attacker who knows the seed can choose keys that make an estimate as high as they like. For
 //! untrusted keys, use [`PortableHasher::sip13`] and keep the seed secret.

@@ -280,8 +280,8 @@ fn write_error(path: &Path, cause: io::Error) -> FileError {
 }
 
 /// A new, locked temporary file. If the file will replace another file, only its owner can read it
-/// until it has the permissions of the old file. Otherwise it has the usual permissions from the
-/// start.
+/// until it has the permissions of the old file. Otherwise the file has the usual permissions from
+/// the start.
 fn temporary(folder: &Path, is_new: bool) -> io::Result<NamedTempFile> {
     loop {
         let mut builder = tempfile::Builder::new();

@@ -29,8 +29,8 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// The file cannot be written. If it would have replaced another file, that file is unchanged.
-    /// If it was being updated in place, it is unknown how much of the update is on the disk.
+    /// The file cannot be written. A file that it would have replaced is unchanged. If the file was
+    /// being updated in place, it is unknown how much of the update is on the disk.
     Write {
         /// The file.
         path: PathBuf,

@@ -1,7 +1,7 @@
 //! The methods of all types that can be saved in files.
 
-/// Defines the methods that write. The documentation before the type in the macro call becomes a
-/// part of that of `to_bytes`.
+/// Defines the methods that write. The macro adds the documentation before the type to that of
+/// `to_bytes`.
 macro_rules! writes_files {
     ($(#[$of_bytes:meta])* [$($generics:tt)*] $type:ty) => {
         impl<$($generics)*> $type {
@@ -79,8 +79,8 @@ macro_rules! writes_files {
     };
 }
 
-/// Defines the methods that read. The documentation before the type in the macro call becomes a
-/// part of that of `from_bytes`.
+/// Defines the methods that read. The macro adds the documentation before the type to that of
+/// `from_bytes`.
 macro_rules! reads_files {
     ($(#[$of_bytes:meta])* [$($generics:tt)*] $type:ty) => {
         impl<$($generics)*> $type {
@@ -117,10 +117,9 @@ macro_rules! reads_files {
                 $crate::format::read_from(reader, None)
             }
 
-            /// Reads a file. The memory needed is about the length of the file. For a filter that
-            /// grows, it is twice the length; for a [compressed](crate::wire) file, it is twice the
-            /// expanded length; and for a sketch's list of keys, it is a small multiple of the
-            /// length.
+            /// Reads a file. The memory needed is about the length of the file. A filter that grows
+            /// needs twice the length, a [compressed](crate::wire) file twice the expanded length,
+            /// and a sketch's list of keys a small multiple of its length.
             ///
             /// # Errors
             /// The file cannot be read; its bytes are not a file of this type, or the file is
@@ -145,8 +144,8 @@ macro_rules! reads_files {
     };
 }
 
-/// Defines the methods that make views of bytes. The documentation before the types in the macro
-/// call becomes a part of that of `view`.
+/// Defines the methods that make views of bytes. The macro adds the documentation before the types
+/// to that of `view`.
 macro_rules! views_files {
     ($(#[$of_view:meta])* [$($generics:tt)*] $type:ty, [$($bytes:tt)*] $view:ty, $mapped:ty) => {
         impl<$($generics)*> $type {

@@ -38,7 +38,7 @@ use alloc::vec::Vec;
 /// Hashing a key never allocates. Floating-point numbers are not keys, because only your program
 /// can decide which of them are the same key (`x.to_bits()` distinguishes 0.0 from -0.0).
 /// `std::hash::Hash` is not used, because it adds lengths and terminators that depend on the type.
-/// They may change with any version of the standard library, so saved filters could become useless.
+/// Both may change with any version of the standard library, so saved filters could become useless.
 /// For filters in memory, [`ForeignHasher::hash_one`](crate::ForeignHasher::hash_one) accepts
 /// values that implement `std::hash::Hash`.
 ///
@@ -83,8 +83,9 @@ pub trait Key {
         None
     }
 
-    /// The key as a byte string, if it is one. If it is not part of a larger key, it is hashed
-    /// without its length. [`write_key`](Self::write_key) must then write exactly that string.
+    /// The key as a byte string, if it is one. A byte string that is not part of a larger key is
+    /// hashed without its length. [`write_key`](Self::write_key) must then write exactly that
+    /// string.
     #[inline(always)]
     fn key_bytes(&self) -> Option<&[u8]> {
         None

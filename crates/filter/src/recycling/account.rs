@@ -36,8 +36,9 @@ pub struct Stats {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WrongDrops {
-    /// An estimate of the number of wrong drops. Over seeds, it has the same mean as the number
-    /// itself. The estimate may be higher than the number of items that were reported as seen.
+    /// An estimate of the number of wrong drops. Over seeds, the estimate has the same mean as the
+    /// number itself. The estimate may be higher than the number of items that were reported as
+    /// seen.
     pub expected: f64,
     /// An upper bound on the number of wrong drops, which holds with the requested confidence. The
     /// bound is never higher than the number of items that were reported as seen.
@@ -95,7 +96,7 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     }
 
     /// An upper bound on [`fpr`](Self::fpr) at the moment when an item is offered, for every
-    /// stream. If threads have shared the filter, it holds from now on.
+    /// stream. If threads have shared the filter, the bound holds from now on.
     pub fn worst_fpr(&self) -> f64 {
         (self.memory.worst_rate(&self.policy, self.counts.overfill.unwrap_or(0)) * (1.0 + self.rounding())).min(1.0)
     }

@@ -26,7 +26,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// * The snapshot has every item whose offer finished before this thread synchronized with it
     ///   (by a join, a channel or a lock), unless a recycle has forgotten the item.
     /// * If an item is being offered meanwhile, the copy may have all of its bits, some or none. So
-    ///   it may answer "new" when such an item is offered again.
+    ///   the copy may answer "new" when such an item is offered again.
     /// * If the active phase is full but not recycled yet, the snapshot has the state after the
     ///   recycle. With one phase, this snapshot is empty; with two phases, it remembers the full
     ///   phase.
