@@ -1,17 +1,17 @@
-//! Probes of many keys that lie anywhere among the bits.
+//! Lookups of many keys whose positions can be anywhere among the bits.
 
 use super::{Lanes, Level};
 use crate::word::Word;
 
-/// The positions of one probe, one lane for each key, aligned to whole cache lines. Without this
-/// alignment, every vector of eight positions would lie in two lines, depending on where the row
-/// began. Unaligned rows made batches of hits take up to 1.5 times as long.
+/// The positions of one probe, one lane for each key, aligned to whole cache lines. In an unaligned
+/// row, every vector of eight positions would lie in two lines. Unaligned rows made batches of hits
+/// take up to 1.5 times as long.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub(crate) struct Row(pub(crate) Lanes);
 
-/// For a group of keys, one bit each, which is set if all positions of the key are set. The
-/// positions come probe by probe, with one lane for each key; positions beyond the end count as
+/// Looks up a group of keys. The result has one bit for each key, which is set if all positions of
+/// the key are set. There is one row of positions for each probe. Positions beyond the end count as
 /// unset.
 ///
 /// There is no branch, because most of these keys are contained.
@@ -21,7 +21,8 @@ pub(crate) fn all_set_at<W: Word>(level: Level, words: &[W], positions: &[Row]) 
         // SAFETY: `Level::detect` makes this value only on processors that have the instructions.
         #[cfg(all(target_arch = "x86_64", feature = "simd"))]
         Level::Avx512 => unsafe { avx512::all_set_at(words, positions) },
-        // AVX2 gathers four words at a time, on many processors slower than one by one.
+        // AVX2 can gather four words at a time, but on many processors this is slower than reading
+        // them one by one.
         _ => one_by_one(words, positions),
     }
 }
@@ -55,10 +56,10 @@ mod avx512 {
                 let eight: __m512i = unsafe { _mm512_loadu_epi64(eight.as_ptr().cast()) };
                 let numbers = _mm512_srli_epi64::<6>(eight);
                 let inside = _mm512_cmplt_epu64_mask(numbers, end);
-                // SAFETY: of the words, eight bytes each, only those are read that are there; the
-                // others are 0. Numbers of words that are there fit into an i64.
+                // SAFETY: the mask selects only numbers of words within the slice, so no other
+                // words are read. These numbers fit into an i64, and a word has eight bytes.
                 let read = unsafe { _mm512_mask_i64gather_epi64::<8>(_mm512_setzero_si512(), inside, numbers, words.as_ptr().cast()) };
-                // A rotation looks at the low six bits of the position.
+                // A rotation uses only the low six bits of the position.
                 all &= _mm512_test_epi64_mask(read, _mm512_rolv_epi64(one, eight));
             }
             found |= u32::from(all) << first;
@@ -73,15 +74,15 @@ mod tests {
     use crate::arch::{LANES, levels};
     use proptest::prelude::*;
 
-    /// The expected answer for every lane, by the definition.
+    /// The expected answer for every lane, by the definition of a lookup.
     fn expected(words: &[u64], positions: &[Row]) -> u32 {
         let is_set = |position: u64| position / 64 < words.len() as u64 && words[(position / 64) as usize] & 1 << (position % 64) != 0;
         (0..LANES).filter(|lane| positions.iter().all(|Row(positions)| is_set(positions[*lane]))).fold(0, |found, lane| found | 1 << lane)
     }
 
     proptest! {
-        /// The words are dense, so that some lanes have all bits. Positions are inside, at the end,
-        /// and far beyond it.
+        /// Most bits of the words are set, so that some keys are contained. The positions are
+        /// within the words, at their end, and far beyond.
         #[test]
         fn every_level_says_what_the_definition_says(sparse: Vec<u64>, probes in 0usize..12, seed: u64, beyond in 0u64..70) {
             let words: Vec<u64> = sparse.iter().map(|word| word | !(word.rotate_left(7) & word.rotate_left(23) & seed)).collect();
