@@ -100,8 +100,9 @@ impl Mode {
         self.has_two_phases() && self.seeds == Seeds::Kept
     }
 
-    /// Whether a cycle begins with the positions of the item that ended the previous cycle. Their
-    /// number of distinct positions has another distribution than for a random item.
+    /// Whether a cycle begins with the positions of the item that ended the previous cycle. The
+    /// number of distinct positions of such an item has a different distribution than for a random
+    /// item.
     pub(super) fn keeps_overflow(&self) -> bool {
         self.retaining && self.colliding && self.seeds == Seeds::Kept
     }
