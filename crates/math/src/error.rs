@@ -204,8 +204,8 @@ impl Error {
         matches!(self, Error::TooCostly { .. } | Error::TooLong { .. } | Error::LawTooCostly { .. })
     }
 
-    /// Makes an [`Error::OutOfRange`]: the parameter's name, what was found, and what was expected
-    /// ("from 1 to 64").
+    /// Makes an [`Error::OutOfRange`] from the name of the parameter, the value that was found, and
+    /// the expected range ("from 1 to 64").
     pub fn out_of_range(name: &'static str, found: impl ToString, expected: impl ToString) -> Error {
         Error::OutOfRange { name, found: found.to_string(), expected: expected.to_string() }
     }

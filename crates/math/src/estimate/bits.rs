@@ -37,8 +37,9 @@ const MAX_STEPS: f64 = 1e8;
 /// supported.
 ///
 /// The estimate is computed by recurrences of positive terms, on numbers with separate exponents.
-/// So nothing cancels or underflows, and the relative error is at most `relative_error`, a count of
-/// the rounded operations. This takes `items * ones * probes` steps, at most 10^8.
+/// So nothing cancels or underflows, and the relative error is at most `relative_error`, which
+/// follows from counting the rounded operations. This takes `items * ones * probes` steps, at most
+/// 10^8.
 ///
 /// ```
 /// use truebloom_math::{Variant, estimate_bits};

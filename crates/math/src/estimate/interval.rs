@@ -107,8 +107,8 @@ impl Search {
 
     fn law(&self, items: u64) -> Result<Occupancy> {
         if self.before > 0 {
-            // Only the number of bits that were set before matters, so these bits are one more
-            // committee.
+            // Only the number of bits that were set before matters, so these bits count as one more
+            // committee (set of different bits).
             let committees = match self.variant {
                 Variant::Classic => (u64::from(self.probes), items),
                 _ => (1, items.saturating_mul(self.probes.into())),

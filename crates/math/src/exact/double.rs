@@ -201,7 +201,8 @@ mod tests {
 
     #[test]
     fn logarithms_of_factorials_add_up() {
-        // Numbers around 20, where Stirling's series takes over from exact products, and far above.
+        // The test uses numbers around 20, where Stirling's series takes over from exact products,
+        // and far above.
         for n in [1, 5, 19, 20, 21, 22, 100, 1_000_003, 1 << 40] {
             let step = ln_factorial(n).minus(ln_factorial(n - 1)).minus(DoubleDouble::of(u128::from(n)).ln());
             assert!(step.high.abs() < 2e-18 + 1e-30 * ln_factorial(n).high, "{n}: {step:?}");

@@ -82,10 +82,10 @@ impl Fpr {
     /// The rate of a full filter.
     pub const ONE: Fpr = Fpr { value: 1.0, lower: 1.0, upper: 1.0, ln: 0.0, ln_lower: 0.0, ln_upper: 0.0, method: Method::Exact };
 
-    /// Adds a number from 0 to `extra` to the rate, for example the probability of equal hashes.
-    /// The upper ends grow by `extra`, rounded up, and the lower ends stay. If the upper end
-    /// changes by more than rounding, an exact bracket becomes a bound, whose value is its upper
-    /// end.
+    /// Adds an unknown number from 0 to `extra` to the rate, for example the probability of equal
+    /// hashes. The upper ends grow by `extra`, rounded up, and the lower ends stay. If the upper
+    /// end changes by more than rounding, an exact bracket becomes a bound, whose value is its
+    /// upper end.
     ///
     /// ```
     /// use truebloom_math::Variant;

@@ -15,7 +15,7 @@ use core::str::FromStr;
 
 /// A false-positive rate strictly between 0 and 1, exactly as written. `0.1%`, `1/1000`, `1e-3` and
 /// `0.001` are the same number, which is not rounded to an `f64`. Plans compare with this exact
-/// number, so a filter whose rate is equal to it keeps it.
+/// number, so a filter with exactly this rate keeps it.
 ///
 /// A `Rate` is made from text (`"0.1%".parse()`), or from an `f64`, which stands for the shortest
 /// decimal that rounds to it. A `Rate` holds 19 significant digits and exponents down to -4000.
@@ -122,8 +122,8 @@ impl Rate {
         u64::from(self.exponent.unsigned_abs()) * 333 / 100 + 1 + u64::from(64 - self.divisor.leading_zeros())
     }
 
-    /// The numerator of this rate times the other's denominator. If the two rates are exchanged,
-    /// the result has the same number of words.
+    /// The numerator of this rate times the denominator of the other rate. If the two rates are
+    /// exchanged, the result has the same number of words.
     fn over(&self, other: &Rate) -> Vec<u64> {
         let mut product = vec![0; (self.denominator_bits() + other.denominator_bits()) as usize / 64 + 3];
         product[0] = self.numerator;

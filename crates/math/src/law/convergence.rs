@@ -55,9 +55,10 @@ impl Load {
     }
 }
 
-/// The coefficient of 1/n. Schemes differ in three numbers: the queries with fewer than k positions
-/// (`fewer` has `(positions, how many of m)`); the positions that items lose (`lost` is the sum of
-/// `k - positions` over all h2); and the pairs of hashes that hit several positions of a query.
+/// The coefficient of 1/n. Schemes differ in three arguments. `fewer` has the queries with fewer
+/// than k positions, as `(positions, how many of m)`. `lost` is the number of positions that items
+/// lose, the sum of `k - positions` over all h2. `several` has the pairs of hashes that hit several
+/// positions of a query.
 ///
 /// `const = (1/c) sum (q^r - q^k) + (1/c^2) [ -lost k y q^(k-1) + sum (q^(k-s) - q^k - s y
 /// q^(k-1)) - (k^2/2) curvature ]`. This is the expansion of inclusion and exclusion to order 1/n.

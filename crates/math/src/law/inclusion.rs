@@ -63,13 +63,13 @@ pub(crate) enum InBlock {
     Independent,
     /// Distinct positions: `a_j = C(m-j, k) / C(m, k)`.
     Distinct,
-    /// One bit in each of `k` words with this many bits, where the `j` given bits are in different
-    /// words: `a_j = (1 - 1/word_bits)^j`.
+    /// One bit in each of `k` words of `word_bits` bits. The `j` given bits are in different words:
+    /// `a_j = (1 - 1/word_bits)^j`.
     Split { word_bits: u64 },
 }
 
-/// A rate as a sum of this form. The caller checks the parameters (`items` at least 1, distinct
-/// probes at most `bits`).
+/// A rate as the sum that the module describes. The caller checks the parameters (`items` at least
+/// 1, distinct probes at most `bits`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inclusion {
     pub(crate) query: Query,

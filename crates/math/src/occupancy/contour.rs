@@ -1,5 +1,5 @@
-//! The standard law for so many throws that they cannot be simulated in a recurrence, throw by
-//! throw. Each probability is a contour integral on a circle through its saddle point.
+//! The standard law for so many throws that they cannot be followed one by one in a recurrence.
+//! Each probability is a contour integral on a circle through its saddle point.
 //!
 //! Burns (5) is `P(X = x) = C(m, x) N! / m^N [w^N] (e^w - 1)^x`. On the circle of radius r, this is
 //!

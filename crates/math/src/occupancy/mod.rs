@@ -174,7 +174,7 @@ fn merged(sorted: &[Committees]) -> Vec<Committees> {
     let mut list: Vec<Committees> = Vec::new();
     for &committees in sorted.iter().filter(|c| c.count > 0) {
         match list.last_mut() {
-            // Only about 2^64 counts of 2^64 could overflow.
+            // An overflow would take about 2^64 counts of 2^64 each.
             Some(last) if last.size == committees.size => last.count += committees.count,
             _ => list.push(committees),
         }

@@ -68,7 +68,7 @@ impl Occupancy {
     pub fn raw_moment(&self, order: u32) -> Result<f64> {
         let _work = work::begin();
         check_order(order)?;
-        // S(r, j) by S(r+1, j) = j S(r, j) + S(r, j-1).
+        // Computes S(r, j) by S(r+1, j) = j S(r, j) + S(r, j-1).
         let mut stirling = vec![0.0; order as usize + 1];
         stirling[0] = 1.0;
         for _ in 0..order {
@@ -332,8 +332,8 @@ impl Enclose for Spread<'_> {
     }
 
     /// Checks that the variance is not too small. In a very full filter, the variance is below the
-    /// range of `f64`. Its quotient by m^2 rounds to 0 if it is below 2^-1074, plus the requested
-    /// precision.
+    /// range of `f64`. Divided by m^2, it rounds to 0 if it is below 2^-1074; the digits of the
+    /// requested precision are added to this limit.
     fn check_cost(&self, bits: f64) -> Result<()> {
         if bits < FAR_DIGITS as f64 {
             return self.law.departments.iter().try_for_each(|committees| check_cost(committees, 2, bits));

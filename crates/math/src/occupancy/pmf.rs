@@ -140,8 +140,8 @@ impl Occupancy {
         if !size.is_finite() {
             return out_of_range("z", z, "so small that E[z^X] is below 1.8e308");
         }
-        // The missing probabilities are beyond the two ends. They are below the probability at that
-        // end, and they decrease.
+        // The missing probabilities are beyond the two ends. Beyond each end they are below the
+        // probability at that end, and they decrease.
         let last = part.first + part.probabilities.len() as u64 - 1;
         let missing = |x: u64, count: u64| {
             libm::exp((libm::log(part.left_out.max(f64::MIN_POSITIVE)) + x as f64 * ln).min(709.0)) * (count > 0) as u64 as f64

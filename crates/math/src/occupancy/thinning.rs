@@ -84,7 +84,7 @@ pub(crate) enum Precision {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     pub(crate) precision: Precision,
-    /// A probability below this at an end of the window is dropped.
+    /// At the ends of the window, probabilities below this are dropped.
     pub(crate) floor: f64,
     /// The number of terms that may be added. If more are needed, the result is
     /// [`Error::LawTooCostly`].
@@ -252,7 +252,7 @@ impl<T: Real> Chain<T> {
         Ok(())
     }
 
-    /// Thins by a set of random size, the set bits of a department.
+    /// Thins by the set bits of a department, whose number is random.
     fn thin_by_mixture(&mut self, sizes: &Chain<T>) -> Result<()> {
         let top = self.first + self.weights.len() as u64 - 1;
         // Checks the cost before the memory is allocated.

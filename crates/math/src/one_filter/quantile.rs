@@ -63,7 +63,7 @@ pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
     let law = OnesLaw::new(variant, bits, items, probes)?;
     let (high, ones) = kept_by(&law, variant, (bits, items, probes), 1.0 - confidence)?;
     let Some(most) = ones else { return Ok(RateQuantile { confidence, fpr: high, ones }) };
-    // The quantile is above every count that less than the share c of filters does not exceed.
+    // If less than the share c of filters has at most some count, the quantile is above that count.
     let least = boundary(law.fill.mean, 1, bits + 1, |ones| Ok(law.at_most((ones - 1) as f64) < confidence))? - 1;
     let low = own_rate(variant, bits, probes, least.min(most))?;
     let fpr = Fpr { lower: low.lower, ln_lower: low.ln_lower, ..high };
@@ -268,8 +268,8 @@ impl OnesLaw {
                 total.mean += f64::from(count) * weight * slice.mean;
                 let variance = f64::from(count) * weight * weight * slice.variance;
                 total.variance += variance;
-                // The numbers of set bits in slices of one size are whole numbers, so their values
-                // have the distance `weight`.
+                // The numbers of set bits in slices of one size are whole numbers, so the weighted
+                // numbers are `weight` apart.
                 if variance > lattice.0 * lattice.1 * lattice.1 {
                     lattice = (f64::from(count) * slice.variance, weight);
                 }

@@ -2,13 +2,13 @@
 //! instead of classes of queries.
 //!
 //! For every query, at most `K2 = C(k, 2) sum over j != j' of gcd(j' - j, m)` pairs of hashes hit
-//! two or more of its positions: for each two positions and each two probes, at most
-//! `gcd(j' - j, m)` values of the item's h2 fit. So items that hit at most two positions are
+//! two or more of its positions. The reason is that for each two positions and each two probes, at
+//! most `gcd(j' - j, m)` values of the item's h2 fit. So items that hit at most two positions are
 //! bounded as in [`super::bracket`], in the same way for all queries. An item that hits s >= 3
 //! positions is counted through its C(s, 3) triples. The pair that equals the query's own is
 //! counted exactly. For all other pairs, the mean number of triples over the queries is used. This
 //! mean counts the solutions of two equations in two unknowns. The count is exact if the equations
-//! are dependent, and otherwise the kernel bounds it.
+//! are dependent. Otherwise the size of their kernel bounds it.
 
 use super::bracket::{Cover, Hits, MOST_SEVERAL, ROUNDING};
 use super::collisions::{hits_of_one, offsets, repeating};
@@ -251,7 +251,7 @@ mod tests {
         assert!(widest < 0.02);
     }
 
-    /// Most of these rates comes from items that share a run of positions with the query. So the
+    /// Most of each rate comes from items that share a run of positions with the query. So the
     /// bracket is right only because of its term for three or more positions.
     #[test]
     fn brackets_contain_rates_that_longer_stretches_make() {

@@ -34,7 +34,7 @@ pub(crate) struct Hits {
 /// fewer than ten thousand roundings each.
 pub(super) const ROUNDING: f64 = 4e-12;
 
-/// The largest number g of items that hit several positions that is treated separately.
+/// Numbers g of items that hit several positions are treated separately up to this number.
 pub(super) const MOST_SEVERAL: u64 = 48;
 
 /// A lower and an upper bound on the probability that `items` items hit all positions.
@@ -123,16 +123,16 @@ impl Cover<'_> {
         if items == 0 || groups.iter().any(|&(count, single)| count > 0 && single == 0) {
             return Ok(if positions == 0 { Fpr::ONE } else { Fpr::ZERO });
         }
-        // Fewer items than positions cannot hit them all. It is also possible that all pairs hit
-        // several positions.
+        // The probability is 0 if there are fewer items than positions, or if all pairs hit several
+        // positions.
         if items < u64::from(positions) || self.several == self.pairs.count() {
             return Ok(Fpr::ZERO);
         }
         Powers { log2_guess, ..Powers::new(self.pairs, items, positions, 1, terms) }.fpr()
     }
 
-    /// A lower bound on the probability of hitting all positions. In it, at most one position has a
-    /// number of pairs between the smallest and the largest.
+    /// A lower bound on the probability of hitting all positions. The bound assumes that all
+    /// positions, except at most one, have the smallest or the largest number of pairs.
     fn at_least(&self, items: u64) -> Result<f64> {
         let (least, most, positions) = (self.smallest(), self.largest(), self.hits.single.len());
         if least == most {

@@ -146,8 +146,8 @@ mod tests {
     use super::*;
     use core::cmp::Ordering;
 
-    /// A bracket computed with two words contains the very narrow one computed with six. If it were
-    /// a tenth as wide, it would not contain it.
+    /// Tests that a bracket computed with two words contains the very narrow bracket computed with
+    /// six words, and would not contain it at a tenth of its width.
     #[test]
     fn the_budget_of_the_powers_is_kept_and_used() {
         let mut worst = 0.0f64;

@@ -60,7 +60,7 @@ pub(super) fn fewest_sure<'a>(
     settled_blocks(sure, items, rate, mean, blocks)
 }
 
-/// The smallest number of blocks, with a separate decision for each size. It was found that no
+/// The smallest number of blocks, with a separate decision for each size. The search found that no
 /// number of probes keeps the rate with one block fewer.
 fn settled_blocks<'a>(mut sure: Sure<'a>, items: u64, rate: &Rate, mean: (u64, u32), near: u64) -> Result<Option<(u64, Sure<'a>)>> {
     let mut near = near;
@@ -141,8 +141,8 @@ pub(super) fn most_sure<'a>(
     settled_items(sure, blocks, rate, mean, items)
 }
 
-/// The largest number of items, with a separate decision for each size. It was found that no number
-/// of probes keeps the rate with one item more.
+/// The largest number of items, with a separate decision for each size. The search found that no
+/// number of probes keeps the rate with one item more.
 fn settled_items<'a>(mut sure: Sure<'a>, blocks: u64, rate: &Rate, mean: (u64, u32), near: u64) -> Result<Option<(u64, Sure<'a>)>> {
     let mut near = near;
     let mut best: Option<(u64, Sure)> = None;

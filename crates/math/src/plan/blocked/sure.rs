@@ -86,8 +86,8 @@ impl<'a> Sure<'a> {
         self.kept(blocks, items) <= rate.to_f64().next_down()
     }
 
-    /// Whether one filter keeps the rate. If it does not by the known tilt, and that tilt is for a
-    /// very different load, a new tilt is tried.
+    /// Whether one filter keeps the rate. If the known tilt does not prove this, and it belongs to
+    /// a very different load, a new tilt is tried.
     pub(super) fn keeps_anywhere(&mut self, blocks: u64, items: u64, rate: &Rate) -> bool {
         if self.keeps(blocks, items, rate) {
             return true;
