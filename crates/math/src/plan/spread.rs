@@ -139,7 +139,7 @@ fn best_rate(target: &Target, bits: u64, items: u64) -> Result<(u32, Fpr)> {
     }
 }
 
-/// The best number of probes at a size; `known`, if the probes are given.
+/// The best number of probes at a size, or `known` if the target gives the probes.
 fn best_within(target: &Target, bits: u64, items: u64, known: u32) -> Result<u32> {
     if target.probes.is_some() { Ok(known) } else { Ok(best_rate(target, bits, items)?.0) }
 }

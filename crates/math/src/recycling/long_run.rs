@@ -53,9 +53,10 @@ impl Design {
     /// This takes time O(probes x sigma) and memory O(probes): a tenth of a second with five
     /// million set bits and seven probes. Above fifty million hashes (probes x sigma), designs with
     /// colliding probes that do not retain are computed in microseconds, by integrals whose error
-    /// is bounded. Brackets are proven. Up to a million hashes their ends are two `f64` apart.
-    /// Above that, the intersection of both methods is used. A bracket wider than 1e-9 of its value
-    /// has [`Method::Bound`].
+    /// is bounded. Brackets are proven. Up to a million hashes, the ends of a bracket are usually
+    /// two `f64` apart. Above that, integrals with a wide bracket are combined with the recursion,
+    /// as the intersection of the two brackets. A bracket wider than 1e-9 of its value has
+    /// [`Method::Bound`].
     ///
     /// # Errors
     /// [`Error::TooLong`] if the computation would take more than about a second.

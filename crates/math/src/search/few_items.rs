@@ -74,7 +74,7 @@ fn classic(bits: u64, items: u64, probes: u32) -> f64 {
         // The probability that none of u positions is covered.
         let mut none = 1.0;
         for u in 0..=k {
-            // The share grows from here, and would keep lost digits.
+            // The share starts here and grows, so digits lost now would stay lost.
             if none < LEAST {
                 return f64::NEG_INFINITY;
             }

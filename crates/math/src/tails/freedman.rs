@@ -25,8 +25,8 @@ use crate::error::{check_confidence, out_of_range};
 use crate::{Result, bisect};
 use alloc::format;
 
-/// The number of values of u. Each is the previous one divided by the square root of 2. The last
-/// value is below 2^-27 times the first, which is small enough for 10^15 wrong drops.
+/// The number of values of u. Each value is the previous one divided by the square root of 2. The
+/// last value is below 2^-27 times the first, which is small enough for 10^15 wrong drops.
 const GRID: u32 = 96;
 
 /// The largest u, even for the smallest odds. It limits the factor by which one wrong drop

@@ -7,9 +7,9 @@ use crate::one_filter::quantile::MANY_ITEMS;
 use crate::search::{self, Fit};
 use crate::{MAX_BITS, Result, Variant};
 
-/// The number of sizes below the first guess that are tried. They may hold although larger ones
-/// fail: the probability is not monotone in the bits, because rounding to whole bits changes the
-/// rate.
+/// The number of sizes below the first guess that are tried. They may keep the guarantee although
+/// larger ones do not: the probability is not monotone in the bits, because rounding to whole bits
+/// changes the rate.
 const DOWN: u64 = 48;
 
 /// The number of proofs that may fail before the search continues in larger steps.

@@ -8,7 +8,8 @@
 //! of a miss at this and every smaller size, because each jump is by one bit. So if a size misses
 //! too often even with one more bit allowed, all smaller sizes are excluded
 //! (`tests/plan_guarantee.rs` checks this at all sizes). Every larger size is tried. For the
-//! partitioned layout, only a bound is known, and every size from that of the mean on is tried.
+//! partitioned layout, only a bound is known, and every size is tried, from the smallest that keeps
+//! the rate on average.
 
 use super::Sure;
 use crate::one_filter::quantile::{Evidence, MANY_ITEMS, misses_by_far};

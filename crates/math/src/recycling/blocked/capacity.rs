@@ -116,7 +116,7 @@ fn candidates(blocks: u64, rate: &Rate) -> Result<Vec<(u32, f64)>> {
 fn averaging(law: &Blocked, rate: f64) -> Result<u64> {
     let below = |items: u64| Ok(items < 2 || law.expected_before(items).fpr()?.value <= rate);
     let (mut low, mut high) = (1, 1 + law.bits() / law.block_bits());
-    // At rates near 1, any number of items is below.
+    // At rates near 1, every number of items has an average below the rate.
     while high < MOST_ITEMS && below(high)? {
         (low, high) = (high, 2 * high);
     }
@@ -149,8 +149,8 @@ fn fullest(blocks: u64, probes: u32, limit: f64, rate: &Rate) -> Result<Option<B
         if fails - meets <= 1 {
             break;
         }
-        // The average is about proportional to the limit. If this does not lead to the end, the
-        // search bisects.
+        // The average is about proportional to the limit. If twelve steps of this kind are not
+        // enough, the search bisects.
         at = if steps < 12 { decimal_below(found.design.limit() / over) } else { meets + (fails - meets) / 2 };
     }
     Ok(best)
