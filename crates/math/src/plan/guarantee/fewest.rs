@@ -68,8 +68,8 @@ impl Sure<'_> {
         let variant = self.target.variant();
         let (n, k) = (items as f64, f64::from(probes));
         let least = k.max(2.0);
-        // For the partitioned scheme, only sizes with equal slices are considered, because others
-        // are irregular.
+        // For the partitioned scheme, only sizes with equal slices are considered, because unequal
+        // slices change the result irregularly.
         let whole = if variant == Variant::Partitioned { k } else { 1.0 };
         let miss = |bits: f64| ln_miss(variant, libm::floor(bits / whole) * whole, n, k, ln_rate);
         // The search starts from the textbook's size, so that it finds the same size whether the
