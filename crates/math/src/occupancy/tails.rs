@@ -244,7 +244,7 @@ impl Occupancy {
         Ok(steps * (1.0 + 3.0 * libm::sqrt(self.variance()?)))
     }
 
-    /// The law by the recurrence, if it is affordable.
+    /// The law, computed by the recurrence if that is affordable.
     fn walked(&self, precision: Precision, floor: f64, terms: f64) -> Result<Option<Stretch>> {
         if self.least_terms()? > terms {
             return Ok(None);
