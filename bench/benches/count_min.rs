@@ -183,8 +183,8 @@ fn table(items: u64, epsilon: &str, delta: &str) -> Result<(), Box<dyn std::erro
     let (width, depth) = (full.shape().width() as usize, full.shape().depth());
     let mut exact = Exact(hashbrown::HashMap::new());
     let exact_time = run(&mut exact, items);
-    println!("\n{items} items, {} different keys; epsilon {epsilon}, delta {delta}: {width} counters a row, {depth} rows\n", exact.0.len());
-    println!("| sketch | ns an item | MB | mean error / N | largest error / N | above epsilon N |\n|---|---|---|---|---|---|");
+    println!("\n{items} items, {} different keys; epsilon {epsilon}, delta {delta}: {width} counters per row, {depth} rows\n", exact.0.len());
+    println!("| sketch | ns per item | MB | mean error / N | largest error / N | above epsilon N |\n|---|---|---|---|---|---|");
     let mut contenders: Vec<Box<dyn Contender>> = vec![
         Box::new(Ours { name: "one by one, u32", sketch: full.clone(), bulk: false }),
         Box::new(Ours { name: "in bulk, u32", sketch: full.clone(), bulk: true }),

@@ -61,7 +61,7 @@ macro_rules! ways {
 }
 
 fn main() {
-    println!("ns a key: one by one, then as a batch");
+    println!("ns per key: one by one, then as a batch");
     println!("{:>8} {:>5} | standard: hit, miss, insert | blocked: hit, miss, insert", "bytes", "keys");
     for bytes in [1u64 << 16, 1 << 20, 1 << 23, 1 << 26] {
         let items = bytes * 8 / 10;

@@ -34,7 +34,7 @@ fn p_value(row: &Row, table: &Table) -> Option<f64> {
 
 pub(crate) fn print(setting: &Setting, table: &Table) {
     println!(
-        "\n### {}{} at {}, {} keys, {} items; ns a key, median (best) of {} rounds\n",
+        "\n### {}{} at {}, {} keys, {} items; nanoseconds per key, median (best) of {} rounds\n",
         bytes(setting.size),
         if setting.cold { ", cold" } else { "" },
         setting.rate,
@@ -43,9 +43,9 @@ pub(crate) fn print(setting: &Setting, table: &Table) {
         setting.rounds
     );
     println!(
-        "A random line: {:.1} ({:.1}) on small pages, {:.1} ({:.1}) on huge ones. `x` is the speed of {BASELINE}, if the measured rates differ by at most {:.0}%; \
-         `limit` is the random line on huge pages over the miss. `p` is that of the hits given the bits; a filter of {:.2} times its own rate would be \
-         contradicted with probability 0.99.\n",
+        "Reading a random cache line takes {:.1} ({:.1}) ns on small pages and {:.1} ({:.1}) ns on huge pages. `x` is the speed relative to {BASELINE}, if the \
+         measured rates differ by at most {:.0}%. `limit` is the time of a random line on huge pages, divided by the time of a miss. `p` is the p-value of the \
+         hits, given the set bits; the test detects a filter with {:.2} times its own rate with probability 0.99.\n",
         table.limit.median,
         table.limit.best,
         table.limit_huge.median,
@@ -53,7 +53,7 @@ pub(crate) fn print(setting: &Setting, table: &Table) {
         100.0 * (MARGIN - 1.0),
         binomial::noticed_factor(table.strangers, setting.rate, ALPHA)
     );
-    println!("| filter | bits a key | measured rate ({:.0}%) | insert | x | hit | x | miss | x | limit |", 100.0 * CONFIDENCE);
+    println!("| filter | bits per key | measured rate ({:.0}%) | insert | x | hit | x | miss | x | limit |", 100.0 * CONFIDENCE);
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for row in &table.rows {
         let (low, high) = binomial::interval(row.passed, table.strangers, CONFIDENCE);

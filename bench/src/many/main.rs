@@ -47,7 +47,7 @@ fn target() -> Target {
 }
 
 fn main() {
-    println!("{FILTERS} filters of {KEYS} keys at {RATE}: ns a key, with making the filter\n");
+    println!("{FILTERS} filters of {KEYS} keys at {RATE}: ns per key, including the memory of the filter\n");
     println!("| filter | build | ask (half of them members) | plan once, us | measured rate |\n|---|---|---|---|---|");
     let plan = Plan::new(&target()).expect("a plan");
     let standard = || BloomFilter::from_plan_with_hasher(&plan, hasher()).expect("a filter");

@@ -43,7 +43,7 @@ fn parts<S: Scheme>(name: &str, mut filter: FilterOf<S>, items: u64) {
     let strangers: Vec<u64> = (0..KEYS).map(|key| number(key + (1 << 40))).collect();
     let hash_all = |keys: &[u64]| -> Vec<KeyHash> { keys.iter().map(|key| filter.hash(key)).collect() };
     let (member_hashes, stranger_hashes) = (hash_all(&members), hash_all(&strangers));
-    println!("\n{name}, {} bits, {} probes:\n\n| part | ns a key |\n|---|---|", filter.bits(), filter.probes());
+    println!("\n{name}, {} bits, {} probes:\n\n| part | ns per key |\n|---|---|", filter.bits(), filter.probes());
     let positions = |hash: &KeyHash| filter.scheme().positions(*hash).fold(0, |all, position| all ^ position);
     line("hash", best(|| members.iter().fold(0, |all, key| all ^ u128::from(filter.hash(key)))));
     line("foldhash's hash", best(|| members.iter().fold(0, |all, key| all ^ FixedState::with_seed(1).hash_one(key))));

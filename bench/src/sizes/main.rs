@@ -25,7 +25,7 @@ fn main() {
         return open::report();
     }
     let is_large = std::env::args().any(|argument| argument == "--large");
-    println!("| keys | filter | bytes in a file | bytes in memory | plan µs | build ns a key | open ns | hit ns | miss ns |");
+    println!("| keys | filter | bytes in a file | bytes in memory | plan µs | build ns per key | open ns | hit ns | miss ns |");
     println!("|---|---|---|---|---|---|---|---|---|");
     for items in SIZES.into_iter().chain(is_large.then_some(LARGE)) {
         ours::<truebloom::scheme::Standard>("standard", items);

@@ -129,7 +129,7 @@ fn lines_written<S: Scheme>(filter: &truebloom::FilterOf<S>) -> f64 {
 
 fn main() {
     let most = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
-    println!("ns a key by the wall clock at {RATE}, the best of {ROUNDS} rounds; 1 thread, {most} threads, and how many times as fast\n");
+    println!("ns per key by the wall clock at {RATE}, the best of {ROUNDS} rounds: with 1 thread, with {most} threads, and the ratio\n");
     println!("| bytes | filter | insert | hit | miss |\n|---|---|---|---|---|");
     for bytes in [1u64 << 16, 1 << 23, 1 << 25] {
         let items = bytes * 8 / 10;
