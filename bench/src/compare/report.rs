@@ -5,29 +5,29 @@ use crate::subjects::BASELINE;
 use serde_json::{Value, json};
 use truebloom_math::binomial;
 
-/// Times are compared only between filters whose measured rates differ by at most this factor: a
-/// filter may always be faster at a higher rate.
+/// Times are compared only between filters whose measured rates differ by at most this factor,
+/// because any filter can be faster at a higher rate.
 const MARGIN: f64 = 1.15;
 
-/// Of the measured rate.
+/// The confidence of the interval of the measured rate.
 const CONFIDENCE: f64 = 0.99;
 
-/// What one test of our own filters errs by: up to a hundred rows together by 1e-6.
+/// The error probability of one test of our own filters; up to a hundred rows together have 1e-6.
 const ALPHA: f64 = 1e-8;
 
 fn measured(row: &Row, table: &Table) -> f64 {
     row.passed as f64 / table.strangers as f64
 }
 
-/// How many times as fast as the baseline, where that may be said.
+/// The speed relative to the baseline, if the measured rates allow a comparison.
 fn speedup(row: &Row, table: &Table, time: fn(&Row) -> Time) -> Option<f64> {
     let base = table.rows.iter().find(|row| row.name == BASELINE)?;
     let ratio = measured(row, table) / measured(base, table);
     (1.0 / MARGIN..=MARGIN).contains(&ratio).then(|| time(base).median / time(row).median)
 }
 
-/// The chance of this many hits, or of less likely ones, at the rate that the filter's own bits
-/// make.
+/// The probability of this number of hits, or of a less likely number, at the rate that follows
+/// from the filter's set bits.
 fn p_value(row: &Row, table: &Table) -> Option<f64> {
     row.own_rate.map(|rate| binomial::two_sided(row.passed, table.strangers, rate))
 }
@@ -108,7 +108,7 @@ pub(crate) fn json(setting: &Setting, table: &Table) -> Value {
     })
 }
 
-/// All tables, and the machine they are from.
+/// All tables, and the machine on which they were measured.
 pub(crate) fn record(tables: Vec<Value>) -> Value {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model =

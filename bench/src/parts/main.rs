@@ -1,5 +1,5 @@
-//! Where the time of one key goes in a filter in the second cache: its hash, its positions, and the
-//! words that they lie in. Nanoseconds a key, the best of many rounds.
+//! How the time for one key, in a filter in the second-level cache, divides into the hash, the
+//! positions, and the words at these positions. Nanoseconds per key, the best of many rounds.
 //!
 //! ```text
 //! cargo run --release -p truebloom-bench --bin parts
@@ -17,7 +17,7 @@ const ROUNDS: usize = 400;
 const KEYS: u64 = 16_384;
 const BITS: u64 = 8 * 65_536;
 
-/// The best time of a key.
+/// The best time per key.
 fn best<R>(mut run: impl FnMut() -> R) -> f64 {
     let mut best = f64::MAX;
     for _ in 0..ROUNDS {
