@@ -105,7 +105,7 @@ fn read_as_bits(size: &str, plan: &Plan) -> Option<String> {
     })
 }
 
-/// The main number of the answer.
+/// The number in the empty field, which is the main number of the answer.
 fn asked_number(target: &Target, plan: &Plan) -> String {
     match (target.items, target.rate, target.bits) {
         (None, _, Some(_)) => plural(plan.items, "item"),
