@@ -352,7 +352,7 @@ mod tests {
         crate::answer(&format!("size\n{fields}"))
     }
 
-    /// `64M` is bits here and megabytes elsewhere.
+    /// `64M` means bits here, and megabytes in other programs.
     #[test]
     fn a_size_in_bits_is_said_to_be_one() {
         for (size, said) in [("64M", "for bytes write 64MB."), ("64 Mb", "for bytes write 64 MB."), ("80000", "write 80000 bytes.")] {
