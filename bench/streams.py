@@ -34,7 +34,7 @@ Every filter is made for {ITEMS:,} lines and a rate of {100 * RATE:g}%. The colu
 
 With one phase, the share of lost lines among the brand-new lines can exceed the promised rate, if
 brand-new lines come late in a cycle. The expected average over all lines that are new to a cycle
-never exceeds it.
+never exceeds the promised rate.
 """
 
 
