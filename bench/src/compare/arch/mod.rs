@@ -1,4 +1,5 @@
-//! Processor-specific code for the random-line limit. A portable loop would measure its own overhead.
+//! Processor-specific code for the random-line limit. A portable loop would measure its own
+//! overhead.
 #![allow(unsafe_code, reason = "a prefetch and a view of pages as words have no safe form")]
 
 /// Starts loading the cache line of `words[index]`.
