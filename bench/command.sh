@@ -81,7 +81,7 @@ threads() {
     inputs
     filters
     echo "$(nproc) processors, load $(load) before; medians of $rounds rounds (and the least)"
-    echo '| | wall s -j 1 | CPU s | wall s -j 2 | CPU s |'
+    echo '| | -j 1: elapsed s | CPU s | -j 2: elapsed s | CPU s |'
     echo '|-|-|-|-|-|'
     rows row
     echo "load $(load) after"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs streams that were fixed before the seed through the real `truebloom dedup`, and compares
-what each policy loses with what it reports.
+the lines that each policy loses with its report.
 
     bench/streams.py [TRUEBLOOM] > docs/STREAMS.md
 
-A line is certainly lost if it is brand-new (its key never came before) and is not printed. The
-numbers that `dedup` reports also cover keys that were forgotten and come again. A run takes some
+A line is lost if it is brand-new (its key never came before) and is not printed. The numbers that
+`dedup` reports also include keys that were forgotten and come again. A run takes some
 minutes.
 """
 import json
@@ -18,17 +18,23 @@ LINES = 600_000
 ITEMS = 20_000
 RATE = 0.01
 INTRO = f"""\
-The page is made by `bench/streams.py target/release/truebloom > docs/STREAMS.md`; the streams are
+`bench/streams.py target/release/truebloom > docs/STREAMS.md` makes this page. The streams were
 fixed before the seed, which is 1.
 
-Every filter is made for {ITEMS:,} lines and a rate of {100 * RATE:g}%. *Promised* is the rate in its report, for
-input chosen without knowing the seed: with one phase the average of the long run, with two phases
-the rate of every new line. *Brand-new* lines have a key that did not occur before; *lost* is how
-many of them were not printed, and their share of all brand-new lines. *Average* is the filter's own
-estimate of its average rate; *expected* and *at most* (99.9999% sure) are its estimate and its
-bound for all first lines that were lost, including forgotten lines that came again. With one phase,
-the share of brand-new lines alone can exceed the rate promised if they come late in a cycle;
-the expected average over all lines that are new to a cycle cannot.
+Every filter is made for {ITEMS:,} lines and a rate of {100 * RATE:g}%. The columns of the table:
+
+- *Memory* is in bytes.
+- *Promised* is the rate in the filter's report, for input chosen without knowing the seed: with one
+  phase the long-run average, with two phases the rate of every new line.
+- *Brand-new* is the number of lines whose key did not occur before. *Lost* is the number of
+  brand-new lines that were not printed, and *share* is their share of all brand-new lines.
+- *Average* is the filter's own estimate of its average rate. *Expected* is its estimate of the
+  number of first lines that were lost, including forgotten lines that came again. *At most* is its
+  upper bound on that number, with a confidence of 99.9999%.
+
+With one phase, the share of lost lines among the brand-new lines can exceed the promised rate, if
+brand-new lines come late in a cycle. The expected average over all lines that are new to a cycle
+never exceeds the promised rate.
 """
 
 
@@ -38,13 +44,13 @@ def new():
 
 
 def periodic():
-    """25,000 keys in the same order again and again, which is more than are remembered; every fifth line is new."""
+    """25,000 keys come in the same order again and again, more than the filter remembers; every fifth line is new."""
     for i in range(LINES):
         yield LINES + i if i % 5 == 0 else i % 25_000
 
 
 def hot_first():
-    """29 periods of 20,283 lines: 2% are new, then 88% come from a fixed hot set, which refreshes itself, and then 10% are new."""
+    """29 periods of 20,283 lines: 2% are new, then 88% come from a fixed set, and then 10% are new."""
     fresh = 10_000_000
     for _ in range(LINES // 20_283):
         for count, hot in [(405, False), (17_849, True), (2_029, False)]:
@@ -55,13 +61,13 @@ def hot_first():
 
 
 def tripled():
-    """Every line three times in a row."""
+    """Every line comes three times in a row."""
     for i in range(LINES):
         yield i // 3
 
 
 def sorted_passes():
-    """Passes over sorted keys; a tenth of the keys of each pass are new."""
+    """Several passes over sorted keys; in each pass, a tenth of the keys are new."""
     fresh = 0
     for start in range(LINES // 24_000):
         keys = [10 * i for i in range(21_600)]
@@ -70,13 +76,13 @@ def sorted_passes():
 
 
 def sliding():
-    """Draws from a working set of 5,000 keys, which moves on by one key every third line."""
+    """Lines are drawn from a working set of 5,000 keys; after every third line, a new key replaces the oldest key of the set."""
     for i in range(LINES):
         yield i // 3 + random.randrange(5_000)
 
 
 def popular():
-    """Half of the lines are new; the others are draws in which the i-th most popular of 100,000 keys has a weight of about 1/i."""
+    """Half of the lines are new; the others are drawn from 100,000 keys, of which the i-th has a weight of about 1/i."""
     for i in range(LINES):
         yield 1_000_000 + i if i % 2 else int(100_000 ** random.random())
 

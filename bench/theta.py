@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What seven sets have in common, by `truebloom compare` and by theta sketches of Apache DataSketches of the same bytes: the error of each over many seeds.
+"""The number of items common to seven sets, estimated by `truebloom compare` and by theta sketches of Apache DataSketches of the same size: the error of each over many seeds.
 
     python3 -m venv E; E/bin/pip install datasketches==5.2.0; E/bin/python bench/theta.py [TRUEBLOOM] [REPEATS]
 
@@ -67,7 +67,7 @@ def by_theta(sets, seed, lg_entries):
 def main():
     truebloom = str(Path(sys.argv[1] if len(sys.argv) > 1 else "target/release/truebloom").resolve())
     repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 20
-    print("| visitors per day | bytes per day | number of | true | theta sketches, error | Bloom filters, error | times as exact |\n|---|---|---|---|---|---|---|")
+    print("| visitors per day | bytes per day | visitors on | true number | error of theta sketches | error of Bloom filters | theta error / Bloom error |\n|---|---|---|---|---|---|---|")
     for every, only, repeats in [(2_000, 4_000, repeats), (20_000, 40_000, repeats), (200_000, 400_000, max(repeats // 4, 1))]:
         sets, entries = days(every, only), 1 << LG_ENTRIES
         true = {"one day": every + only, "any day": every + DAYS * only, "every day": every, "this day only": only}
@@ -75,7 +75,7 @@ def main():
         for seed in range(1, repeats + 1):
             for which, found in enumerate([by_theta(sets, seed, LG_ENTRIES), by_filters(truebloom, sets, seed, entries)]):
                 for name, value in found.items():
-                    # A full filter tells nothing: all of it is error.
+                    # A full filter has no estimate, which counts as an error of 100%.
                     squares[name][which] += ((true[name] if value is None else value - true[name]) / true[name]) ** 2
         for name, sums in squares.items():
             theta, filters = (math.sqrt(total / repeats) for total in sums)

@@ -11,7 +11,7 @@ FILTERS = 20
 
 
 def blake(key):
-    """A 128-bit hash: rbloom saves only filters with a hash of the user's."""
+    """A 128-bit hash. rbloom saves only filters with a hash function that the user gives."""
     return int.from_bytes(hashlib.blake2b(key, digest_size=16).digest(), "little", signed=True)
 
 

@@ -1,12 +1,12 @@
-//! Counting a Zipf stream: our sketches beside two others and an exact hash map, as a table of
-//! time, memory and observed error.
+//! Counts a Zipf stream with our sketches, two other libraries and an exact hash map, and prints a
+//! table of time, memory and observed error.
 //!
 //!     cargo bench -p truebloom-bench --bench count_min                  1e6 items, half a minute
 //!     cargo bench -p truebloom-bench --bench count_min -- 100000000     the campaign: 1e8 items, 1e7 different keys
 //!
-//! The key of rank r comes with a probability of `ln((r + 1) / r) / ln(keys + 1)`, near 1/r. Keys
-//! are made outside of the clock, a block at a time. All sketches get the same width and depth,
-//! except for those of two hashes, which have the size that their proof asks for.
+//! The key of rank r has the probability `ln((r + 1) / r) / ln(keys + 1)`, which is proportional to
+//! about 1/r. Keys are made in blocks, and this time is not measured. All sketches have the same
+//! width and depth, except those of two hashes, which have the size that their proof requires.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::BuildHasherDefault;
@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 use truebloom::count_min::{CountMin, Counter, HeavyHitters, PairwiseCountMin, RowHashes, Sketch, TwoHashCountMin};
 use truebloom::{PortableHasher, Rate, Seed};
 
-/// Keys made and counted at a time: enough for a clock, little enough to leave the cache to the
-/// sketch.
+/// The number of keys that are made and counted at a time: enough to be timed, and few enough to
+/// leave the cache to the sketch.
 const BLOCK: u64 = 1 << 16;
 
-/// What is counted by, behind one face.
+/// A common interface of all counters.
 trait Contender {
     fn name(&self) -> String;
     fn add(&mut self, keys: &[u64]);
@@ -71,7 +71,7 @@ impl Contender for Heavy {
     }
 
     fn bytes(&self) -> usize {
-        // A listed key of eight bytes takes some hundred with its entry and its allocation.
+        // A listed key of eight bytes takes some hundred bytes, with its entry and its allocation.
         self.0.sketch().shape().cells() as usize * 4 + 2 * self.0.capacity() as usize * 100
     }
 }
@@ -138,7 +138,7 @@ impl Contender for Exact {
     }
 }
 
-/// Keys of one seed, always the same.
+/// The keys of a fixed seed.
 struct Zipf {
     state: u64,
     ln_keys: f64,
@@ -149,7 +149,7 @@ impl Zipf {
         for key in keys {
             self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
             let unit = (mix(self.state) >> 11) as f64 / (1u64 << 53) as f64;
-            // Ranks in no order, so that neighbours in rank are none in a table.
+            // Ranks are scrambled, so that neighbouring ranks are not neighbours in a table.
             *key = mix((unit * self.ln_keys).exp() as u64);
         }
     }
@@ -183,8 +183,11 @@ fn table(items: u64, epsilon: &str, delta: &str) -> Result<(), Box<dyn std::erro
     let (width, depth) = (full.shape().width() as usize, full.shape().depth());
     let mut exact = Exact(hashbrown::HashMap::new());
     let exact_time = run(&mut exact, items);
-    println!("\n{items} items, {} different keys; epsilon {epsilon}, delta {delta}: {width} counters a row, {depth} rows\n", exact.0.len());
-    println!("| sketch | ns an item | MB | mean error / N | largest error / N | above epsilon N |\n|---|---|---|---|---|---|");
+    println!(
+        "\n{items} items, {} different keys; epsilon {epsilon}, delta {delta}: {width} counters per row, {depth} rows\n",
+        exact.0.len()
+    );
+    println!("| sketch | ns per item | MB | mean error / N | largest error / N | above epsilon N |\n|---|---|---|---|---|---|");
     let mut contenders: Vec<Box<dyn Contender>> = vec![
         Box::new(Ours { name: "one by one, u32", sketch: full.clone(), bulk: false }),
         Box::new(Ours { name: "in bulk, u32", sketch: full.clone(), bulk: true }),
@@ -200,7 +203,7 @@ fn table(items: u64, epsilon: &str, delta: &str) -> Result<(), Box<dyn std::erro
             BuildHasherDefault::default(),
         ))),
     ];
-    // Every key or a million of them.
+    // Every key, or a million keys.
     let step = exact.0.len() / 1_000_000 + 1;
     let checked: Vec<(u64, u64)> = exact.0.iter().step_by(step).map(|(key, count)| (*key, *count)).collect();
     for contender in &mut contenders {
@@ -223,7 +226,7 @@ fn row(contender: &dyn Contender, time: Duration, items: u64, errors: &str) {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let items = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
-    // Counters that fit the second cache, and counters that fit none.
+    // Counters that fit into the second-level cache, and counters that fit into no cache.
     table(items, "1e-3", "1e-3")?;
     table(items, "1e-6", "1e-3")
 }

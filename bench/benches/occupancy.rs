@@ -1,8 +1,8 @@
-//! What the laws of the set bits cost: moments, quantiles, probabilities and intervals, from small
-//! filters to the largest.
+//! The time to compute moments, quantiles, probabilities and intervals of the number of set bits,
+//! from small filters to the largest.
 //!
-//! The promises: 50 microseconds for mean, variance and quantiles at any size, a second for all
-//! probabilities at 2^20 bits and throws, 5 ms for an interval of the items at 2^40 bits.
+//! The promises: 50 microseconds for mean, variance and quantiles at any size; a second for all
+//! probabilities at 2^20 bits and throws; 5 ms for an interval of the number of items at 2^40 bits.
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};

@@ -1,4 +1,4 @@
-//! What exact answers cost: rates at usual and at the worst parameters, and whole plans.
+//! The time of exact answers: rates at usual parameters and at the worst, and whole plans.
 //!
 //! The promises: a few microseconds for usual rates, 1 ms for the worst, 50 ms for a plan.
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
@@ -15,7 +15,7 @@ const USUAL: [(&str, u64, u64, u32); 4] = [
     ("1e10 at 1e-15", 718_881_966_943, 10_000_000_000, 50),
 ];
 
-/// Nearly empty for their probes: the most digits cancel.
+/// Filters that are nearly empty for their number of probes, where the most digits cancel.
 const WORST: [(&str, u64, u64, u32); 4] = [
     ("k=64 m=2^40 n=1", 1 << 40, 1, 64),
     ("k=64 m=2^40 n=33", 1 << 40, 33, 64),
@@ -52,8 +52,8 @@ fn plans(criterion: &mut Criterion) {
     }
 }
 
-/// The guarantee of one filter, which is the default. The promises: 1 ms from 10,000 items on, 10
-/// ms below.
+/// Plans with a guarantee for one filter, which is the default. The promises: 1 ms from 10,000
+/// items on, and 10 ms below.
 fn guarantees(criterion: &mut Criterion) {
     for scheme in SchemeId::ALL.into_iter().filter(|scheme| scheme.has_guarantee()) {
         let mut group = criterion.benchmark_group(format!("guarantee/{}", scheme.name()));

@@ -1,8 +1,7 @@
-//! What a scheme costs beside the standard one: inserting, asking for what is in, and for what is
-//! not.
+//! The time of each scheme, compared with the standard scheme: insertions, hits and misses.
 //!
-//! Hashes are made beforehand, so that the scheme and the bits are timed and no hash function; the
-//! small filter lies in the cache, the large one does not.
+//! Hashes are computed beforehand, so the times are those of the scheme and the bits, without a
+//! hash function. The small filter fits into the cache, the large one does not.
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -12,10 +11,10 @@ use truebloom::scheme::{
 };
 use truebloom::{FilterOf, KeyHash, KeyHasher, PortableHasher, Seed};
 
-/// Keys, bits and probes: 1% at 20,000 and at 4 million keys; multiples of the probes.
+/// Keys, bits and probes: 1% at 20,000 and at 4 million keys. The bits are multiples of the probes.
 const SIZES: [(u64, u64, u32); 2] = [(20_000, 192_500, 7), (4_000_000, 38_500_000, 7)];
 
-/// Keys of one round.
+/// The number of keys of one round.
 const ROUND: u64 = 10_000;
 
 fn hashes(start: u64) -> Vec<KeyHash> {

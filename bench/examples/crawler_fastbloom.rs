@@ -1,4 +1,4 @@
-//! The twin of `crates/filter/examples/crawler.rs` with fastbloom: `cargo run --release -p
+//! The same program as `crates/filter/examples/crawler.rs`, with fastbloom: `cargo run --release -p
 //! truebloom-bench --example crawler_fastbloom`.
 use fastbloom::AtomicBloomFilter;
 use std::io::Write as _;
@@ -11,8 +11,8 @@ const THREADS: u64 = 4;
 const LINKS: u64 = 600_000;
 const SEED: u128 = 42;
 
-/// The set as it was saved last, or a new one. The file is ours to define: the number of hashes and
-/// the words.
+/// The set that was saved last, or a new one. fastbloom has no file format, so this program defines
+/// one: the number of hashes and the words.
 fn open(path: &Path) -> std::io::Result<AtomicBloomFilter> {
     match std::fs::read(path) {
         Ok(bytes) => {
@@ -32,7 +32,8 @@ fn open(path: &Path) -> std::io::Result<AtomicBloomFilter> {
     }
 }
 
-/// Whole or not at all: to a file beside it, to the disk, under its name.
+/// Replaces the file as a whole or not at all: the words are written to a temporary file beside it,
+/// synchronised to the disk, and renamed.
 fn save(seen: &AtomicBloomFilter, path: &Path) -> std::io::Result<()> {
     let beside = path.with_extension("new");
     let mut file = std::io::BufWriter::new(std::fs::File::create(&beside)?);
@@ -44,7 +45,7 @@ fn save(seen: &AtomicBloomFilter, path: &Path) -> std::io::Result<()> {
     std::fs::rename(beside, path)
 }
 
-/// The links that a thread finds; many lead to pages that others have found.
+/// The links that a thread finds; many lead to pages that other threads have found.
 fn links(thread: u64) -> impl Iterator<Item = String> {
     (0..LINKS).map(move |link| format!("https://example.org/{}", (thread * 100_000 + link * link % LINKS) % PAGES))
 }
@@ -56,7 +57,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let start = Instant::now();
     let (seen, fetched) = (open(&path)?, AtomicU64::new(0));
     std::thread::scope(|scope| {
-        // `insert` is true for a key that was there.
+        // `insert` is true for a key that was already contained.
         let crawl = |thread| links(thread).filter(|url| !seen.insert(url)).for_each(|_| _ = fetched.fetch_add(1, Relaxed));
         let crawlers: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || crawl(thread))).collect();
         while !crawlers.iter().all(|crawler| crawler.is_finished()) {
@@ -69,7 +70,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let time = start.elapsed();
     println!("{} links by {THREADS} threads in {time:.2?}; {} pages fetched", THREADS * LINKS, fetched.load(Relaxed));
 
-    // After a restart.
+    // The program continues after a restart.
     let seen = open(&path)?;
     assert!((0..THREADS).all(|thread| links(thread).all(|url| seen.contains(&url))), "nothing that was fetched is fetched again");
     println!("{} bytes in the file", std::fs::metadata(&path)?.len());

@@ -1,4 +1,4 @@
-//! The twin of `crates/filter/examples/tables.rs` with fastbloom: `cargo run --release -p
+//! The same program as `crates/filter/examples/tables.rs`, with fastbloom: `cargo run --release -p
 //! truebloom-bench --example tables_fastbloom`.
 use fastbloom::BloomFilter;
 use std::io::Write as _;
@@ -18,8 +18,8 @@ fn empty() -> BloomFilter {
     BloomFilter::with_false_pos(0.01).seed(&SEED).expected_items(KEYS as usize)
 }
 
-/// The file is ours to define: the number of hashes, the number of words of a filter, and the words
-/// of all. Nothing in it is checked but its length.
+/// fastbloom has no file format, so this program defines one: the number of hashes, the number of
+/// words of a filter, and the words of all filters. Only the length of the file is checked.
 fn save(filters: &[BloomFilter], path: &Path) -> std::io::Result<()> {
     let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
     let first = filters.first().ok_or(std::io::ErrorKind::InvalidInput)?;
@@ -33,7 +33,7 @@ fn save(filters: &[BloomFilter], path: &Path) -> std::io::Result<()> {
     file.into_inner()?.sync_all()
 }
 
-/// A filter takes a vector of words of its own, so all of the file is read and copied.
+/// A filter needs its own vector of words, so the whole file is read and copied.
 fn open(path: &Path) -> std::io::Result<Vec<BloomFilter>> {
     let bytes = std::fs::read(path)?;
     let invalid = || std::io::Error::from(std::io::ErrorKind::InvalidData);
@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::create_dir_all(&folder)?;
     let path = folder.join("filters.bin");
 
-    // Written with the tables.
+    // The filters are written with the tables.
     let start = Instant::now();
     let filled = |table| {
         let mut filter = empty();
@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("built and saved in {:.2?}: {} bytes", start.elapsed(), std::fs::metadata(&path)?.len());
     drop(filters);
 
-    // Opened with the store.
+    // The filters are opened with the store.
     let start = Instant::now();
     let tables = open(&path)?;
     println!(
@@ -76,8 +76,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         size_of_val(&tables[0]) + 8 * tables[0].as_slice().len()
     );
 
-    // Asked for keys: each is in one table. Filters of one seed hash alike, so a key is hashed once
-    // here, too.
+    // Queries: each key is in one table. Filters with the same seed compute the same hash, so a key
+    // is hashed only once here, too.
     let start = Instant::now();
     let asked = 1_000u64;
     let mut read = 0;

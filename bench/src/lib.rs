@@ -1,1 +1,1 @@
-//! Nothing: the benchmarks are in `benches`. `cargo bench -p truebloom-bench`.
+//! This library is empty: the benchmarks are in `benches` (`cargo bench -p truebloom-bench`).

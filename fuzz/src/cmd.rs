@@ -1,4 +1,4 @@
-//! The one verb whose inside is called.
+//! The only verb whose functions are called directly.
 
 #[path = "../../crates/cli/src/cmd/eval/mod.rs"]
 pub(crate) mod eval;

@@ -1,10 +1,9 @@
-//! What the fuzz targets do with their bytes. The same functions are given the committed corpora by
-//! `cargo test` (see `main`).
+//! What the fuzz targets do with their input. `cargo test` calls the same functions with the
+//! committed corpora (see `main`).
 //!
-//! Records and `eval` are private to the command, a program without a library. Their sources are
-//! compiled in here, as modules of the same names: the command keeps its shape, and nobody is
-//! tempted to use its inside as a library. The table of numeric calls is that of the test `extreme`
-//! of `truebloom-math`.
+//! `records` and `eval` are private modules of the command, which has no library. Their sources are
+//! compiled here as modules of the same names, so the command needs no public interface for
+//! fuzzing. The table of numeric calls is that of the test `extreme` of `truebloom-math`.
 #![allow(dead_code, unused_imports, reason = "most of the command is not called from here")]
 #![allow(unreachable_pub, reason = "a library for the fuzz targets, a program for the test")]
 
@@ -65,9 +64,9 @@ pub use harness::text::text;
 pub use harness::travel::travel;
 pub use harness::views::views;
 
-/// Gives each target its corpus: the bytes that libFuzzer found to reach something new, minimised.
-/// A test of the command's crate, without a harness of its own: with one, the command's unit tests
-/// would run here once more.
+/// Runs each target on its corpus: the inputs with which libFuzzer reached new code, minimised.
+/// This is a test of the command's crate without the usual test harness, which would run the
+/// command's unit tests here again.
 #[cfg(test)]
 fn main() {
     harness::replay::all();

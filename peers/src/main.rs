@@ -1,6 +1,6 @@
 //! Sizes and measured rates of the Rust libraries, as CSV.
 
-/// What is asked of every library: a size, and its filters.
+/// The interface to each library, which gives sizes and makes filters.
 trait Peer {
     const NAME: &'static str;
     fn new(items: u64, rate: f64) -> Self;

@@ -1,8 +1,8 @@
-"""truebloom beside rbloom, pybloom-live and Spark's own filter, at equal items and equal measured rates; all in one run, the rounds of both sides in turns.
+"""Compares truebloom with rbloom, pybloom-live and Spark's own filter, with equal numbers of items and equal measured rates. All measurements are in one run, and rounds of both sides alternate.
 
     python3 python/bench/compare.py [KEYS] [--spark] [--threads] [--record FILE]
 
-Read the ratios. Times are nanoseconds a key of one processor (with --threads, which needs an idle machine, of the clock on the wall), the best of nine rounds. Needs the environment of `python/test.sh` and, for
+Only the ratios are meaningful. Times are nanoseconds of processor time per key (with --threads, which needs an idle machine, of elapsed time), the best of nine rounds. Needs the environment of `python/test.sh` and, for
 pybloom-live, `pip install --only-binary bitarray,xxhash pybloom_live==4.0.0`.
 """
 
@@ -46,7 +46,7 @@ def nothing():
 
 
 def race(keys, mine, theirs, before_mine=nothing, before_theirs=nothing, rounds=ROUNDS, clock=time.thread_time):
-    """Nanoseconds a key of the best rounds of both sides. What is done before a round may give it its argument."""
+    """Nanoseconds per key of the best rounds of both sides. The result of the function called before a round, if any, is the argument of the round."""
 
     def once(work, before):
         given = before()
@@ -83,12 +83,12 @@ def texts_of(host, n):
 
 
 def equal_rates(n, ours, make, name):
-    """Another library's filter of the same texts with the measured rate of this one: asked for whatever gives it."""
-    say("| measured with a million texts that are in neither | rate | equal? |\n|---|---|---|")
+    """Another library's filter of the same texts with the same measured rate as this one; its requested rate is adjusted until the rates agree."""
+    say("| measured with a million texts that neither filter contains | rate | p-value for equal rates |\n|---|---|---|")
     members, strangers = texts_of("org", n), texts_of("net", STRANGERS)
     ours.update(members)
     hits, asked, other, passed = ours.count_contained(strangers), RATE, None, 0
-    say(f"| truebloom, asked for {RATE:.4%}, proven at most that | {hits / STRANGERS:.4%} | |")
+    say(f"| truebloom, requested rate {RATE:.4%}, proven to be at most this | {hits / STRANGERS:.4%} | |")
     for _ in range(5):
         other = make(asked, members)
         passed = sum(text in other for text in strangers)
@@ -96,12 +96,12 @@ def equal_rates(n, ours, make, name):
         if alike > 0.1:
             break
         asked *= hits / passed
-    say(f"| {name}, asked for {asked:.4%} | {passed / STRANGERS:.4%} | p {alike:.2g} |")
+    say(f"| {name}, requested rate {asked:.4%} | {passed / STRANGERS:.4%} | p {alike:.2g} |")
     return asked, other
 
 
 def beside_rbloom(n, layout, threads):
-    say(f"\n## {n:,} keys, layout `{layout}`, beside rbloom {importlib.metadata.version('rbloom')}\n")
+    say(f"\n## {n:,} keys, layout `{layout}`, compared with rbloom {importlib.metadata.version('rbloom')}\n")
     mine = BloomFilter(n, RATE, seed=1, layout=layout)
 
     def make(asked, members):
@@ -111,45 +111,45 @@ def beside_rbloom(n, layout, threads):
 
     _, theirs = equal_rates(n, mine, make, "rbloom")
     portable = rbloom.Bloom(n, RATE, hash_for_rbloom.hash_of)
-    say(f"\nBits a key: {mine.bits / n:.2f}, rbloom {theirs.size_in_bits / n:.2f}.")
+    say(f"\nBits per key: {mine.bits / n:.2f}, rbloom {theirs.size_in_bits / n:.2f}.")
 
     texts, others = texts_of("org", n), texts_of("net", n)
     column, other_column = pa.array(texts), pa.array(others)
     clears = {"before_mine": mine.clear, "before_theirs": theirs.clear}
     [hash(text) for text in texts + others]
 
-    table("From an Arrow column of texts: where the data is one, rbloom needs objects first (`to_pylist`)")
-    row("`update`, against a loop of `add`", race(n, lambda: mine.update(column), lambda: loop_add(theirs, column.to_pylist()), **clears))
-    row("`update`, against `update`", race(n, lambda: mine.update(column), lambda: theirs.update(column.to_pylist()), **clears))
+    table("From an Arrow column of texts, which rbloom must convert to Python objects first (`to_pylist`)")
+    row("`update`, compared with a loop of `add`", race(n, lambda: mine.update(column), lambda: loop_add(theirs, column.to_pylist()), **clears))
+    row("`update`, compared with `update`", race(n, lambda: mine.update(column), lambda: theirs.update(column.to_pylist()), **clears))
     if threads:
         two = race(n, lambda: mine.update(column, threads=2), lambda: theirs.update(column.to_pylist()), **clears, clock=time.perf_counter)
-        row("`update(threads=2)`, against `update`, on the wall", two)
+        row("`update(threads=2)`, compared with `update`, elapsed time", two)
     mine.update(column), theirs.update(texts)
-    row("`contains_many` of members, against a loop of `in`", race(n, lambda: mine.contains_many(column), lambda: loop_in(theirs, column.to_pylist())))
-    row("`contains_many` of others, against a loop of `in`", race(n, lambda: mine.contains_many(other_column), lambda: loop_in(theirs, other_column.to_pylist())))
+    row("`contains_many` of contained keys, compared with a loop of `in`", race(n, lambda: mine.contains_many(column), lambda: loop_in(theirs, column.to_pylist())))
+    row("`contains_many` of other keys, compared with a loop of `in`", race(n, lambda: mine.contains_many(other_column), lambda: loop_in(theirs, other_column.to_pylist())))
 
-    table("From an Arrow column, against a list of texts that exists, and was hashed before (the best case of rbloom: a str keeps its hash)")
-    row("`update`, against a loop of `add`", race(n, lambda: mine.update(column), lambda: loop_add(theirs, texts), **clears))
-    row("`update`, against `update`", race(n, lambda: mine.update(column), lambda: theirs.update(texts), **clears))
+    table("From an Arrow column, compared with rbloom on an existing list of texts that Python has already hashed (rbloom's best case, because a str stores its hash)")
+    row("`update`, compared with a loop of `add`", race(n, lambda: mine.update(column), lambda: loop_add(theirs, texts), **clears))
+    row("`update`, compared with `update`", race(n, lambda: mine.update(column), lambda: theirs.update(texts), **clears))
     portables = race(n, lambda: mine.update(column), lambda: loop_add(portable, texts), mine.clear, portable.clear, rounds=2)
-    row("`update`, against a loop of `add` with a hash that other processes have", portables)
+    row("`update`, compared with a loop of `add` with a hash that is the same in all processes", portables)
 
     table("From lists")
-    row("`update`, texts that were hashed before", race(n, lambda: mine.update(texts), lambda: theirs.update(texts), **clears))
+    row("`update`, texts that Python has already hashed", race(n, lambda: mine.update(texts), lambda: theirs.update(texts), **clears))
 
     def fresh(filter):
         filter.clear()
         return column.to_pylist()
 
     fresh_texts = race(n, lambda texts: mine.update(texts), lambda texts: theirs.update(texts), lambda: fresh(mine), lambda: fresh(theirs))
-    row("`update`, texts that are new", fresh_texts)
+    row("`update`, texts that Python has not hashed yet", fresh_texts)
     numbers = np.arange(n)
-    row("`update` of numbers from numpy, against `update(numbers.tolist())`", race(n, lambda: mine.update(numbers), lambda: theirs.update(numbers.tolist()), **clears))
+    row("`update` of numbers from numpy, compared with `update(numbers.tolist())`", race(n, lambda: mine.update(numbers), lambda: theirs.update(numbers.tolist()), **clears))
 
     mine.clear(), theirs.clear(), mine.update(texts), theirs.update(texts)
-    table("One key at a time, texts that were hashed before")
-    row("`in`, members", race(n, lambda: loop_in(mine, texts), lambda: loop_in(theirs, texts)))
-    row("`in`, others", race(n, lambda: loop_in(mine, others), lambda: loop_in(theirs, others)))
+    table("One key at a time, texts that Python has already hashed")
+    row("`in`, contained keys", race(n, lambda: loop_in(mine, texts), lambda: loop_in(theirs, texts)))
+    row("`in`, other keys", race(n, lambda: loop_in(mine, others), lambda: loop_in(theirs, others)))
     row("`add`", race(n, lambda: loop_add(mine, texts), lambda: loop_add(theirs, texts), **clears))
 
 
@@ -159,7 +159,7 @@ def beside_pybloom(n=20_000):
     except ImportError:
         say("\npybloom-live is not installed; see the head of compare.py.")
         return
-    say(f"\n## {n:,} keys, beside pybloom-live {importlib.metadata.version('pybloom_live')}\n")
+    say(f"\n## {n:,} keys, compared with pybloom-live {importlib.metadata.version('pybloom_live')}\n")
     mine = BloomFilter(n, RATE, seed=1)
 
     def make(asked, members):
@@ -177,12 +177,12 @@ def beside_pybloom(n=20_000):
 
     added = race(n, lambda: loop_add(mine, texts), lambda other: loop_add(other, texts), mine.clear, new, rounds=3)
     row("`add`", added)
-    row("`update` from Arrow, against a loop of `add`", race(n, lambda: mine.update(column), lambda other: loop_add(other, texts), mine.clear, new, rounds=3))
-    row("`in`, members", race(n, lambda: loop_in(mine, texts), lambda: loop_in(theirs, texts), rounds=3))
+    row("`update` from Arrow, compared with a loop of `add`", race(n, lambda: mine.update(column), lambda other: loop_add(other, texts), mine.clear, new, rounds=3))
+    row("`in`, contained keys", race(n, lambda: loop_in(mine, texts), lambda: loop_in(theirs, texts), rounds=3))
 
 
 def beside_spark():
-    """Building and asking through Spark, in seconds, at sizes where the caps of Spark's own filter do not bind."""
+    """Building and querying through Spark, in seconds, at sizes below the limit of Spark's own filter."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/clusters"))
     import pyspark
     import truebloom.spark as tbs
@@ -191,8 +191,8 @@ def beside_spark():
     spark = session("local[2]")
     spark.range(1000).mapInArrow(lambda batches: batches, "id long").count()
     asked = 20_000
-    say(f"\n## Beside the filter of the JVM, pyspark {pyspark.__version__}, `local[2]`, numbers at {RATE:.0%}\n")
-    say("| keys | truebloom: bits a key, measured with a million strangers by `contains` and by SQL (proven) | JVM: bits a key, measured with 20,000 | does ours explain it? |\n|---|---|---|---|")
+    say(f"\n## Compared with the filter of the JVM, pyspark {pyspark.__version__}, `local[2]`, numbers at {RATE:.0%}\n")
+    say("| keys | truebloom: bits per key, rate measured with a million other keys by `contains` and by SQL (proven rate) | JVM: bits per key, rate measured with 20,000 keys | p-value of the JVM's hits at truebloom's rate |\n|---|---|---|---|")
     lines = []
     for n in (2_000_000, 5_000_000):
         building, mine, theirs = [], None, None
@@ -215,24 +215,24 @@ def beside_spark():
         say(f"| {n:,} | {ours} | {theirs.bitSize() / n:.2f}, {hits / asked:.2%} | p {alike:.2g} |")
         one, other = min(ours for ours, _ in building), min(others for _, others in building)
         lines.append(f"| {n:,} | {one:.2f} | {other:.2f} | **{other / one:.2f}** | {asking:.2f} |")
-    say("\n| keys | built by truebloom, s | by the JVM, s | times as fast | a million asked by `contains`, s |\n|---|---|---|---|---|")
+    say("\n| keys | built by truebloom, s | built by the JVM, s | times as fast | a million queries by `contains`, s |\n|---|---|---|---|---|")
     [say(line) for line in lines]
     capped = spark.range(10)._jdf.stat().bloomFilter("id", 20_000_000, RATE).bitSize()
-    say(f"\nThe JVM's filter for 20 million keys has {capped:,} bits, a cap that it does not mention; ours has {BloomFilter(20_000_000, RATE).bits:,}.")
+    say(f"\nThe JVM's filter for 20 million keys has {capped:,} bits, because its size is limited without a message; truebloom's has {BloomFilter(20_000_000, RATE).bits:,}.")
     spark.stop()
 
 
 ACCOUNT = """
-## The goals, and what bounds them
+## The goals, and what limits the speed
 
-The goals were: a batch from Arrow at least 10 times as fast as a loop of `add` and 2.5 times as fast as `update`, and a single `in` that takes at most as long, all beside rbloom.
+There were three goals, all compared with rbloom: a batch from Arrow is at least 10 times as fast as a loop of `add`, and 2.5 times as fast as `update`; a single `in` takes at most as long.
 
-- *Where the data is a column* (the first table of each layout), `update` is far beyond 2.5 times in both layouts. The loop of `add` is ten times as slow in lines, narrowly (9.4 to 10.4 times in four runs), and not in the spread layout (7.6 to 7.8 times). `contains_many` of a column is beyond 10 times a loop of `in` in lines, and for most of what is not contained in the spread layout.
-- *Where a list of texts exists whose hashes Python has kept*, neither goal is reached. rbloom then hashes nothing: it reads a number out of each object. Ours hashes the text itself, because that number differs between processes. With a hash that other processes have, rbloom takes fifty times as long.
-- *Where ours goes*, by `perf` on an unstripped build (processor cycles within the package, spread / lines): setting and counting bits 48% / 48%, XXH3 with 128 bits 24% / 32%, exactly uniform positions 17% / 7%, reading offsets and strings of the column 8% / 10%. Over nine tenths are the crate's own hash, positions and memory, which `bench/record` has an account of; a column's strings without the block of keys in between took the same time, so that was not kept.
-- *`threads=2`* lets a second thread hash. What that gains was not measured: it shows only on a machine that does nothing else (`--threads`).
-- *A single `in`* takes at most as long as rbloom's in both layouts, although it hashes the text each time.
-- *Spark*: building is a tie. What the JVM's filter lacks is an interface for Python, sizes beyond 8 MiB, and a file that others read.
+- *Data in a column* (the first table of each layout): `update` is much more than 2.5 times as fast as rbloom's `update` in both layouts. Compared with a loop of `add`, it is about 10 times as fast in the layout `lines` (9.4 to 10.4 times in four runs), and 7.6 to 7.8 times in the layout `spread`. Compared with a loop of `in`, `contains_many` of a column is more than 10 times as fast in the layout `lines`; in the layout `spread`, only for keys that are not contained.
+- *A list of texts that Python has already hashed*: neither goal is reached. rbloom then hashes nothing, but reads the stored hash of each object. truebloom hashes the text itself, because the stored hash differs between processes. With a hash that is the same in all processes, rbloom takes about fifty times as long as truebloom.
+- *What takes truebloom's time*, by `perf` on an unstripped build (processor cycles within the package, `spread` / `lines`): setting and counting bits 48% / 48%, XXH3 with 128 bits 24% / 32%, exactly uniform positions 17% / 7%, reading offsets and strings of the column 8% / 10%. About nine tenths are the crate's own hash, positions and memory, which are measured in `bench/record`. Reading a column's strings without an intermediate block of keys took the same time, so it was not adopted.
+- *`threads=2`* uses a second thread for hashing. Its gain was not measured, because that needs an idle machine (`--threads`).
+- *A single `in`* takes at most as long as in rbloom in both layouts, although it hashes the text each time.
+- *Spark*: building a filter takes equally long. The JVM's filter has no interface for Python, no sizes above 8 MiB, and no file that other programs read.
 """
 
 
@@ -240,12 +240,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("keys", type=int, nargs="?", default=200_000)
     parser.add_argument("--spark", action="store_true")
-    parser.add_argument("--threads", action="store_true", help="also with two threads, on a machine that does nothing else")
-    parser.add_argument("--record", type=Path, help="also write it into this file")
+    parser.add_argument("--threads", action="store_true", help="also with two threads, on an idle machine")
+    parser.add_argument("--record", type=Path, help="also write the record into this file")
     given = parser.parse_args()
-    say("# The Python package beside others\n")
+    say("# The Python package compared with others\n")
     arguments = " ".join(sys.argv[1:])
-    say(f"{processor()}, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}. Made by `python3 python/bench/compare.py {arguments}`, whose head says how it is measured.")
+    say(f"{processor()}, Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}. Made by `python3 python/bench/compare.py {arguments}`, whose docstring says how it measures.")
     for layout in ("spread", "lines"):
         beside_rbloom(given.keys, layout, given.threads)
     beside_pybloom()

@@ -1,4 +1,4 @@
-//! What rate another library gives at your size.
+//! The rate that another library gives for the reader's numbers.
 
 use crate::json::{Json, object};
 use crate::question::{Question, sentence};
@@ -11,9 +11,9 @@ use truebloom_report::finding::{Finding, library};
 use truebloom_report::read;
 use truebloom_report::show::{count, plural};
 
-/// Queries of one simulation at most: the page asks again with more.
+/// The maximum number of queries in one simulation.
 const MOST_QUERIES: u64 = 100_000_000;
-/// From here on, simulations take minutes.
+/// From this number of items on, simulations take minutes.
 const MANY: u64 = 1_000_000;
 
 struct Asked {
@@ -23,7 +23,7 @@ struct Asked {
     queries: u64,
 }
 
-/// What the fields say, but for the library.
+/// The contents of the fields, except for the library.
 fn asked(question: &mut Question<'_>) -> Result<Asked, Json> {
     let (items, rate) = (question.read("n", read::items), question.read("p", read::rate));
     let bits = question.read("m", read::bits);
@@ -65,8 +65,8 @@ fn size_of(profile: &truebloom_audit::Profile, asked: &Asked) -> Result<Size, Er
     }
 }
 
-/// Queries that are still to be simulated, where no law answers: a quick million, and then as many
-/// as tell the rate to some percent.
+/// The number of queries to simulate next, if no law gives the rate: first a million, which is
+/// quick, and then as many as determine the rate to some percent.
 fn wanted(found: &Finding) -> Option<u64> {
     let wanted = found.queries()?;
     match found.simulation.as_ref().map(|simulation| simulation.queries) {
@@ -76,16 +76,16 @@ fn wanted(found: &Finding) -> Option<u64> {
     }
 }
 
-/// Whether a law or a hit tells the rate.
+/// Whether the rate is known from a law, or from a simulation with hits.
 fn has_rate(found: &Finding) -> bool {
     found.law.is_some() || found.simulation.as_ref().is_some_and(|simulation| simulation.hits > 0)
 }
 
-/// The rate; what is known of it where no query was a hit.
+/// The text of the rate, or of its upper bound if no query was a hit.
 fn shown(found: &Finding, beside: Option<Rate>, digits: usize) -> String {
     let share = |value: f64, digits| beside.map_or_else(|| share(value, digits), |rate| share_as(rate.to_f64(), value, digits));
     match (has_rate(found), &found.simulation) {
-        // What is missed by little is seen in the digits.
+        // If the rate is slightly too high, enough digits are shown to see this.
         (true, None) if beside.is_some_and(|rate| found.rate().0 > rate.to_f64()) => {
             seen_above(found.rate().0, beside.map_or(0.0, |rate| rate.to_f64()))
         }
@@ -97,12 +97,12 @@ fn shown(found: &Finding, beside: Option<Rate>, digits: usize) -> String {
 
 fn verdict(found: &Finding, rate: Option<Rate>) -> String {
     let verdict = found.verdict(rate, |_| String::new());
-    // The page goes on by itself.
+    // In this case, the page asks for a longer simulation by itself.
     let is_open = found.rate().0.is_nan() || verdict.starts_with("too few") && wanted(found).is_some();
     if is_open { "simulating".to_owned() } else { verdict }
 }
 
-/// What is missed by less than people notice is no alarm.
+/// A rate that is only slightly too high is not marked as bad.
 fn tone(found: &Finding, rate: Option<Rate>, verdict: &str) -> &'static str {
     let noticed = rate.is_some_and(|rate| found.rate().0 >= (1.0 + size::NOTICED) * rate.to_f64());
     match verdict {
@@ -122,7 +122,7 @@ fn facts(found: &Finding) -> Json {
     }
 }
 
-/// How the rate is known, in words.
+/// The method by which the rate is known, in words.
 fn known_by(found: &Finding) -> String {
     match (&found.law, &found.simulation) {
         (Some(law), _) => format!("by a law: {}", law.method),
@@ -136,7 +136,7 @@ fn known_by(found: &Finding) -> String {
     }
 }
 
-/// One library.
+/// The answer about one library.
 pub(crate) fn answer(question: &mut Question<'_>) -> Json {
     let (found, asked) = match finding(question) {
         Ok(found) => found,
@@ -168,7 +168,7 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
         };
         cards.push(card("Filters that keep the rate", value, text, ""));
     }
-    // The page asks for more by itself, as far as it goes.
+    // Smaller numbers of queries are not suggested, because the page simulates these by itself.
     let more = asked.rate.and_then(|rate| found.more_queries(rate)).filter(|_| wanted(&found).is_none());
     let profile = found.profile;
     let name = profile.title.split(',').next().unwrap_or_default();
@@ -213,7 +213,7 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
     }
 }
 
-/// One line of the table of all libraries.
+/// One row of the table of all libraries.
 pub(crate) fn row(question: &mut Question<'_>) -> Json {
     let name = question.text("lib");
     match finding(question) {
@@ -248,12 +248,12 @@ pub(crate) fn row(question: &mut Question<'_>) -> Json {
     }
 }
 
-/// In place of the numbers of a library that has no filter of this size.
+/// Replaces the numbers of a library that refuses this size.
 const REFUSED: &str = "refused";
-/// In place of numbers that no query has shown.
+/// Replaces the numbers if no query was a hit.
 const NO_HIT: &str = "no hit";
 
-/// What the chart of all libraries needs of one, as text, with the name last.
+/// The numbers of one library for the chart of all libraries, as text that ends with the name.
 fn in_chart(found: &Finding) -> String {
     if !has_rate(found) {
         return NO_HIT.to_owned();
@@ -262,7 +262,7 @@ fn in_chart(found: &Finding) -> String {
     format!("{ideal} {value} {lower} {upper} {library}")
 }
 
-/// The text of [`in_chart`].
+/// Reads the text of [`in_chart`].
 fn out_of_row(text: &str) -> Option<Given> {
     let mut parts = text.splitn(5, ' ');
     let mut number = || parts.next()?.parse::<f64>().ok();
@@ -270,7 +270,7 @@ fn out_of_row(text: &str) -> Option<Given> {
     Some(Given { library: parts.next()?.to_owned(), ideal, rate })
 }
 
-/// All libraries in one chart, from what their rows have as `given`, in the fields `given.NAME`.
+/// The chart of all libraries. The fields `given.NAME` contain the texts of [`in_chart`].
 pub(crate) fn chart(question: &mut Question<'_>) -> Json {
     let asked = match asked(question) {
         Ok(asked) => asked,
@@ -288,7 +288,7 @@ pub(crate) fn chart(question: &mut Question<'_>) -> Json {
     }
     let those = |what: &str| rows.iter().filter(|(_, text)| *text == what).map(|(name, _)| *name).collect::<Vec<_>>();
     let (refused, no_hit) = (those(REFUSED), those(NO_HIT));
-    // A line each.
+    // Each library has one line.
     let height = 170 + 22 * given.len() as u32;
     let drawn = drawn_at(Ok(libraries(&given, &refused, asked.items, asked.rate.map(|rate| rate.to_f64()))), question, height);
     for (names, why) in [(refused, "this question is refused"), (no_hit, "no query of its simulation was a hit")] {
@@ -299,8 +299,8 @@ pub(crate) fn chart(question: &mut Question<'_>) -> Json {
     drawn.with("note", missing.join(" "))
 }
 
-/// Which have no interval, below the chart: beside their names, this would leave a narrow chart no
-/// room.
+/// The sentence below the chart that lists the libraries without an interval. Beside the names,
+/// this information would not fit into a narrow chart.
 fn without_interval(given: &mut [Given]) -> Option<String> {
     let mut names = Vec::new();
     for given in given.iter_mut().filter(|given| given.rate.1.is_nan()) {
@@ -312,7 +312,7 @@ fn without_interval(given: &mut [Given]) -> Option<String> {
     (!names.is_empty()).then(|| format!("Without an interval, as its hits are too few: {}.", names.join(", ")))
 }
 
-/// With a capital letter at its beginning, unless a formula stands there.
+/// The text with a capital letter at its beginning, unless it begins with a formula.
 fn capital(text: &str) -> String {
     match text.split_once(' ') {
         Some((first, rest)) if first.len() > 1 && is_word(first.trim_end_matches([',', ':'])) && !rest.starts_with('=') => {
@@ -330,7 +330,7 @@ fn is_word(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
 
-    /// The chart of all libraries says which it does not show, and why.
+    /// The chart of all libraries lists the libraries that it does not show, with the reason.
     #[test]
     fn what_is_not_drawn_is_named() {
         let row = |library: &str| crate::answer(&format!("audit/row\nlib={library}\nn=1000\np=1e-6"));
@@ -349,8 +349,8 @@ mod tests {
         assert!(file.contains("not drawn, as refused: cassandra"), "{file}");
     }
 
-    /// An interval that says nothing is no bar across the chart, and the line to copy asks for
-    /// more.
+    /// An interval without information is not drawn as a bar across the chart, and the command to
+    /// copy requests more queries.
     #[test]
     fn few_hits_are_no_interval() {
         let asked = "lib=dcso\nn=1000\np=1e-6\nqueries=20M";
@@ -363,7 +363,7 @@ mod tests {
         let chart = crate::answer(&format!("audit/chart\nn=1000\np=1e-6\n{rows}"));
         assert!(chart.contains(">\\ndcso\\n") && chart.contains("as its hits are too few: dcso."), "{chart}");
         assert!(crate::answer(&format!("audit/chart\nn=1000\np=1e-6\nfile=1\n{rows}")).contains("dcso (too short)"));
-        // What a longer simulation here may still tell is not sent elsewhere.
+        // No command is offered while a longer simulation on the page can still give the answer.
         assert!(!crate::answer("audit\nlib=dcso\nn=1000\np=1e-6\nqueries=1M").contains("--simulate"));
     }
 }

@@ -1,4 +1,4 @@
-//! A sketch that counts items within an error.
+//! Sketches that count items with a bounded error.
 
 use crate::json::{Json, object};
 use crate::lines;
@@ -9,7 +9,7 @@ use truebloom_math::{Error, Rate};
 use truebloom_report::read;
 use truebloom_report::show::{bytes, count, plural};
 
-/// Bytes of a counter.
+/// The number of bytes of a counter.
 const COUNTER: u128 = 8;
 
 pub(crate) fn answer(question: &mut Question<'_>) -> Json {

@@ -1,14 +1,14 @@
-//! JSON as it is written, no more: the page reads it, and nothing here reads any.
+//! Writes JSON, which the page reads. This crate reads no JSON.
 
 use std::fmt;
 
-/// A value.
+/// A JSON value.
 #[derive(Clone, Debug)]
 pub(crate) enum Json {
     Null,
     Is(bool),
-    /// The shortest decimal that is this `f64`, so that equal texts are equal bits; null where
-    /// there is none.
+    /// Written as the shortest decimal that gives this `f64`, so that equal texts mean equal bits;
+    /// null for infinities and NaN.
     Number(f64),
     Whole(u64),
     Text(String),
@@ -17,7 +17,7 @@ pub(crate) enum Json {
 }
 
 impl Json {
-    /// An object with one more field.
+    /// The object with one more field.
     pub(crate) fn with(self, name: &'static str, value: impl Into<Json>) -> Json {
         match self {
             Json::Object(mut fields) => {
@@ -123,7 +123,7 @@ impl<T: Into<Json>> From<Vec<T>> for Json {
     }
 }
 
-/// An object, as `object!{ "name": value, .. }`.
+/// Makes an object: `object!{ "name": value, .. }`.
 macro_rules! object {
     ($($name:literal: $value:expr),* $(,)?) => {
         $crate::json::Json::Object(vec![$(($name, $crate::json::Json::from($value))),*])

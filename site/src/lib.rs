@@ -1,8 +1,9 @@
-//! The planner page's answers: the library's numbers with the command's words around them, as JSON.
+//! The answers of the planner page as JSON: the library's numbers, with the texts of the command.
 //!
-//! A question is text (see `question.rs`), and so is its answer. Both pass through buffers whose
-//! places WebAssembly exports, so that no glue is generated: [`reserve`] makes room for a question,
-//! the page writes it there, [`ask`] answers it, and [`answer_at`] says where the answer lies.
+//! A question is text (see `question.rs`), and so is its answer. Both are passed through buffers
+//! whose addresses WebAssembly exports, so no glue code is generated. [`reserve`] makes room for a
+//! question, the page writes the question there, [`ask`] answers it, and [`answer_at`] returns the
+//! address of the answer.
 
 mod audit;
 mod counts;
@@ -25,11 +26,12 @@ use truebloom_plot::Chart;
 pub fn answer(text: &str) -> String {
     let mut question = Question::new(text);
     let answer = match question.section {
-        // Exact sums for some thousand items take a second each, which no single call can pay for.
+        // Each exact sum for some thousand items takes a second, which exceeds the budget of a
+        // call.
         "streams" => streams::answer(&mut question),
         "streams/blocked" => streams::blocked(&mut question),
         "streams/charts" => streams::charts(&mut question),
-        // Together the rest take about a second at most, as a call of the library does.
+        // All other answers together share the budget of one call, about a second.
         _ => truebloom_math::as_one_call(|| in_one_call(&mut question)),
     };
     answer.to_string()
@@ -50,7 +52,7 @@ fn in_one_call(question: &mut Question<'_>) -> json::Json {
     }
 }
 
-/// What the page says of itself.
+/// The information about the page itself.
 fn about() -> json::Json {
     let libraries = |profile: &truebloom_audit::Profile| object! { "name": profile.name, "title": profile.title };
     object! {
@@ -61,12 +63,13 @@ fn about() -> json::Json {
     }
 }
 
-/// A chart in a page that has its own words around it, or with its title to be kept as a file.
+/// A chart for the page, which has its own texts around the chart; or a chart with a title, to be
+/// saved as a file.
 fn drawn(chart: Result<Chart, truebloom_math::Error>, question: &Question<'_>) -> json::Json {
     drawn_at(chart, question, (question.width() * 3 / 5).clamp(300, 420))
 }
 
-/// The same, so many pixels high.
+/// Like [`drawn`], with a height in pixels.
 fn drawn_at(chart: Result<Chart, truebloom_math::Error>, question: &Question<'_>, height: u32) -> json::Json {
     let chart = match chart {
         Ok(chart) => chart,
@@ -82,11 +85,11 @@ fn drawn_at(chart: Result<Chart, truebloom_math::Error>, question: &Question<'_>
 static QUESTION: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// The longest question that is read: fields are short.
+/// The maximum length of a question; fields are short.
 const MOST: usize = 64 << 10;
 
-/// Makes room for a question of so many bytes of UTF-8 and says where it is to be written; null if
-/// it is too long.
+/// Makes room for a question of this many bytes of UTF-8, and returns the address to write it to,
+/// or null if the question is too long.
 #[unsafe(no_mangle)]
 pub extern "C" fn reserve(length: usize) -> *mut u8 {
     match QUESTION.lock() {
@@ -99,7 +102,7 @@ pub extern "C" fn reserve(length: usize) -> *mut u8 {
     }
 }
 
-/// Answers the question that was written; the number of bytes of the answer.
+/// Answers the question that was written, and returns the number of bytes of the answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn ask() -> usize {
     let (Ok(question), Ok(mut place)) = (QUESTION.lock(), ANSWER.lock()) else { return 0 };
@@ -107,7 +110,7 @@ pub extern "C" fn ask() -> usize {
     place.len()
 }
 
-/// Where the answer lies until the next question.
+/// The address of the answer, which is valid until the next question.
 #[unsafe(no_mangle)]
 pub extern "C" fn answer_at() -> *const u8 {
     ANSWER.lock().map_or(std::ptr::null(), |answer| answer.as_ptr())

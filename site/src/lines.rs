@@ -1,4 +1,5 @@
-//! Lines to copy, as the crate, the command, Python and Redis have them in this version.
+//! Code to copy, for this version of the crate, the command, the Python package and the Redis
+//! module.
 
 use crate::json::Json;
 use crate::words::line;
@@ -10,7 +11,7 @@ fn whole(number: u64) -> String {
     truebloom_report::show::count(number).replace(',', "_")
 }
 
-/// A rate for Rust: a number where that is the same, and else the text.
+/// A rate for Rust: a number if that is exactly the same rate, and otherwise the text.
 fn in_rust(rate: Rate) -> String {
     let text = rate.to_string();
     let same = text.parse::<f64>().ok().and_then(|number| Rate::try_from(number).ok()) == Some(rate);
@@ -22,8 +23,8 @@ fn in_python(rate: Rate) -> String {
     in_rust(rate)
 }
 
-/// A program of these lines, in which `?` has its function, after `use` of these paths. `truebloom`
-/// is a checkout, as nothing is on a registry yet.
+/// A program with these `use` paths and these lines, in a function that allows `?`. `truebloom` is
+/// a checkout, because nothing is on a registry yet.
 fn program(features: &str, uses: &str, lines: &str) -> String {
     let lines = lines.replace('\n', "\n    ");
     format!(
@@ -31,37 +32,38 @@ fn program(features: &str, uses: &str, lines: &str) -> String {
     )
 }
 
-/// Beside lines for Rust.
+/// The note beside code for Rust.
 const IN_CARGO: &str = "The first line adds the library from truebloom\u{2019}s sources.";
-/// Beside lines for the command.
+/// The note beside code for the command.
 const INSTALLED: &str = "To install it from the sources: cargo install --path crates/cli.";
-/// Beside lines for Redis.
+/// The note beside code for Redis.
 const MODULE: &str = "For a Redis or Valkey that has loaded truebloom\u{2019}s module (crates/redis in the sources).";
-/// Below all lines.
+/// The note below all code.
 pub(crate) const SOURCES: &str = "truebloom is the library that this page is made of, free under the MIT or Apache-2.0 licence. It is on no registry yet, so you need its sources.";
 
 /// A whole number for the command: `10M`, `1.8M`.
 pub(crate) fn short(number: u64) -> String {
-    // Each with the smallest part of it that is written.
+    // Each unit has the smallest fraction of it that is written.
     let units = [(1_000_000_000, 10_000_000, "G"), (1_000_000, 10_000, "M"), (1_000, 1_000, "k")];
     let found = units.into_iter().find(|(unit, least, _)| number >= *unit && number.is_multiple_of(*least));
     found.map_or_else(|| number.to_string(), |(unit, _, name)| format!("{}{name}", number as f64 / unit as f64))
 }
 
-/// Bits for the command: `64MiB` where it is whole.
+/// A number of bits for the command: `64MiB` if it is a whole number of MiB.
 fn size(bits: u64) -> String {
     let units = [(1u64 << 33, "GiB"), (1 << 23, "MiB"), (1 << 13, "KiB")];
     let found = units.into_iter().find(|(unit, _)| bits >= *unit && bits.is_multiple_of(*unit));
     found.map_or_else(|| bits.to_string(), |(unit, name)| format!("{}{name}", bits / unit))
 }
 
-/// Whole bytes for the command: `64MiB`.
+/// A number of whole bytes for the command: `64MiB`.
 pub(crate) fn memory(bits: u64) -> String {
     let text = size(bits);
     if text.ends_with('B') { text } else { format!("{}B", bits / 8) }
 }
 
-/// The options of the command and the arguments of Python that say the same as the fields.
+/// The options of the command, and the arguments in Python and Rust, with the same meaning as the
+/// fields.
 struct Asked {
     command: Vec<String>,
     python: Vec<String>,
@@ -101,7 +103,7 @@ impl Asked {
     }
 }
 
-/// Lines that make the filter of a plan.
+/// The code that makes the filter of a plan.
 pub(crate) fn of_plan(target: &Target, plan: &Plan) -> Json {
     let asked = Asked::of(target);
     let simple = match (target.items, target.rate, target.bits, target.probes) {
@@ -133,7 +135,7 @@ pub(crate) fn of_plan(target: &Target, plan: &Plan) -> Json {
             "In the sources, python/test.sh quick makes the wheel to install.",
         ),
     ];
-    // The server plans by itself, of items and a rate, and always with this promise.
+    // The server makes its own plans, from items and a rate, and always with this promise.
     let is_its_own = target.bits.is_none() && target.probes.is_none() && target.promise == Promise::default();
     if let Some(rate) = plan.rate.filter(|_| is_its_own) {
         let (rate, items) = (decimal(rate), plan.items);
@@ -144,7 +146,7 @@ pub(crate) fn of_plan(target: &Target, plan: &Plan) -> Json {
     Json::List(lines)
 }
 
-/// Why there are no lines for Redis; empty where there are.
+/// The reason why there is no code for Redis; empty if there is code.
 pub(crate) fn why_no_redis(target: &Target) -> &'static str {
     match (target.bits, target.probes) {
         (Some(_), _) => "No lines for Redis: there the server computes the size from items and rate. Clear the size to see them.",
@@ -156,26 +158,26 @@ pub(crate) fn why_no_redis(target: &Target) -> &'static str {
     }
 }
 
-/// A rate as a decimal: Redis reads no fraction.
+/// A rate as a decimal, because Redis reads no fractions.
 fn decimal(rate: Rate) -> String {
     let text = rate.to_string();
     if text.contains('/') { format!("{:?}", rate.to_f64()) } else { text }
 }
 
-/// A filter that forgets, as the lines for it need it.
+/// The data of a filter that forgets, for its code.
 pub(crate) struct Stream<'a> {
     pub(crate) design: &'a Design,
     pub(crate) rate: Rate,
-    /// The options of `dedup` that ask for it, and how its answer differs.
+    /// The options of `dedup` for this filter, and a note on how its answer differs.
     pub(crate) command: (String, &'static str),
-    /// The new items of a phase, and the average rate, that make the same of Python and Redis;
-    /// without it their promise is another.
+    /// The new items of a phase and the average rate with which Python and Redis make the same
+    /// filter. If this is `None`, their promise is different.
     pub(crate) same: Option<(u64, Rate)>,
-    /// Items in so many seconds, if it is to remember for a time.
+    /// The number of items and of seconds, if the filter must remember for a time.
     pub(crate) every: Option<(u64, f64)>,
 }
 
-/// Lines for a filter that forgets.
+/// The code for a filter that forgets.
 pub(crate) fn of_streams(stream: &Stream<'_>) -> Json {
     let Stream { design, rate, .. } = *stream;
     let two = design.mode().filters() == 2;
@@ -228,7 +230,7 @@ pub(crate) fn of_streams(stream: &Stream<'_>) -> Json {
     Json::List(lines)
 }
 
-/// Lines for a sketch.
+/// The code for a sketch.
 pub(crate) fn of_counts(epsilon: Rate, delta: Rate) -> Json {
     let (e, d) = (in_python(epsilon), in_python(delta));
     Json::List(vec![
@@ -265,7 +267,7 @@ pub(crate) fn of_counts(epsilon: Rate, delta: Rate) -> Json {
     ])
 }
 
-/// The line for the command that audits a library.
+/// The command line that audits a library.
 pub(crate) fn of_audit(library: &str, items: u64, rate: Option<Rate>, size_and_probes: Option<(u64, u32)>, more: Option<&str>) -> Json {
     let mut code = format!("truebloom audit {library} -n {}", short(items));
     if let Some((bits, probes)) = size_and_probes {

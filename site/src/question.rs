@@ -1,8 +1,9 @@
-//! What the page asks: a section on the first line, and the fields as they were typed, one a line.
+//! A question of the page: the first line has the section, and each further line has a field as it
+//! was typed.
 
 use crate::json::Json;
 
-/// A question, and what was found wrong with its fields so far.
+/// A question, and the errors found in its fields so far.
 pub(crate) struct Question<'a> {
     pub(crate) section: &'a str,
     fields: Vec<(&'a str, &'a str)>,
@@ -16,7 +17,7 @@ impl<'a> Question<'a> {
         Question { section, fields: lines.filter_map(|line| line.split_once('=')).collect(), errors: Vec::new() }
     }
 
-    /// The text of a field without the spaces around it; empty where nothing was typed.
+    /// The text of a field without surrounding spaces; empty if nothing was typed.
     pub(crate) fn text(&self, name: &str) -> &'a str {
         self.fields.iter().find(|(field, _)| *field == name).map_or("", |(_, value)| value.trim())
     }
@@ -25,7 +26,7 @@ impl<'a> Question<'a> {
         !self.text(name).is_empty()
     }
 
-    /// The number in a field, if there is one. What is wrong with it is kept for the answer.
+    /// The number in a field, if there is one. An error is stored for the answer.
     pub(crate) fn read<T>(&mut self, name: &str, parse: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         let text = self.text(name);
         if text.is_empty() {
@@ -34,7 +35,7 @@ impl<'a> Question<'a> {
         parse(text).map_err(|error| self.wrong(name, error)).ok()
     }
 
-    /// Says beside a field what is wrong.
+    /// Adds an error message beside a field.
     pub(crate) fn wrong(&mut self, name: &str, error: impl Into<String>) {
         self.errors.push((name.to_owned(), sentence(&error.into())));
     }
@@ -43,7 +44,7 @@ impl<'a> Question<'a> {
         !self.errors.is_empty()
     }
 
-    /// The answer to a question that cannot be answered: what is wrong with which field.
+    /// The answer to a question with errors: the messages and their fields.
     pub(crate) fn refusal(&self) -> Json {
         let error = |(field, text): &(String, String)| crate::json::object! { "field": field.as_str(), "text": text.as_str() };
         crate::json::object! { "errors": self.errors.iter().map(error).collect::<Vec<_>>() }
@@ -55,7 +56,7 @@ impl<'a> Question<'a> {
     }
 }
 
-/// The command's messages, where flags are fields: a sentence.
+/// A message of the command as a sentence for the page, in which options are replaced by fields.
 pub(crate) fn sentence(text: &str) -> String {
     let text = text
         .replace("give it with -p", "write it in the field for the rate")

@@ -1,4 +1,4 @@
-//! Other hashing schemes for the same question, with the rates below which they cannot go.
+//! Other hashing schemes for the same question, with their lowest possible rates.
 
 use crate::json::{Json, object};
 use crate::question::{Question, sentence};
@@ -7,10 +7,10 @@ use crate::words::{more, share};
 use truebloom_math::{Error, Plan, Promise, SchemeId, Target};
 use truebloom_report::show::{bytes, plural};
 
-/// Those that the page compares, in this order.
+/// The schemes that the page compares, in this order.
 pub(crate) const NAMES: [&str; 7] = ["classic", "partitioned", "double", "enhanced", "cube", "partition-double", "blocked"];
 
-/// One row: the scheme in the field `scheme`, beside the standard one.
+/// One row: the scheme in the field `scheme`, compared with the standard scheme.
 pub(crate) fn answer(question: &mut Question<'_>) -> Json {
     let (target, standard) = match plan(question) {
         Ok(found) => found,
@@ -38,7 +38,7 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
     object! { "row": vec![name(), size, price, floor, promise.to_owned()], "facts": facts }
 }
 
-/// How a scheme chooses bits, in few words.
+/// A short description of how a scheme chooses bits.
 fn meaning(name: &str) -> &'static str {
     match name {
         "classic" => "independent bits, never one twice",
@@ -55,7 +55,7 @@ type Row = (String, String, String, Json);
 
 fn compare(target: &Target, scheme: SchemeId, standard: &Plan) -> Result<Row, Error> {
     let plan = Plan::new(&target.clone().scheme(scheme))?;
-    // Both promise the same: an average is compared with the average.
+    // Both plans have the same promise: an average is compared with an average.
     let beside = match target.promise {
         promise if promise == standard_promise(standard) => standard.clone(),
         _ => Plan::new(target)?,

@@ -1,4 +1,4 @@
-//! How large a filter is, or what one of a size does.
+//! The size of a filter, or what a filter of a given size can do.
 
 use crate::json::{Json, object};
 use crate::question::{Question, sentence};
@@ -11,7 +11,7 @@ use truebloom_report::charts;
 use truebloom_report::read;
 use truebloom_report::show::{bytes, count, plural, rate};
 
-/// What the fields ask for; `None` where one is wrong.
+/// The target that the fields describe; `None` if a field is wrong.
 pub(crate) fn target(question: &mut Question<'_>) -> Option<Target> {
     let mut target = Target {
         items: question.read("n", read::items),
@@ -29,7 +29,7 @@ pub(crate) fn target(question: &mut Question<'_>) -> Option<Target> {
     (!question.is_wrong()).then_some(target)
 }
 
-/// The plan for the fields, or the answer that says why there is none.
+/// The plan for the fields, or an answer with the reason why there is none.
 pub(crate) fn plan(question: &mut Question<'_>) -> Result<(Target, Plan), Json> {
     let Some(target) = target(question) else { return Err(question.refusal()) };
     match Plan::new(&target) {
@@ -38,7 +38,7 @@ pub(crate) fn plan(question: &mut Question<'_>) -> Result<(Target, Plan), Json> 
     }
 }
 
-/// An error of the planner, beside the field that can mend it.
+/// An error of the planner, shown beside a field whose change can resolve it.
 fn refused(question: &mut Question<'_>, target: &Target, error: &Error) -> Json {
     let field = match error {
         Error::Underdetermined { .. } => {
@@ -60,7 +60,7 @@ fn refused(question: &mut Question<'_>, target: &Target, error: &Error) -> Json 
     question.refusal().with("choices", choices_of_three())
 }
 
-/// What would do, where items, rate and size are given and the size is too small.
+/// The possible changes, if items, rate and size are given and the size is too small.
 fn too_small(target: &Target) -> Option<String> {
     let (items, rate, bits) = (target.items?, target.rate?, target.bits?);
     let needed = Plan::new(&Target { bits: None, ..target.clone() }).ok().filter(|plan| plan.bits > bits)?;
@@ -73,7 +73,7 @@ fn too_small(target: &Target) -> Option<String> {
     }
     if let Some(lowest) = lowest {
         let rate = kept(&lowest).upper;
-        // A filter that takes half of all items for known is no remedy.
+        // A filter that reports half of all items as known is not useful.
         if rate < 0.5 {
             text += &format!("; with all {} it reaches a rate of {} ({})", count(items), at_most(rate, None), one_in(rate));
         }
@@ -81,12 +81,12 @@ fn too_small(target: &Target) -> Option<String> {
     Some(text + "; change one of the three, or clear one")
 }
 
-/// The questions that two of three fields ask.
+/// The questions for each two of the three fields.
 fn choices_of_three() -> Json {
     Json::List(vec![choice("How many items fit?", "n"), choice("What rate do they get?", "p"), choice("What size do they need?", "m")])
 }
 
-/// A rate as it was asked for: `0.1%`, or `1 in 3` where no decimal says that.
+/// The requested rate: `0.1%`, or `1 in 3` if it has no decimal.
 fn asked_for(rate: truebloom_math::Rate) -> String {
     share(rate.to_f64(), 6)
 }
@@ -96,7 +96,7 @@ fn is_in_bytes(size: &str) -> bool {
     size.ends_with('B') || size.to_ascii_lowercase().contains("byte")
 }
 
-/// Many a reader of `64M` means bytes.
+/// A note for sizes such as `64M`, because many people mean bytes by it.
 fn read_as_bits(size: &str, plan: &Plan) -> Option<String> {
     let is_plain = !size.is_empty() && !is_in_bytes(size) && !size.to_ascii_lowercase().contains("bit");
     is_plain.then(|| {
@@ -105,7 +105,7 @@ fn read_as_bits(size: &str, plan: &Plan) -> Option<String> {
     })
 }
 
-/// What the page was asked for.
+/// The number in the empty field, which is the main number of the answer.
 fn asked_number(target: &Target, plan: &Plan) -> String {
     match (target.items, target.rate, target.bits) {
         (None, _, Some(_)) => plural(plan.items, "item"),
@@ -130,7 +130,7 @@ pub(crate) fn chart(question: &mut Question<'_>) -> Json {
     }
 }
 
-/// The rate that the one filter keeps, or the average where only that is asked for.
+/// The rate that the one filter keeps, or the average rate if only that was requested.
 fn kept(plan: &Plan) -> &Fpr {
     plan.guarantee.as_ref().map_or(&plan.fpr, |guarantee| &guarantee.fpr)
 }
@@ -189,7 +189,7 @@ fn described(target: &Target, plan: &Plan, typed: &str) -> Result<Json, Error> {
     let often = Some(one_in(kept(plan).upper))
         .filter(|text| !text.is_empty())
         .map_or(format!("{} of the time", at_most(kept(plan).upper, plan.rate)), |text| text.replacen("1 in", "once in", 1) + " times");
-    // Nobody has to see 64 MB as 61.04 MiB.
+    // A size is shown as it was typed: 64 MB, and not 61.04 MiB.
     let size = if is_in_bytes(typed) { typed.to_owned() } else { bytes(plan.bytes()) };
     let summary = format!(
         "A Bloom filter of {size} holds {}, and never misses one of them. Asked for an item that was never added, it wrongly says \u{201c}seen\u{201d} at most {often}.",
@@ -260,14 +260,14 @@ fn expected(plan: &Plan, mean: Option<&Plan>, target: &Target) -> Json {
         Some(mean) if mean.items != plan.items => format!(" For the average alone {} would fit.", plural(mean.items, "item")),
         _ => String::new(),
     };
-    // Two rates that look alike are told apart by their difference.
+    // If two rates look the same, their difference is shown.
     let below = plan.guarantee.as_ref().map(|guarantee| 1.0 - plan.fpr.upper / guarantee.fpr.upper).filter(|below| *below > 0.0);
     let beside = below.map_or(String::new(), |below| format!(", {}% below what the guarantee says", rate(100.0 * below, 2)));
     let text = format!("The expected rate, over all seeds{beside}. Proven.{cost}");
     card("On average", format!("at most {}", at_most(plan.fpr.upper, plan.rate)), text, "")
 }
 
-/// From here on, an excess over the rate is one that people care about.
+/// An excess over the rate of at least this share is relevant to users.
 pub(crate) const NOTICED: f64 = 0.01;
 
 fn usual(plan: &Plan, textbook: &truebloom_math::Textbook) -> Json {
@@ -295,7 +295,7 @@ fn usual(plan: &Plan, textbook: &truebloom_math::Textbook) -> Json {
     card("Textbook formula", short, text, tone)
 }
 
-/// What one and a half times the items do, as plans are exceeded sooner or later.
+/// The rate with one and a half times the items, because plans are often exceeded.
 fn overfull(plan: &Plan, over: &[Overload]) -> Option<Json> {
     let row = over.iter().find(|row| row.factor == 1.5)?;
     let value = row.fpr.value;
@@ -310,7 +310,7 @@ fn overfull(plan: &Plan, over: &[Overload]) -> Option<Json> {
     Some(card("At 1.5 times the items", share_as(planned, value, 3), text, ""))
 }
 
-/// Filters of other kinds for the same question.
+/// Other kinds of filters for the same question.
 fn others(plan: &Plan, blocked: Option<&Alternative>, still: Option<truebloom_report::beyond::Static>) -> Json {
     let mut table = Table::new("Other kinds of filter for the same question", &["Filter", "#Size", "#Compared", "What it means"]);
     table.row([
@@ -352,7 +352,7 @@ mod tests {
         crate::answer(&format!("size\n{fields}"))
     }
 
-    /// `64M` is bits here and megabytes elsewhere.
+    /// `64M` means bits here, and megabytes in other programs.
     #[test]
     fn a_size_in_bits_is_said_to_be_one() {
         for (size, said) in [("64M", "for bytes write 64MB."), ("64 Mb", "for bytes write 64 MB."), ("80000", "write 80000 bytes.")] {
@@ -364,7 +364,7 @@ mod tests {
         }
     }
 
-    /// The reader of a size that is too small learns what would do.
+    /// If a size is too small, the message says which changes would be enough.
     #[test]
     fn a_size_that_is_too_small_has_a_remedy() {
         let text = answer("n=15M\np=0.1%\nm=20 MiB");
@@ -372,13 +372,13 @@ mod tests {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(!answer("n=1000\np=1e-6\nm=100").contains("it reaches"));
-        // Each remedy does.
+        // Each proposed change is enough.
         for fields in ["n=15M\np=0.1%\nm=25.72 MiB", "n=11666720\np=0.1%\nm=20 MiB", "n=15M\np=0.46492%\nm=20 MiB"] {
             assert!(answer(fields).contains("\"big\""), "{fields}");
         }
     }
 
-    /// An excess that nobody notices is no alarm; one that matters is.
+    /// A negligible excess is not marked; a relevant one is.
     #[test]
     fn alarms_are_for_what_matters() {
         let textbook =
@@ -389,7 +389,7 @@ mod tests {
         assert!(textbook("n=1M\np=0.1%\nm=4MiB").expect("a card").contains("keeps the rate"));
     }
 
-    /// How three fields are read, and why a box is not there.
+    /// How three fields are read, and the reason if a part of the answer is missing.
     #[test]
     fn what_is_left_out_is_said() {
         let [two, three] = ["n=1M\np=0.1%", "n=1M\np=0.1%\nm=4MiB"].map(answer);

@@ -1,4 +1,4 @@
-//! How the rate of one filter scatters around the average.
+//! How the rates of single filters vary around the average.
 
 use crate::drawn;
 use crate::json::{Json, object};
@@ -10,7 +10,7 @@ use truebloom_plot::{Axis, Chart, Mark, Series};
 use truebloom_report::charts;
 use truebloom_report::show::{plural, rate as number};
 
-/// The shares of filters whose rate is given.
+/// The quantiles that the answer lists: shares of filters.
 const LEVELS: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
 pub(crate) fn answer(question: &mut Question<'_>) -> Json {
@@ -22,20 +22,21 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
         Ok(found) => found,
         Err(error) => return object! { "problem": sentence(&error.to_string()) },
     };
-    // The law of the set bits where it is summed quickly, and else bounds that are proven at any
-    // size.
+    // The exact distribution of the set bits if it can be summed quickly, and otherwise bounds,
+    // which are proven at any size.
     let is_small = plan.items.saturating_mul(plan.probes.into()).min(plan.bits) <= 60_000;
     let chart = if is_small { charts::spread(Variant::Standard, plan.bits, plan.items, plan.probes) } else { bounds(&plan) };
     let chart = drawn(chart, question);
     object! { "tables": vec![Json::from(table)], "chart": chart, "facts": facts }
 }
 
-/// The shares of filters that are proven to keep a rate, in percent or as it is.
+/// The chart of the proven shares of filters that keep a rate. Rates are in percent if they are
+/// large enough.
 fn bounds(plan: &Plan) -> Result<Chart, Error> {
     let (scale, unit) = if plan.fpr.value >= crate::words::LEAST_PERCENT { (100.0, ", %") } else { (1.0, "") };
     let mut points: Vec<(f64, f64)> = Vec::new();
     for step in 1..=50u32 {
-        // Closer to each other at both ends: from 0.1% to 99.9%.
+        // The points are denser at both ends, from 0.1% to 99.9%.
         let level = (1.0 - (std::f64::consts::PI * f64::from(step) / 51.0).cos()) / 2.0;
         let rate = scale * rate_quantile_bound(Variant::Standard, plan.bits, plan.items, plan.probes, level)?.fpr.upper;
         if points.last().is_none_or(|last| rate > last.0) {

@@ -1,4 +1,4 @@
-//! Filters that forget, for streams without end.
+//! Filters that forget, for endless streams.
 
 use crate::json::{Json, object};
 use crate::lines;
@@ -13,14 +13,14 @@ use truebloom_report::designs::{Designs, MOST_REMEMBERED, Today, held, held_in_w
 use truebloom_report::read;
 use truebloom_report::show::{bytes, count, plural, rate as number, significant};
 
-/// What one of the three fields asks for.
+/// The goal, which is in one of three fields.
 #[derive(Clone, Copy)]
 enum Goal {
-    /// The most items of a memory, in bits.
+    /// The most items for a memory, which is given in bits.
     Memory(u64),
-    /// The least memory for so many new items between two resets.
+    /// The least memory for this many new items between two resets.
     Items(u64),
-    /// The least memory that remembers while so many new items come.
+    /// The least memory that remembers an item while this many new items come.
     Remember(u64),
 }
 
@@ -28,9 +28,9 @@ struct Asked {
     rate: Rate,
     goal: Goal,
     forget: Rate,
-    /// New items a second, where times are meant.
+    /// New items per second, if times are given.
     arrival: Option<f64>,
-    /// The seconds to remember, if a time was given.
+    /// The number of seconds to remember, if a time was given.
     seconds: Option<f64>,
 }
 
@@ -42,7 +42,7 @@ fn asked(question: &mut Question<'_>) -> Result<Asked, Json> {
     let forget = question.read("forget", read::rate);
     let seconds = read::time(question.text("remember")).ok().map(|time| time.as_secs_f64());
     let gap = match seconds {
-        // `10M` is items, `10m` minutes.
+        // `10M` is a number of items, `10m` is ten minutes.
         Some(seconds) => time_in_items(question, seconds, arrival),
         None => question.read("remember", gap),
     };
@@ -86,10 +86,11 @@ fn asked(question: &mut Question<'_>) -> Result<Asked, Json> {
     Ok(Asked { rate, goal, forget, arrival, seconds })
 }
 
-/// The new items that come in a time; what lacks for that is said beside the field that lacks it.
+/// The number of new items that come in a time. If a field is missing for this, a message appears
+/// beside it.
 fn time_in_items(question: &mut Question<'_>, seconds: f64, arrival: Option<f64>) -> Option<u64> {
     let Some(arrival) = arrival else {
-        // What cannot be read has its own message.
+        // A field that cannot be read has its own message.
         if !question.has("arrival") {
             let text = format!(
                 "`{}` is a time: write here how many new items come per second, such as 5000 or 300 a minute",
@@ -102,7 +103,7 @@ fn time_in_items(question: &mut Question<'_>, seconds: f64, arrival: Option<f64>
     remembered(items_in(seconds, arrival)).map_err(|error| question.wrong("remember", error)).ok()
 }
 
-/// New items to remember.
+/// Reads the number of new items to remember.
 fn gap(text: &str) -> Result<u64, String> {
     let items = read::items(text)
         .map_err(|_| format!("`{text}` is neither a time nor a number of new items; write it as 30s, 10min, 1h, 7d, or as 10M items"))?;
@@ -124,7 +125,7 @@ fn designs(asked: &Asked) -> Result<Designs, Error> {
     }
 }
 
-/// The questions' designs, or the answer that says why there are none.
+/// The designs for the question, or an answer with the reason why there are none.
 fn found(question: &mut Question<'_>) -> Result<(Asked, Designs), Json> {
     let asked = asked(question)?;
     match designs(&asked) {
@@ -144,7 +145,7 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
     }
 }
 
-/// The gap after which the forgotten are counted.
+/// The number of new items after which the share of forgotten items is given.
 fn counted_gap(asked: &Asked, today: Option<&Today>) -> Option<u64> {
     match asked.goal {
         Goal::Remember(gap) => Some(gap),
@@ -152,7 +153,7 @@ fn counted_gap(asked: &Asked, today: Option<&Today>) -> Option<u64> {
     }
 }
 
-/// A number of new items, and the time in which they come if that is known.
+/// A number of new items, and the time in which they come, if that is known.
 fn lasting(items: u64, arrival: Option<f64>) -> String {
     let text = plural(items, "new item");
     arrival.map_or(text.clone(), |arrival| format!("{text} ({})", lasts(items as f64 / arrival)))
@@ -201,7 +202,8 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
     ];
     for (name, field, sized) in rows {
         let Some(sized @ SizedDesign { design, run, .. }) = sized else { continue };
-        // The law takes seconds for some thousand items; what is certain needs none.
+        // For some thousand items, the exact computation takes seconds; a guarantee does not need
+        // it.
         let law = if field == "certain" { None } else { design.forgetting().ok() };
         let forgotten = match (&law, field) {
             (Some(law), _) => gap.map(|gap| law.probability(gap).value),
@@ -282,7 +284,7 @@ fn described(asked: &Asked, designs: &Designs) -> Result<Json, Error> {
     })
 }
 
-/// What the lines to copy ask for.
+/// The parameters of the code to copy.
 fn in_lines<'a>(asked: &Asked, main: &'a SizedDesign) -> lines::Stream<'a> {
     let cycle = main.run.items_per_cycle.value;
     let command = match (asked.goal, asked.seconds) {
@@ -302,7 +304,7 @@ fn in_lines<'a>(asked: &Asked, main: &'a SizedDesign) -> lines::Stream<'a> {
     let same = match (main.design.mode().filters(), asked.goal) {
         (2, _) => averaged(asked, main),
         (_, Goal::Items(items)) => Some((items, asked.rate)),
-        // As many as certainly fit, and no fewer than remember.
+        // Rounded down so that the items fit, or rounded up so that enough items are remembered.
         (_, Goal::Memory(_)) => Some((cycle.floor() as u64, asked.rate)),
         (_, Goal::Remember(_)) => Some((cycle.ceil() as u64, asked.rate)),
     };
@@ -313,20 +315,20 @@ fn in_lines<'a>(asked: &Asked, main: &'a SizedDesign) -> lines::Stream<'a> {
     lines::Stream { design: &main.design, rate: asked.rate, command, same, every }
 }
 
-/// A time for the command.
+/// A time as the command reads it.
 fn in_command(seconds: f64) -> String {
     let units = [(604_800.0, "w"), (86_400.0, "d"), (3_600.0, "h"), (60.0, "min")];
     let whole = units.into_iter().find(|(unit, _)| seconds % unit == 0.0);
     whole.map_or_else(|| format!("{seconds}s"), |(unit, name)| format!("{}{name}", seconds / unit))
 }
 
-/// What makes two phases of the same promise where they are held to their average rate: the new
-/// items of a phase, and an average rate at which the highest is the one asked for.
+/// Parameters for programs that size two phases by their average rate: the number of new items of a
+/// phase, and an average rate at which the worst rate is the requested rate.
 fn averaged(asked: &Asked, main: &SizedDesign) -> Option<(u64, Rate)> {
     let items = main.run.items_per_cycle.value.ceil();
     let mut average = main.run.fpr.upper;
     for _ in 0..4 {
-        // Three digits, not rounded up.
+        // Rounded down to three digits.
         let step = 10f64.powi(average.log10().floor() as i32 - 2);
         let rate: Rate = number((average / step).floor() * step, 3).parse().ok()?;
         let found = min_bits(items, &rate, Mode::two_phase()).ok()??;
@@ -338,8 +340,8 @@ fn averaged(asked: &Asked, main: &SizedDesign) -> Option<(u64, Rate)> {
     None
 }
 
-/// The design that the page leads with: what is to be remembered for a time takes least with two
-/// phases, as a rule.
+/// The main design of the answer. To remember items for a time, two phases usually take the least
+/// memory.
 fn chosen<'a>(asked: &Asked, designs: &'a Designs) -> Option<&'a SizedDesign> {
     let (one, two) = (designs.one.as_ref(), designs.two.as_ref());
     match asked.goal {
@@ -348,7 +350,7 @@ fn chosen<'a>(asked: &Asked, designs: &'a Designs) -> Option<&'a SizedDesign> {
     }
 }
 
-/// The rate that a design is held to.
+/// The rate that the design promises.
 fn kept(sized: &SizedDesign) -> f64 {
     if sized.design.mode().filters() == 2 { sized.run.worst.upper } else { sized.run.fpr.upper }
 }
@@ -379,7 +381,7 @@ fn cards(asked: &Asked, main: &SizedDesign, certain: Option<&SizedDesign>) -> Re
         let text = "Two filters of equal size take turns: new items go into one, and both are asked.";
         card("The older filter is emptied", format!("after {turns}"), text, "")
     } else {
-        // A number that is not known quickly is left out.
+        // A number that cannot be computed quickly is left out.
         let varies = main.design.cycle().ok().map(|cycle| number(100.0 * cycle.variance.sqrt() / cycle.mean.value, 2));
         let text = varies
             .map_or(String::new(), |varies| format!("That number varies by {varies}% from one time to the next (standard deviation)."));
@@ -399,13 +401,13 @@ fn cards(asked: &Asked, main: &SizedDesign, certain: Option<&SizedDesign>) -> Re
     Ok(vec![card("Remembers", remembered_last(asked, gap), text, "good"), held, third])
 }
 
-/// What is remembered, as a time where one was given.
+/// What is remembered: a time if one was given, and otherwise a number of items.
 fn remembered_last(asked: &Asked, gap: u64) -> String {
     asked.seconds.map_or_else(|| format!("the last {}", plural(gap, "new item")), last_time)
 }
 
-/// One phase in cache lines, beside the standard one. It takes longer to find, so it is asked for
-/// by itself.
+/// A blocked filter with one phase, compared with the standard filter. Its design takes longer to
+/// compute, so it is a separate question.
 pub(crate) fn blocked(question: &mut Question<'_>) -> Json {
     let (asked, designs) = match found(question) {
         Ok(found) => found,
@@ -448,7 +450,7 @@ pub(crate) fn blocked(question: &mut Question<'_>) -> Json {
     object! { "tables": vec![Json::from(table)], "facts": facts }
 }
 
-/// The saw-tooth of the rate, and what is forgotten when.
+/// Two charts: the saw-tooth curve of the rate, and the share of forgotten items.
 pub(crate) fn charts(question: &mut Question<'_>) -> Json {
     let (asked, designs) = match found(question) {
         Ok(found) => found,
@@ -458,19 +460,19 @@ pub(crate) fn charts(question: &mut Question<'_>) -> Json {
     object! { "saw": drawn(saw_tooth(&asked, main), question), "forgetting": drawn(forgetting(&asked, &designs, main), question) }
 }
 
-/// Resets that are shown.
+/// The number of resets in the chart.
 const CYCLES: u64 = 4;
-/// Points of a curve between two resets.
+/// The number of points of the curve between two resets.
 const POINTS: u64 = 40;
 
-/// The expected rate by the items since the last reset, one reset after the other at their average
-/// distance.
+/// The expected rate as a function of the number of items since the last reset. The resets are
+/// drawn at their average distance.
 fn saw_tooth(asked: &Asked, sized: &SizedDesign) -> Result<Chart, Error> {
     let design = &sized.design;
     let (length, two) = (sized.run.items_per_cycle.value, design.mode().filters() == 2);
     let rate =
         |items: f64| -> Result<f64, Error> { Ok(Variant::Standard.fpr(design.bits(), items.round() as u64, design.probes())?.value) };
-    // Of two phases the frozen one answers beside the active one.
+    // With two phases, the frozen phase answers queries, too.
     let frozen = if two { rate(length)? } else { 0.0 };
     let mut points = Vec::new();
     for cycle in 0..CYCLES {
@@ -499,9 +501,9 @@ fn saw_tooth(asked: &Asked, sized: &SizedDesign) -> Result<Chart, Error> {
     )))
 }
 
-/// The share of items that are forgotten, by the new items that came since.
+/// The share of forgotten items as a function of the number of new items that came since.
 fn forgetting(asked: &Asked, designs: &Designs, main: &SizedDesign) -> Result<Chart, Error> {
-    // As far as something happens to the design that the page leads with.
+    // The chart ends where the curve of the main design no longer changes.
     let reach = main.run.items_per_cycle.value * main.design.mode().filters() as f64;
     let wanted = if let Goal::Remember(gap) = asked.goal { Some(gap as f64) } else { None };
     let last = (1.25 * reach.max(wanted.unwrap_or(0.0))).max(4.0);
@@ -537,15 +539,15 @@ fn forgotten(design: &Design, gaps: impl Iterator<Item = f64>) -> Result<Vec<(f6
 mod tests {
     use super::*;
 
-    /// What Python and Redis make of their lines: the least bits for so many items at an average
-    /// rate.
+    /// The filter that Python and Redis make with the code: the fewest bits for this many items at
+    /// an average rate.
     fn made(items: u64, rate: Rate, main: &SizedDesign) -> SizedDesign {
         let mode = if main.design.mode().filters() == 2 { Mode::two_phase() } else { Mode::default() };
         min_bits(items as f64, &rate, mode).expect("a quick answer").expect("a filter")
     }
 
-    /// Python and Redis have other arguments; what they make keeps the page's promise, in the
-    /// page's memory.
+    /// Python and Redis have other arguments, but their filters keep the page's promise with the
+    /// same memory.
     #[test]
     fn lines_ask_for_what_is_answered() {
         for fields in [
@@ -570,7 +572,7 @@ mod tests {
         }
     }
 
-    /// A message stands beside the one field that is wrong or lacks.
+    /// A message appears beside the field that is wrong or missing.
     #[test]
     fn a_time_needs_items_per_second() {
         let errors = |fields: &str| crate::answer(&format!("streams\np=1%\n{fields}"));
@@ -595,7 +597,7 @@ mod tests {
         assert!(two.contains("filled: the memory and the new items. Each"), "{two}");
     }
 
-    /// The item that ends a cycle is not held, and where that matters it is said.
+    /// The item that ends a cycle is not remembered, and the page says so if that matters.
     #[test]
     fn what_is_forgotten_is_not_held() {
         let one = crate::answer("streams\nn=1\np=10%");
@@ -612,7 +614,7 @@ mod tests {
         assert_eq!((last_time(3600.0), last_time(1800.0)), ("the last hour".to_owned(), "the last 30 minutes".to_owned()));
     }
 
-    /// A chart ends soon after something happens to the design that the page leads with.
+    /// A chart ends soon after the curve of the main design stops changing.
     #[test]
     fn charts_end_where_nothing_happens_any_more() {
         let chart = crate::answer("streams/charts\nremember=18M\np=0.1%");

@@ -1,31 +1,31 @@
-//! Rates and tables in words.
+//! Texts of rates, and tables.
 
 use crate::json::{Json, object};
 use truebloom_math::Rate;
 use truebloom_report::show::{count, rate, rate_up};
 
-/// Rates from here on are percentages, and powers of ten below.
+/// Rates from this value on are written as percentages, and lower rates as powers of ten.
 pub(crate) const LEAST_PERCENT: f64 = 1e-4;
 
-/// `0.1%`, or `1.2e-6` where a percentage would be hard to read.
+/// A rate as `0.1%`, or as `1.2e-6` if a percentage would be hard to read.
 pub(crate) fn share(value: f64, digits: usize) -> String {
     if value >= LEAST_PERCENT { format!("{}%", rate(100.0 * value, digits)) } else { rate(value, digits) }
 }
 
-/// As [`share`], but written as another rate is, which stands in the same column: percentages and
+/// Like [`share`], but in the notation of another rate in the same column, because percentages and
 /// powers of ten are hard to compare.
 pub(crate) fn share_as(other: f64, value: f64, digits: usize) -> String {
     if other < LEAST_PERCENT { rate(value, digits) } else { share(value, digits) }
 }
 
-/// A rate beside another one, with as many digits as show by how much it is above.
+/// A rate that is compared with a lower rate, with enough digits to show the difference.
 pub(crate) fn seen_above(value: f64, other: f64) -> String {
     let excess = (value / other - 1.0).abs();
     let digits = if excess > 0.0 && excess < 0.01 { (2.0 - excess.log10()).ceil().min(12.0) as usize } else { 4 };
     share(value, digits.max(4))
 }
 
-/// An upper bound, rounded up, but not above the rate that it is proven to keep.
+/// An upper bound, rounded up, but not above the rate that the filter is proven to keep.
 pub(crate) fn at_most(upper: f64, kept: Option<Rate>) -> String {
     const DIGITS: usize = 5;
     let (scale, unit) = if upper >= LEAST_PERCENT { (100.0, "%") } else { (1.0, "") };
@@ -36,7 +36,8 @@ pub(crate) fn at_most(upper: f64, kept: Option<Rate>) -> String {
     }
 }
 
-/// `1 in 1,000`, rounded down to three digits, so that it says no more than is proven.
+/// A rate as `1 in 1,000`, rounded down to three digits, so that the text claims only what is
+/// proven.
 pub(crate) fn one_in(value: f64) -> String {
     if !(value > 0.0 && value < 0.5) {
         return String::new();
@@ -49,12 +50,12 @@ pub(crate) fn one_in(value: f64) -> String {
     format!("1 in {}", count(many as u64 / step * step))
 }
 
-/// How many times one number is another: `1.02 times`, `940 times`.
+/// The ratio of two numbers: `1.02 times`, `940 times`.
 pub(crate) fn times(factor: f64) -> String {
     format!("{} times", rate(factor, 3))
 }
 
-/// One size beside another: `3.5% more`.
+/// A size compared with another size: `3.5% more`.
 pub(crate) fn more(factor: f64) -> String {
     let percent = 100.0 * (factor - 1.0);
     match percent.abs() {
@@ -69,13 +70,13 @@ pub(crate) struct Table {
     title: &'static str,
     note: String,
     heads: Vec<&'static str>,
-    /// For each column whether it is numbers, which stand below each other by their last digit.
+    /// For each column, whether it has numbers, which are aligned on the right.
     numbers: Vec<bool>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// With its columns; those that begin with `#` are numbers.
+    /// A table with these columns. The names of columns with numbers begin with `#`.
     pub(crate) fn new(title: &'static str, columns: &[&'static str]) -> Table {
         let numbers = columns.iter().map(|head| head.starts_with('#')).collect();
         let heads = columns.iter().map(|head| head.trim_start_matches('#')).collect();
@@ -97,17 +98,17 @@ impl From<Table> for Json {
     }
 }
 
-/// A number with its name and a sentence on it. The tone is `good`, `bad` or empty.
+/// A number with its name and a sentence about it. The tone is `good`, `bad` or empty.
 pub(crate) fn card(name: &str, value: impl Into<String>, text: impl Into<String>, tone: &str) -> Json {
     object! { "name": name, "value": value.into(), "text": text.into(), "tone": tone }
 }
 
-/// A button that asks another question, by clearing fields.
+/// A button that leads to another question by clearing fields.
 pub(crate) fn choice(text: impl Into<String>, clear: &str) -> Json {
     object! { "text": text.into(), "clear": clear }
 }
 
-/// A line to copy.
+/// Code to copy.
 pub(crate) fn line(name: &str, code: impl Into<String>, note: &str) -> Json {
     object! { "name": name, "code": code.into(), "note": note }
 }
@@ -121,7 +122,7 @@ mod tests {
         assert_eq!([1e-6, 1e-3].map(|other| share_as(other, 0.000_25, 3)), ["2.5e-4", "0.025%"]);
     }
 
-    /// An excess is seen in the digits that are shown.
+    /// The digits that are shown are enough to see an excess.
     #[test]
     fn a_small_excess_is_seen() {
         assert_eq!((seen_above(0.001_000_025, 0.001), seen_above(9.3e-6, 1e-6)), ("0.1000025%".to_owned(), "9.3e-6".to_owned()));

@@ -1,5 +1,5 @@
-//! From how many keys on a batch is faster than one key after the other: nanoseconds a key, the
-//! best of many rounds, for batches of 1 to 1,024 keys.
+//! The number of keys from which a batch is faster than single calls: nanoseconds per key, the best
+//! of many rounds, for batches of 1 to 1,024 keys.
 //!
 //! ```text
 //! cargo run --release -p truebloom-bench --bin begin
@@ -11,7 +11,7 @@ use truebloom::{BlockedBloomFilter, BloomFilter, PortableHasher, Seed};
 
 const ROUNDS: u64 = 1_000;
 
-/// The best time of one key, of this many, in nanoseconds.
+/// The best time per key, in nanoseconds, for this many keys.
 struct Best {
     keys: usize,
     times: Vec<f64>,
@@ -23,7 +23,7 @@ impl Best {
         Best { keys, times: Vec::new(), next: 0 }
     }
 
-    /// One way after the other, in the same order in every round.
+    /// Runs single calls and then the batch, in this order in every round.
     fn time<R>(&mut self, way: impl FnOnce() -> R) {
         let start = Instant::now();
         black_box(way());
@@ -44,8 +44,8 @@ fn scrambled(number: u64) -> u64 {
     u128::from(hasher().hash_key(&number)) as u64
 }
 
-/// Both ways for hits, misses and insertions of keys that are there. Each has keys of its own, as
-/// those that were just asked for are in cache.
+/// Measures hits, misses and insertions of contained keys, in single calls and in a batch. Each
+/// measurement uses other keys, because keys that were just queried are in cache.
 macro_rules! ways {
     ($best:ident, $filter:ident, $draw:ident, $items:ident) => {
         let members = [1, 2, 3, 4].map(|salt| $draw(salt, &|number| number % $items));
@@ -61,7 +61,7 @@ macro_rules! ways {
 }
 
 fn main() {
-    println!("ns a key: one by one, then as a batch");
+    println!("ns per key: one by one, then as a batch");
     println!("{:>8} {:>5} | standard: hit, miss, insert | blocked: hit, miss, insert", "bytes", "keys");
     for bytes in [1u64 << 16, 1 << 20, 1 << 23, 1 << 26] {
         let items = bytes * 8 / 10;

@@ -1,8 +1,9 @@
-//! Keys: made from their number when they are needed, so that a hundred million cost no memory.
+//! Keys are computed from their number when they are needed, so that a hundred million keys take no
+//! memory.
 
 use truebloom::{Key, KeyWriter};
 
-/// What the keys of a run are.
+/// The type of the keys of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Random 64-bit numbers.
@@ -45,13 +46,14 @@ impl Key for Text {
     }
 }
 
-/// Some keys, made before the clock starts.
+/// Some keys, made before the measurement begins.
 pub(crate) enum Chunk {
     Numbers(Vec<u64>),
     Texts(Vec<Text>),
 }
 
-/// SplitMix64 at a state: a bijection, so different numbers are different keys.
+/// The output of SplitMix64 for a state. It is a bijection, so different numbers give different
+/// keys.
 pub(crate) fn scramble(number: u64) -> u64 {
     let word = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -82,7 +84,7 @@ fn text(number: u64) -> Text {
     for (i, chunk) in bytes.chunks_exact_mut(8).enumerate() {
         chunk.copy_from_slice(&scramble(word ^ ((i as u64) << 60)).to_le_bytes());
     }
-    // The number itself, so that no two keys are equal.
+    // The key contains the number itself, so that no two keys are equal.
     bytes[..8].copy_from_slice(&word.to_le_bytes());
     Text { bytes, length: 16 + (word % 17) as u8 }
 }

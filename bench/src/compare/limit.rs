@@ -1,28 +1,28 @@
-//! What the machine can do: independent random cache lines of a buffer, asked for ahead. No filter
-//! that reads a line a key can be faster.
+//! The limit of the machine: reading independent random cache lines of a buffer, with prefetches.
+//! No filter that reads one line per key can be faster.
 
 use crate::arch::{bytes_as_words, prefetch};
 use crate::keys::scramble;
 use memmap2::MmapMut;
 
-/// Lines in flight, as many as our batches have.
+/// The number of lines that are being fetched at the same time, as in our batches.
 const AHEAD: usize = 256;
 
 /// A buffer on pages of one size.
 pub(crate) struct Limit {
     words: Vec<u64>,
     lines: u64,
-    /// Keeps the pages of the map, if the words are not a vector.
+    /// Owns the pages of the map, if the words are not a vector.
     map: Option<MmapMut>,
 }
 
 impl Limit {
-    /// A buffer of this many bytes; on huge pages if the system gives them.
+    /// A buffer of this many bytes, on huge pages if the system provides them.
     pub(crate) fn new(bytes: u64, huge_pages: bool) -> Limit {
         let lines = (bytes / 64).max(1);
         let mut limit = Limit { words: Vec::new(), lines, map: None };
         if huge_pages {
-            // Room to start at a huge page.
+            // Room to start at the beginning of a huge page.
             let map = MmapMut::map_anon((bytes as usize).next_multiple_of(64) + (2 << 20)).ok();
             #[cfg(target_os = "linux")]
             map.iter().for_each(|map| drop(map.advise(memmap2::Advice::HugePage)));
@@ -43,7 +43,8 @@ impl Limit {
         bytes_as_words(&map[skipped..])
     }
 
-    /// Reads a word of this many random lines; the sum keeps the reads from being dropped.
+    /// Reads a word of this many random lines. The sum prevents the compiler from removing the
+    /// reads.
     pub(crate) fn run(&self, start: u64, count: usize) -> u64 {
         let words = self.words();
         let (mut sum, mut places) = (0u64, [0usize; AHEAD]);

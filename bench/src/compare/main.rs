@@ -1,10 +1,10 @@
-//! Filters side by side: time, bits and *measured* rate in one table, each time also as a fraction
-//! of what the machine can do.
+//! Compares filters by time, bits and *measured* rate in one table. Each time is also given as a
+//! fraction of the limit of the machine.
 //!
 //! `cargo run --release -p truebloom-bench --bin compare -- --help`
 //!
-//! Rounds are interleaved, so that other work on the machine meets all filters alike, and time is
-//! that of the thread; ratios within one run are what to trust.
+//! Rounds of all filters are interleaved, so that other work on the machine affects all filters
+//! equally. Times are processor times of the thread. Only ratios within one run are meaningful.
 
 mod arch;
 mod clock;

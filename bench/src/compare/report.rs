@@ -5,36 +5,36 @@ use crate::subjects::BASELINE;
 use serde_json::{Value, json};
 use truebloom_math::binomial;
 
-/// Times are compared only between filters whose measured rates differ by at most this factor: a
-/// filter may always be faster at a higher rate.
+/// Times are compared only between filters whose measured rates differ by at most this factor,
+/// because any filter can be faster at a higher rate.
 const MARGIN: f64 = 1.15;
 
-/// Of the measured rate.
+/// The confidence of the interval of the measured rate.
 const CONFIDENCE: f64 = 0.99;
 
-/// What one test of our own filters errs by: up to a hundred rows together by 1e-6.
+/// The error probability of one test of our own filters; up to a hundred rows together have 1e-6.
 const ALPHA: f64 = 1e-8;
 
 fn measured(row: &Row, table: &Table) -> f64 {
     row.passed as f64 / table.strangers as f64
 }
 
-/// How many times as fast as the baseline, where that may be said.
+/// The speed relative to the baseline, if the measured rates allow a comparison.
 fn speedup(row: &Row, table: &Table, time: fn(&Row) -> Time) -> Option<f64> {
     let base = table.rows.iter().find(|row| row.name == BASELINE)?;
     let ratio = measured(row, table) / measured(base, table);
     (1.0 / MARGIN..=MARGIN).contains(&ratio).then(|| time(base).median / time(row).median)
 }
 
-/// The chance of this many hits, or of less likely ones, at the rate that the filter's own bits
-/// make.
+/// The probability of this number of hits, or of a less likely number, at the rate that follows
+/// from the filter's set bits.
 fn p_value(row: &Row, table: &Table) -> Option<f64> {
     row.own_rate.map(|rate| binomial::two_sided(row.passed, table.strangers, rate))
 }
 
 pub(crate) fn print(setting: &Setting, table: &Table) {
     println!(
-        "\n### {}{} at {}, {} keys, {} items; ns a key, median (best) of {} rounds\n",
+        "\n### {}{} at {}, {} keys, {} items; nanoseconds per key, median (best) of {} rounds\n",
         bytes(setting.size),
         if setting.cold { ", cold" } else { "" },
         setting.rate,
@@ -43,9 +43,9 @@ pub(crate) fn print(setting: &Setting, table: &Table) {
         setting.rounds
     );
     println!(
-        "A random line: {:.1} ({:.1}) on small pages, {:.1} ({:.1}) on huge ones. `x` is the speed of {BASELINE}, if the measured rates differ by at most {:.0}%; \
-         `limit` is the random line on huge pages over the miss. `p` is that of the hits given the bits; a filter of {:.2} times its own rate would be \
-         contradicted with probability 0.99.\n",
+        "Reading a random cache line takes {:.1} ({:.1}) ns on small pages and {:.1} ({:.1}) ns on huge pages. `x` is the speed relative to {BASELINE}, if the \
+         measured rates differ by at most {:.0}%. `limit` is the time of a random line on huge pages, divided by the time of a miss. `p` is the p-value of the \
+         hits, given the set bits; the test detects a filter with {:.2} times its own rate with probability 0.99.\n",
         table.limit.median,
         table.limit.best,
         table.limit_huge.median,
@@ -53,7 +53,7 @@ pub(crate) fn print(setting: &Setting, table: &Table) {
         100.0 * (MARGIN - 1.0),
         binomial::noticed_factor(table.strangers, setting.rate, ALPHA)
     );
-    println!("| filter | bits a key | measured rate ({:.0}%) | insert | x | hit | x | miss | x | limit |", 100.0 * CONFIDENCE);
+    println!("| filter | bits per key | measured rate ({:.0}%) | insert | x | hit | x | miss | x | limit |", 100.0 * CONFIDENCE);
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for row in &table.rows {
         let (low, high) = binomial::interval(row.passed, table.strangers, CONFIDENCE);
@@ -108,7 +108,7 @@ pub(crate) fn json(setting: &Setting, table: &Table) -> Value {
     })
 }
 
-/// All tables, and the machine they are from.
+/// All tables, and the machine on which they were measured.
 pub(crate) fn record(tables: Vec<Value>) -> Value {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model =

@@ -1,4 +1,4 @@
-//! One setting: fill all filters, then ask all of them, chunk by chunk in turn.
+//! Measures one setting: all filters are filled, and then queried in turn, chunk by chunk.
 
 use crate::clock::{best, median, timed};
 use crate::keys::{Chunk, Kind, scramble};
@@ -6,22 +6,22 @@ use crate::limit::Limit;
 use crate::subjects::{self, Entry, Subject};
 use truebloom_math::{Plan, Target};
 
-/// Keys a chunk.
+/// Keys per chunk.
 const CHUNK: u64 = 16_384;
 
-/// Up to this size a filter is measured in cache: before its turn this many random lines of it are
-/// touched that nearly all of it is there. Without that, all others would push it out between its
-/// turns, and what is called third cache would be memory.
+/// Up to this size, a filter is measured in cache: before its turn, so many random lines of it are
+/// read that nearly the whole filter is in cache. Otherwise the other filters would evict it
+/// between its turns, and the table for the third-level cache would measure memory.
 const CACHED: u64 = 16 << 20;
 
-/// Touching three random lines for every one that there is leaves 5% out.
+/// Reading three times as many random lines as the filter has leaves 5% of the lines unread.
 const WARMING: u64 = 3;
 
-/// Small filters are filled anew until this many keys have been inserted, because the few thousand
-/// keys of one filling are too few to time.
+/// Small filters are filled again and again until this many keys have been inserted, because the
+/// few thousand keys of one filter take too short a time.
 const FILLED: u64 = 2_000_000;
 
-/// Strangers have numbers from here on.
+/// The keys that are never inserted have numbers from here on.
 const STRANGERS: u64 = 1 << 40;
 
 pub(crate) struct Setting {
@@ -29,11 +29,11 @@ pub(crate) struct Setting {
     pub(crate) rate: f64,
     pub(crate) kind: Kind,
     pub(crate) rounds: usize,
-    /// Whether filters that fit into cache are left as the others leave them.
+    /// Whether filters are not brought into cache before their turn, even if they would fit.
     pub(crate) cold: bool,
 }
 
-/// Nanoseconds a key: the median of the rounds and the best of them.
+/// Nanoseconds per key: the median of the rounds and the best round.
 #[derive(Clone, Copy)]
 pub(crate) struct Time {
     pub(crate) median: f64,
@@ -52,9 +52,9 @@ pub(crate) struct Row {
     pub(crate) insert: Time,
     pub(crate) hit: Time,
     pub(crate) miss: Time,
-    /// Of the strangers asked, this many passed.
+    /// The number of queried strangers that passed.
     pub(crate) passed: u64,
-    /// Members that did not pass: 0, or the filter is broken.
+    /// The number of members that did not pass; if it is not 0, the filter is faulty.
     pub(crate) lost: u64,
     pub(crate) own_rate: Option<f64>,
     pub(crate) proven: Option<f64>,
@@ -63,7 +63,7 @@ pub(crate) struct Row {
 pub(crate) struct Table {
     pub(crate) items: u64,
     pub(crate) strangers: u64,
-    /// A random line of the machine, on small pages and on huge ones.
+    /// The time to read a random line, on small pages and on huge pages.
     pub(crate) limit: Time,
     pub(crate) limit_huge: Time,
     pub(crate) rows: Vec<Row>,
@@ -107,13 +107,14 @@ pub(crate) fn run(setting: &Setting, only: &[String]) -> Table {
     Table { items, strangers, limit, limit_huge, rows }
 }
 
-/// The keys that warm a filter of this size up.
+/// The number of keys that bring a filter of this size into cache.
 fn warming(setting: &Setting) -> u64 {
     if setting.size <= CACHED && !setting.cold { WARMING * setting.size / 64 } else { 0 }
 }
 
-/// Filters take turns of many keys, of which the second half counts, as the first one brings the
-/// filter into cache. And only the second half of all turns: before, pages are new.
+/// Filters take turns of many keys. Only the second half of a turn counts, because the first half
+/// brings the filter into cache. Only the second half of all turns counts, because pages are new
+/// before.
 fn fill(setting: &Setting, items: u64, subjects: &mut [Measured]) {
     let counts: Vec<usize> = subjects.iter().map(|measured| measured.insert.len()).collect();
     let turn = (2 * warming(setting)).clamp(CHUNK, items.div_ceil(8).max(CHUNK));
@@ -131,7 +132,7 @@ fn fill(setting: &Setting, items: u64, subjects: &mut [Measured]) {
     }
     for (measured, count) in subjects.iter_mut().zip(counts) {
         let (time, ()) = timed(|| measured.subject.finish());
-        // What is built at the end is spread over all keys.
+        // The time of a filter that is built at the end is divided among all keys.
         measured.insert[count..].iter_mut().for_each(|each| *each += time / items as f64);
     }
 }
@@ -143,7 +144,7 @@ fn ask(setting: &Setting, items: u64, subjects: &mut [Measured]) -> (Time, Time,
         let start = STRANGERS + round * CHUNK;
         let strangers = Chunk::new(setting.kind, start..start + CHUNK);
         let members = Chunk::new(setting.kind, (0..CHUNK).map(|i| scramble(round * CHUNK + i) % items));
-        // What comes first in one round comes last in another.
+        // A filter that is first in one round is last in another.
         let count = subjects.len();
         for i in 0..count {
             let measured = &mut subjects[(i + round as usize) % count];
@@ -166,7 +167,7 @@ fn ask(setting: &Setting, items: u64, subjects: &mut [Measured]) -> (Time, Time,
     (Time::of(&on_small), Time::of(&on_huge), CHUNK * setting.rounds as u64)
 }
 
-/// Brings a filter into cache, if it fits, by members that are asked for.
+/// Brings a filter into cache, if it fits, by querying members.
 fn warm(setting: &Setting, items: u64, round: u64, measured: &Measured) {
     for first in (0..warming(setting)).step_by(CHUNK as usize) {
         let members = Chunk::new(setting.kind, (0..CHUNK).map(|i| scramble((round << 40) + first + i) % items));

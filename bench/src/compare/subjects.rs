@@ -1,4 +1,4 @@
-//! The filters that are compared, ours and others, behind one interface that is entered once a
+//! The filters that are compared, ours and others, behind one interface. It is called once per
 //! chunk of keys.
 
 use crate::keys::Chunk;
@@ -10,20 +10,20 @@ use truebloom::{AtomicBlockedBloomFilter, AtomicBloomFilter, BlockedBloomFilter,
 pub(crate) trait Subject {
     fn bits(&self) -> u64;
     fn insert(&mut self, keys: &Chunk);
-    /// What has to happen between the last insertion and the first query.
+    /// Work that is necessary between the last insertion and the first query.
     fn finish(&mut self) {}
     fn hits(&self, keys: &Chunk) -> u64;
-    /// The rate that the filter itself claims to have now, with a proof; only ours do.
+    /// The filter's own present rate, if the filter proves it; only our filters do.
     fn own_rate(&self) -> Option<f64> {
         None
     }
-    /// The upper end of the expected rate, proven.
+    /// A proven upper bound on the expected rate.
     fn proven(&self) -> Option<f64> {
         None
     }
 }
 
-/// Its name, and how to make it for this many items at a rate.
+/// The name of a filter, and a function that makes the filter for a number of items and a rate.
 pub(crate) struct Entry {
     pub(crate) name: &'static str,
     pub(crate) make: fn(u64, f64) -> Box<dyn Subject>,
@@ -74,7 +74,7 @@ fn blocked(items: u64, rate: f64) -> BlockedBloomFilter {
     BlockedBloomFilter::with_hasher(items, rate, hasher()).expect("a plan")
 }
 
-/// Runs the body for each key, as a number or as bytes.
+/// Runs the body for each key, which is a number or bytes.
 macro_rules! for_each {
     ($chunk:expr, $key:ident => $body:expr) => {
         match $chunk {
@@ -150,7 +150,7 @@ macro_rules! ours {
     };
 }
 
-/// The upper end of the rate that a filter was planned for.
+/// The upper bound on the rate for which a filter was planned.
 macro_rules! proven {
     ($filter:ty) => {
         |filter: &$filter| filter.expected_fpr().ok().flatten().map(|fpr| fpr.upper)
@@ -168,7 +168,7 @@ ours!(
     |_| None
 );
 
-/// A filter of fastbloom; both kinds have the same methods.
+/// A filter of fastbloom; the ordinary and the atomic kind have the same methods.
 macro_rules! fast {
     ($name:ident, $filter:ident) => {
         struct $name<S: BuildHasher>(fastbloom::$filter<S>);
@@ -190,7 +190,8 @@ macro_rules! fast {
 fast!(Fast, BloomFilter);
 fast!(FastAtomic, AtomicBloomFilter);
 
-/// The type of its keys is part of its type, so there are two, of which one is used.
+/// The type of the keys is part of this filter's type, so there are two filters; one of them is
+/// used.
 struct Jedisct(bloomfilter::Bloom<u64>, bloomfilter::Bloom<[u8]>);
 
 fn bloomfilter_numbers(items: u64, rate: f64) -> bloomfilter::Bloom<u64> {
@@ -219,7 +220,7 @@ impl Subject for Jedisct {
     }
 }
 
-/// Hashes of 64 bits.
+/// A hash function of 64 bits.
 trait Hash64 {
     fn number(&self, key: u64) -> u64;
     fn bytes(&self, key: &[u8]) -> u64;
@@ -236,7 +237,8 @@ impl Hash64 for Fold {
     }
 }
 
-/// The half of ours that such a filter takes, so that the layouts can be compared at the same hash.
+/// The half of our hash that a filter with 64-bit hashes takes, so that layouts are compared with
+/// the same hash.
 impl Hash64 for PortableHasher {
     fn number(&self, key: u64) -> u64 {
         u128::from(self.hash_number(key)) as u64
@@ -248,8 +250,8 @@ impl Hash64 for PortableHasher {
 
 struct Split<H>(sbbf_rs_safe::Filter, H);
 
-/// It takes whole bits a key only, and a rate not at all: sized here by the exact law of its
-/// layout, through the product of its two arguments.
+/// This filter accepts only a whole number of bits per key, and no rate. So it is sized here by the
+/// exact law of its layout; only the product of its two arguments matters.
 fn split(items: u64, rate: f64) -> sbbf_rs_safe::Filter {
     use truebloom_math::{Law, law};
     let fits = |blocks: u64| {
@@ -286,7 +288,7 @@ impl<H: Hash64> Subject for Split<H> {
     }
 }
 
-/// Built at once from all keys; its rate is 1/256, whatever was asked for.
+/// This filter is built from all keys at once; its rate is always 1/256.
 #[derive(Default)]
 struct Fuse {
     hashes: Vec<u64>,

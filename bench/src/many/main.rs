@@ -1,5 +1,5 @@
-//! Many small filters, as storage engines build them: 10,000 filters of 5,000 keys each.
-//! Nanoseconds a key of the thread's time, with all that belongs to a filter: its memory, and its
+//! Many small filters, as storage engines build them: 10,000 filters of 5,000 keys each. Times are
+//! nanoseconds of processor time per key, including the allocation of each filter's memory, and its
 //! share of the plan.
 //!
 //! ```text
@@ -19,10 +19,10 @@ const FILTERS: u64 = 10_000;
 const KEYS: u64 = 5_000;
 const RATE: f64 = 0.01;
 
-/// Keys that are asked for in each filter: half of them are members.
+/// The number of queries of each filter; half of the keys are members.
 const ASKED: u64 = 1_000;
 
-/// What building all filters took, and what asking them took, a key.
+/// The time per key to build all filters, and to query them.
 fn measured<F>(name: &str, prepare: impl FnOnce(), build: impl Fn(std::ops::Range<u64>) -> F, contains: impl Fn(&F, u64) -> bool) {
     let (plan, ()) = timed(prepare);
     let (building, filters) = timed(|| (0..FILTERS).map(|number| build(number * KEYS..(number + 1) * KEYS)).collect::<Vec<F>>());
@@ -47,7 +47,7 @@ fn target() -> Target {
 }
 
 fn main() {
-    println!("{FILTERS} filters of {KEYS} keys at {RATE}: ns a key, with making the filter\n");
+    println!("{FILTERS} filters of {KEYS} keys at {RATE}: ns per key, including the allocation of each filter's memory\n");
     println!("| filter | build | ask (half of them members) | plan once, us | measured rate |\n|---|---|---|---|---|");
     let plan = Plan::new(&target()).expect("a plan");
     let standard = || BloomFilter::from_plan_with_hasher(&plan, hasher()).expect("a filter");

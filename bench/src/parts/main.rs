@@ -1,5 +1,5 @@
-//! Where the time of one key goes in a filter in the second cache: its hash, its positions, and the
-//! words that they lie in. Nanoseconds a key, the best of many rounds.
+//! How the time for one key, in a filter in the second-level cache, divides into the hash, the
+//! positions, and the words at these positions. Nanoseconds per key, the best of many rounds.
 //!
 //! ```text
 //! cargo run --release -p truebloom-bench --bin parts
@@ -17,7 +17,7 @@ const ROUNDS: usize = 400;
 const KEYS: u64 = 16_384;
 const BITS: u64 = 8 * 65_536;
 
-/// The best time of a key.
+/// The best time per key.
 fn best<R>(mut run: impl FnMut() -> R) -> f64 {
     let mut best = f64::MAX;
     for _ in 0..ROUNDS {
@@ -43,7 +43,7 @@ fn parts<S: Scheme>(name: &str, mut filter: FilterOf<S>, items: u64) {
     let strangers: Vec<u64> = (0..KEYS).map(|key| number(key + (1 << 40))).collect();
     let hash_all = |keys: &[u64]| -> Vec<KeyHash> { keys.iter().map(|key| filter.hash(key)).collect() };
     let (member_hashes, stranger_hashes) = (hash_all(&members), hash_all(&strangers));
-    println!("\n{name}, {} bits, {} probes:\n\n| part | ns a key |\n|---|---|", filter.bits(), filter.probes());
+    println!("\n{name}, {} bits, {} probes:\n\n| part | ns per key |\n|---|---|", filter.bits(), filter.probes());
     let positions = |hash: &KeyHash| filter.scheme().positions(*hash).fold(0, |all, position| all ^ position);
     line("hash", best(|| members.iter().fold(0, |all, key| all ^ u128::from(filter.hash(key)))));
     line("foldhash's hash", best(|| members.iter().fold(0, |all, key| all ^ FixedState::with_seed(1).hash_one(key))));

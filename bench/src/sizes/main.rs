@@ -1,9 +1,9 @@
-//! Filters from ten keys to a hundred million: bytes, and the times to plan, build, open and ask,
-//! beside fastbloom.
+//! Filters of ten keys to a hundred million keys, compared with fastbloom: bytes, and the times to
+//! plan, build, open and query.
 //!
 //! `cargo run --release -p truebloom-bench --bin sizes` (1e8 keys with `--large`; needs 400 MB).
-//! With `--open` only the times to open mapped files, up to one of 10 GB, which is sparse and takes
-//! no room on the disk.
+//! `--open` measures only the times to open mapped files of up to 10 GB; the largest file is sparse
+//! and takes no room on the disk.
 
 mod open;
 
@@ -16,7 +16,8 @@ use truebloom_math::{Plan, Target};
 const RATE: f64 = 0.01;
 const SIZES: [u64; 5] = [10, 100, 1_000, 5_000, 1_000_000];
 const LARGE: u64 = 100_000_000;
-/// Keys that are built with or asked for at a time, in as many filters as that makes.
+/// The number of keys that are inserted or queried in one measurement, in as many filters as these
+/// keys fill.
 const KEYS: u64 = 1 << 20;
 const ROUNDS: u32 = 7;
 
@@ -25,7 +26,7 @@ fn main() {
         return open::report();
     }
     let is_large = std::env::args().any(|argument| argument == "--large");
-    println!("| keys | filter | bytes in a file | bytes in memory | plan µs | build ns a key | open ns | hit ns | miss ns |");
+    println!("| keys | filter | bytes in a file | bytes in memory | plan µs | build ns per key | open ns | hit ns | miss ns |");
     println!("|---|---|---|---|---|---|---|---|---|");
     for items in SIZES.into_iter().chain(is_large.then_some(LARGE)) {
         ours::<truebloom::scheme::Standard>("standard", items);
@@ -34,7 +35,7 @@ fn main() {
     }
 }
 
-/// Nanoseconds of one of this many things, the least of some rounds.
+/// Nanoseconds for each of this many things, the smallest of several rounds.
 fn least(things: u64, mut run: impl FnMut()) -> f64 {
     let rounds = if things >= LARGE { 1 } else { ROUNDS };
     let time = (0..rounds).map(|_| {
@@ -104,8 +105,8 @@ fn ours<S: Scheme>(name: &str, items: u64) {
     print(items, &format!("{name}, in a pack"), &Row { file: pack.member_bytes() as u64, memory: 64, open: member, ..row });
 }
 
-/// What a program has to keep of a filter of fastbloom to read it again: its words, the number of
-/// hashes and the seed.
+/// The data that a program has to store of a fastbloom filter to read it again: its words, the
+/// number of hashes and the seed.
 const KEPT_BYTES: u64 = 4 + 16;
 
 fn fastbloom(items: u64) {

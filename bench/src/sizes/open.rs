@@ -1,4 +1,4 @@
-//! How long it takes to open a filter in a mapped file, by the size of the file.
+//! The time to open a filter in a mapped file, for several sizes of the file.
 #![allow(unsafe_code, reason = "to map a file is to promise that it does not change; the files here are this program's own")]
 
 use std::fs::File;
@@ -11,7 +11,7 @@ use truebloom::BloomFilter;
 const BYTES: [u64; 4] = [1_000, 1_000_000, 1_000_000_000, 10_000_000_000];
 const ROUNDS: u32 = 1_000;
 
-/// The table, on standard output.
+/// Prints the table to standard output.
 pub(crate) fn report() {
     println!("| bytes of bits | map and open µs | view of the mapped bytes ns | first question µs |");
     println!("|---|---|---|---|");
@@ -24,7 +24,7 @@ pub(crate) fn report() {
 }
 
 fn row(bytes: u64, path: &Path) {
-    // SAFETY: nobody else writes to the file; here and below.
+    // SAFETY: no other program writes to the file; this is also true below.
     let map = || unsafe { BloomFilter::map(path) }.expect("mapped");
     let opening = mean(|| drop(black_box(map())));
     // SAFETY: as above.
@@ -37,14 +37,14 @@ fn row(bytes: u64, path: &Path) {
     println!("| {bytes} | {:.1} | {:.0} | {:.1} |", 1e6 * opening, 1e9 * viewing, 1e6 * first.as_secs_f64());
 }
 
-/// Seconds.
+/// The mean time of a call, in seconds.
 fn mean(mut run: impl FnMut()) -> f64 {
     let start = Instant::now();
     (0..ROUNDS).for_each(|_| run());
     start.elapsed().as_secs_f64() / f64::from(ROUNDS)
 }
 
-/// Writes the file with holes where it is 0.
+/// Writes the file with holes in place of zeros.
 fn save_sparse(filter: &BloomFilter, path: &Path) -> io::Result<()> {
     let mut sparse = Sparse(File::create(path)?);
     filter.write_to(&mut sparse)?;

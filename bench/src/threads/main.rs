@@ -1,12 +1,12 @@
-//! How shared filters scale over threads: nanoseconds a key by the wall clock, the best of several
-//! rounds, for one thread and for all that the machine runs at a time.
+//! How the speed of shared filters grows with threads: nanoseconds of elapsed time per key, the
+//! best of several rounds, for one thread and for as many threads as the machine runs at a time.
 //!
 //! ```text
 //! cargo run --release -p truebloom-bench --bin threads
 //! ```
 //!
-//! It also counts the cache lines that an insertion writes, because a line that two threads write
-//! travels between their processors.
+//! The program also counts the cache lines that an insertion writes, because a line that two
+//! threads write moves between their processors.
 
 use foldhash::fast::FixedState;
 use std::collections::HashSet;
@@ -15,10 +15,10 @@ use std::time::Instant;
 use truebloom::scheme::Scheme;
 use truebloom::{AtomicBlockedBloomFilter, AtomicBloomFilter, BlockedBloomFilter, BloomFilter, PortableHasher, Seed};
 
-/// Rounds of which the best counts.
+/// The number of rounds; the best one counts.
 const ROUNDS: u64 = 3;
 
-/// Keys that are asked for in a round, by all threads together.
+/// The number of queries in a round, by all threads together.
 const ASKED: u64 = 1 << 20;
 
 const RATE: f64 = 0.01;
@@ -75,7 +75,7 @@ const FILTERS: [(&str, Make); 4] = [
     }),
 ];
 
-/// Nanoseconds a key when so many threads share the keys, from the beginning of the first thread to
+/// Nanoseconds per key if this many threads share the keys, from the start of the first thread to
 /// the end of the last.
 fn timed(threads: u64, keys: u64, work: impl Fn(u64) + Sync) -> f64 {
     let begin = Barrier::new(threads as usize);
@@ -106,7 +106,8 @@ fn best(make: Make, items: u64, threads: u64) -> [f64; 3] {
     let scrambled = |key: u64| u128::from(hasher().hash_key(&key)) as u64;
     let mut best = [f64::MAX; 3];
     for round in 0..ROUNDS {
-        // Small filters are filled one after the other, because one alone takes too short a time.
+        // Many small filters are filled one after another, because filling one takes too short a
+        // time.
         let filters: Vec<Box<dyn Shared>> = (0..ASKED.div_ceil(items)).map(|_| make(items)).collect();
         let filter = &filters[0];
         let asked = |number: u64| scrambled(round << 32 | number);
@@ -129,7 +130,7 @@ fn lines_written<S: Scheme>(filter: &truebloom::FilterOf<S>) -> f64 {
 
 fn main() {
     let most = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
-    println!("ns a key by the wall clock at {RATE}, the best of {ROUNDS} rounds; 1 thread, {most} threads, and how many times as fast\n");
+    println!("ns per key by the wall clock at {RATE}, the best of {ROUNDS} rounds: with 1 thread, with {most} threads, and the ratio\n");
     println!("| bytes | filter | insert | hit | miss |\n|---|---|---|---|---|");
     for bytes in [1u64 << 16, 1 << 23, 1 << 25] {
         let items = bytes * 8 / 10;

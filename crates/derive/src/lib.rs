@@ -14,14 +14,16 @@ use syn::{
 ///
 /// * A struct with one field has the same key as that field: a `struct Url(String)` is the same key
 ///   as its text.
-/// * The key of a struct with several fields consists of its fields, in the order of declaration.
+/// * The key of a struct with several fields consists of all its fields, in the order of
+///   declaration.
 /// * The key of an enum consists of the discriminant, as a number, followed by the fields of the
-///   variant. Discriminants count from 0 unless they are given (`Deleted = 7`). So add new variants
-///   at the end, or give them a number.
+///   variant. As usual in Rust, discriminants count up from 0, or from the last explicit one
+///   (`Deleted = 7`). To keep the keys of existing variants, add a new variant at the end, or with
+///   an explicit discriminant.
 /// * `#[key(skip)]` leaves a field out, such as a cache or a marker. Values that differ only in
 ///   such fields are the same key.
-/// * `#[key(crate = path)]` before the type gives the path of the crate, if it has another name or
-///   is re-exported by another crate, as in `mine::truebloom`.
+/// * `#[key(crate = path)]` before the type gives the path of the crate `truebloom`, if you renamed
+///   it or use it through another crate that re-exports it, as in `mine::truebloom`.
 ///
 /// The types of all fields must be keys, and type parameters get the bound `Key`. A discriminant
 /// must fit into 64 bits, signed or unsigned.
@@ -69,7 +71,7 @@ fn of_struct(fields: &Fields, root: &Path) -> Result<TokenStream> {
             let _ = to;
         }
     };
-    // What one field says of itself is true of the whole.
+    // A struct with one field returns the `key_number` and `key_bytes` of that field.
     let of_one = match members.as_slice() {
         [only] => quote! {
             #[inline(always)]
@@ -101,7 +103,7 @@ fn of_enum(data: &DataEnum, discriminant: &TokenStream, root: &Path) -> Result<T
             }
         }
     };
-    // Without fields the number is all there is.
+    // If no variant has fields, the key is only the discriminant.
     let is_number = data.variants.iter().all(|variant| variant.fields.is_empty());
     let variants = data.variants.iter().map(|variant| &variant.ident);
     let number = is_number.then(|| {
@@ -117,8 +119,8 @@ fn of_enum(data: &DataEnum, discriminant: &TokenStream, root: &Path) -> Result<T
     Ok(quote!(#write #number))
 }
 
-/// The discriminant of each variant, sign-extended to 64 bits: the one that is given, or one more
-/// than that of the previous variant.
+/// The discriminant of each variant, sign-extended to 64 bits: the explicit one, or one more than
+/// that of the previous variant.
 fn numbers(variants: &Punctuated<Variant, syn::Token![,]>, discriminant: &TokenStream) -> Result<Vec<TokenStream>> {
     let mut given: Option<&Expr> = None;
     let mut after = 0u64;
@@ -190,8 +192,7 @@ fn is_skipped(field: &Field) -> Result<bool> {
     Ok(is_skipped)
 }
 
-/// The path of the crate: the one that `#[key(crate = path)]` before the type gives, or its own
-/// name.
+/// The path of the crate: the one in `#[key(crate = path)]` before the type, or `::truebloom`.
 fn crate_of(attributes: &[Attribute]) -> Result<Path> {
     let mut root = parse_quote!(::truebloom);
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("key")) {
@@ -206,8 +207,8 @@ fn crate_of(attributes: &[Attribute]) -> Result<Path> {
     Ok(root)
 }
 
-/// Returns an error for attributes of this derive on variants, because an attribute that was meant
-/// for a field must not be ignored.
+/// Returns an error for attributes of this derive on variants, because ignoring an attribute that
+/// was meant for a field would change the key.
 fn refuse_attributes(attributes: &[Attribute]) -> Result<()> {
     match attributes.iter().find(|attribute| attribute.path().is_ident("key")) {
         Some(attribute) => Err(Error::new(attribute.span(), "`#[key(..)]` belongs before a field")),
@@ -224,7 +225,7 @@ fn discriminant_type(attributes: &[Attribute]) -> Result<TokenStream> {
             if TYPES.iter().any(|name| meta.path.is_ident(name)) {
                 found = meta.path.to_token_stream();
             } else if meta.input.peek(syn::token::Paren) {
-                // `align(8)`: not ours, but to be read past.
+                // An argument such as `align(8)` is skipped.
                 let content;
                 syn::parenthesized!(content in meta.input);
                 content.parse::<TokenStream>()?;

@@ -1,11 +1,11 @@
-//! The known attacks on Bloom filters, carried out, with a table of those that succeed:
+//! Carries out the known attacks on Bloom filters, and prints which of them succeed:
 //! `cargo run --release -p truebloom --example attacks`.
 //!
-//! *Pollution*: only keys that set `probes` new bits each are inserted. The filter then fills
-//! faster than with any other keys, and its rate is far above the planned one. *Queries*: keys are
-//! found that pass although they were never inserted, and are tried on the real filter. The
-//! attacker reads the seed in the file, or guesses a seed, or has only the filter's answers. All
-//! seeds are fixed except those that the table calls random.
+//! *Pollution*: the attacker tries to insert only keys that set `probes` new bits each. The filter
+//! then fills faster than with any other keys, and its rate is far above the planned one.
+//! *Queries*: the attacker looks for keys that pass although they were never inserted, and tries
+//! them on the real filter. The attacker either reads the seed in the file, or guesses a seed, or
+//! has only the filter's answers. All seeds are fixed except those that the table calls random.
 
 use truebloom::{BloomFilter, PortableHasher, Rate, Seed, Target};
 use truebloom_math::Plan;
@@ -23,14 +23,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for known in [Knows::Seed, Knows::OtherSeed, Knows::Answers] {
             let mut real = BloomFilter::from_plan_with_hasher(&plan, make(Seed::random()?))?;
             real.save(&path)?;
-            // What the file tells anyone who can read it.
+            // Anyone who can read the file can read the seed.
             let seed = match known {
                 Knows::Seed => BloomFilter::open(&path)?.seed(),
                 Knows::OtherSeed => Seed::random()?,
                 Knows::Answers => Seed::from(0),
             };
             let mut model = BloomFilter::from_plan_with_hasher(&plan, make(seed))?;
-            // With answers only, a key that is new to the filter is all that can be chosen.
+            // An attacker who has only the answers can choose keys that the filter does not
+            // contain, but cannot count the bits that they set.
             let mut candidates = (0..CANDIDATES).map(|i| format!("key {i}"));
             for _ in 0..ITEMS {
                 let chosen = candidates.find(|key| match known {
@@ -88,7 +89,7 @@ impl Knows {
     }
 }
 
-/// Inserts a key if that sets this many bits.
+/// Inserts a key if it sets exactly `probes` new bits. Returns whether it was inserted.
 fn sets_all(model: &mut BloomFilter, key: &str, probes: u32) -> bool {
     let before = model.ones();
     let mut with = model.clone();

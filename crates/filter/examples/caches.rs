@@ -1,6 +1,6 @@
-//! Two caches that inform each other about their contents, over loopback: once by the whole filter,
-//! compressed, and then by one difference per minute. Each cache queries its copy of the other's
-//! filter before it fetches anything from far away.
+//! Two caches that inform each other about their contents, over loopback: once by a compressed
+//! filter, and then by one difference per minute. Each cache queries its copy of the other's filter
+//! before it fetches anything from far away.
 //!
 //! `cargo run --release -p truebloom --example caches` prints the bytes per minute and the number
 //! of wrong answers, and fails if that number is not as predicted.
@@ -60,7 +60,8 @@ impl Cache {
             (differences, wholes) = (differences + news.len(), wholes + wire::compress(&now)?.len());
             write_message(&mut stream, &news)?;
             sent = now;
-            // What comes is applied to the very state that the other has sent before, or refused.
+            // A difference applies only to the state that the other cache sent before; any other
+            // state is an error.
             theirs = wire::apply(&theirs, &read_message(&mut stream)?)?;
             let copy = BloomFilter::view(&theirs)?.verify_bytes()?;
             assert!(
@@ -73,8 +74,8 @@ impl Cache {
         }
         let questions = MINUTES * QUESTIONS;
         let rate = expected / MINUTES as f64;
-        // A sum of binomials of unlike rates varies less than one of their mean, so the test is on
-        // the safe side. It is wrong once in a million runs.
+        // The rates of the minutes differ. A sum of binomials varies less than one binomial with
+        // their mean rate, so the test fails for at most one correct run in a million.
         assert!(
             binomial::two_sided(wrong, questions, rate) > 1e-6,
             "{wrong} wrong answers, where the law says {:.0}",

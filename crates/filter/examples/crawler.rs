@@ -1,10 +1,10 @@
 //! A crawler's set of URLs, shared by threads and saved while they run:
 //! `cargo run --release -p truebloom --example crawler`.
 //!
-//! Each thread follows links, claims the pages that were not seen yet, and fetches those. If
-//! several threads find one page at the same time, exactly one gets it. From time to time a
-//! snapshot is saved. After a crash, the crawl continues from the last snapshot and fetches later
-//! pages again, which costs time but loses nothing.
+//! Each thread follows links, claims the pages that were not seen yet, and fetches the pages that
+//! it claimed. If several threads find one page at the same time, exactly one of them claims it.
+//! From time to time a snapshot is saved. After a crash, the crawl continues from the last
+//! snapshot. Later pages are fetched again, which costs time but loses nothing.
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
@@ -14,7 +14,7 @@ const PAGES: u64 = 1_000_000;
 const THREADS: u64 = 4;
 const LINKS: u64 = 600_000;
 
-/// Opens the set as it was saved last, or makes a new one.
+/// Opens the last saved set, or makes a new one.
 fn open(path: &Path) -> Result<AtomicBloomFilter, Box<dyn std::error::Error>> {
     match BloomFilter::open(path) {
         Ok(filter) => Ok(filter.into()),
@@ -38,7 +38,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let crawlers: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || crawl(thread))).collect();
         while !crawlers.iter().all(|crawler| crawler.is_finished()) {
             std::thread::sleep(std::time::Duration::from_millis(20));
-            // All keys whose insertion has returned are in it; the crawl goes on meanwhile.
+            // The snapshot contains all keys whose insertion has finished; the crawl goes on
+            // meanwhile.
             seen.snapshot()?.save(&path)?;
         }
         Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,9 +1,9 @@
 //! Measures how fast a filter that grows inserts keys and answers queries, compared with a filter
-//! that was planned for the right number; and how many megabytes per second are compressed,
-//! expanded, compared and updated.
+//! that was planned for the right number of keys. Also measures how many megabytes of filters per
+//! second are compressed, expanded, compared and updated.
 //!
 //! `cargo run --release -p truebloom --example growth_speed -- 10000000` measures ten million keys;
-//! the default is few, so that the example runs anywhere.
+//! the default is 50,000, so that the example runs anywhere.
 
 use std::error::Error;
 use std::hint::black_box;

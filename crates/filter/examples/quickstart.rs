@@ -1,5 +1,5 @@
-//! Fills a filter to its capacity and compares what was asked for, what is proven and what is
-//! measured: `cargo run --example quickstart`.
+//! Fills a filter to its capacity and compares the requested rate with the proven and the measured
+//! rate: `cargo run --example quickstart`.
 use truebloom::BloomFilter;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

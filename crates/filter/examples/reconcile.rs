@@ -1,10 +1,11 @@
-//! Two shards that should hold the same keys find out what each of them lacks, without sending the
-//! keys that both have.
+//! Two shards that should hold the same keys find the keys that each of them lacks, without sending
+//! the keys that both have.
 //!
-//! Each sends a filter of its keys. The other answers with those of its own keys that the filter
-//! does not contain, which are certainly missing. A missing key that passes by chance is found in a
-//! later round, because a filter with another seed has other errors. So after r rounds at a rate p,
-//! a share p^r of the differences is left. `cargo run --example reconcile`.
+//! Each shard sends a filter of its keys. The other shard answers with those of its own keys that
+//! the filter does not contain; the first shard certainly lacks them. A missing key that passes by
+//! chance is found in a later round, because a filter with another seed has other errors. So after
+//! r rounds at a rate p, a share p^r of the missing keys is left on average.
+//! `cargo run --example reconcile`.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -32,7 +33,8 @@ impl Shard {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let key = |i: u32| format!("user-{i:08}@example.org");
-    // 100,000 keys in common, 300 and 200 that only one of them has.
+    // The shards have 100,000 keys in common. Another 300 keys are only in the first shard, and 200
+    // only in the second.
     let mut east = Shard { keys: (0..100_300).map(key).collect() };
     let mut west = Shard { keys: (0..100_000).chain(100_300..100_500).map(key).collect() };
     let everything: usize = east.keys.iter().map(String::len).sum();
@@ -46,8 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let quiet = to_east.is_empty() && to_west.is_empty();
         east.keys.extend(to_east);
         west.keys.extend(to_west);
-        // Of 500 differences 0.05 are left by two rounds on average; a third that finds none says
-        // that all but 5e-4 are found.
+        // Of 500 missing keys, 0.05 are left after two rounds on average, and 5e-4 after a third.
         if quiet && round >= 3 {
             break;
         }

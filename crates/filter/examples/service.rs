@@ -1,8 +1,8 @@
-//! A service that gets every message at least once, drops the repeats, and forgets old messages. It
-//! needs a fixed amount of memory, and its state survives restarts.
+//! A service that gets every message at least once, drops the repeats, and forgets old messages.
+//! The service needs a fixed amount of memory, and its state survives restarts.
 //!
-//! `cargo run --example service` simulates two days of it in a temporary folder: it stops in the
-//! middle of the second day and continues from its file.
+//! `cargo run --example service` simulates this service in a temporary folder: it stops after the
+//! first day and continues from its file.
 
 use std::error::Error;
 use std::io;
@@ -11,7 +11,7 @@ use truebloom::recycling::{Policy, RecyclingFilter};
 use truebloom::truebloom_math::recycling::{Mode, worst_remember};
 use truebloom::{FileError, file};
 
-/// A message is certainly remembered until this many new ones have come after it.
+/// A message is remembered at least until this many new ones have come after it.
 const REMEMBERED: u64 = 20_000;
 
 /// The state of the last run, or a new one.
@@ -19,13 +19,13 @@ fn start(state: &Path) -> Result<RecyclingFilter, Box<dyn Error>> {
     match RecyclingFilter::open(state) {
         Ok(seen) => Ok(seen),
         Err(FileError::Read { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => {
-            // Fail now rather than at the first save.
+            // If the state cannot be saved, fail now rather than at the first save.
             file::check_target(state)?;
             let sized = worst_remember(REMEMBERED, 0.0, &"0.01%".try_into()?, Mode::two_phase())?.ok_or("no memory is large enough")?;
             Ok(RecyclingFilter::new(sized.design.bits(), sized.design.probes(), Policy::from(sized.design))?)
         }
-        // A state that is damaged is worth a look: to start anew is to take today's repeats for
-        // new.
+        // A damaged state is an error, because a service with an empty state would handle today's
+        // repeats as new.
         Err(error) => Err(error.into()),
     }
 }
@@ -46,12 +46,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         messages.clone().flat_map(move |i| [Some(i), i.checked_sub(1_000).filter(|i| messages.contains(i))]).flatten()
     };
     let handled = serve(&mut seen, twice(day.clone()));
-    // The old file or the new one, whole, also after a power cut.
+    // Even after a power cut, the file is either the complete old state or the complete new one.
     seen.save(&state)?;
     drop(seen);
 
     let mut seen = start(&state)?;
-    // What the sender repeats because it saw the service stop.
+    // The sender noticed that the service stopped, and repeats its last messages.
     let again = serve(&mut seen, day.end - 1_000..day.end);
     assert_eq!(again, 0, "nothing of what is remembered is handled again");
     let next = serve(&mut seen, twice(day.end..3 * day.end));

@@ -2,8 +2,8 @@
 //! --features mmap --example tables`.
 //!
 //! A store of sorted tables queries the filter of each table before it reads the table. All filters
-//! have one plan and one seed, so a key is hashed once; the file is mapped, so opening 10,000
-//! filters reads nothing.
+//! have the same plan and seed, so a key is hashed only once. The file is mapped, so opening it
+//! does not read the bits of its 10,000 filters.
 #![allow(unsafe_code, reason = "to map a file is to promise that nobody writes to it")]
 use std::time::Instant;
 use truebloom::{BloomFilter, Pack};
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("filters.tbl");
 
-    // Written with the tables.
+    // The store writes the pack together with its tables.
     let start = Instant::now();
     let mut filter = BloomFilter::new(KEYS, 0.01)?;
     let mut pack = Pack::of(&filter);
@@ -33,15 +33,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("built and saved in {:.2?}: {} bytes", start.elapsed(), pack.encoded_bytes());
     drop(pack);
 
-    // Opened with the store.
+    // The store maps the pack when it opens.
     let start = Instant::now();
-    // SAFETY: the file is the store's own, and replaced whole when it changes.
+    // SAFETY: only the store writes the file, and it replaces the file instead of changing it in
+    // place.
     let pack = unsafe { <Pack>::map(&path) }?;
     println!("opened in {:.2?}", start.elapsed());
     let tables = pack.iter().collect::<Result<Vec<_>, _>>()?;
     println!("all tables' filters made in {:.2?}, {} bytes each", start.elapsed(), size_of_val(&tables[0]));
 
-    // Asked for keys: each is in one table.
+    // The store is queried for keys that are each in exactly one table.
     let start = Instant::now();
     let asked = 1_000u64;
     let mut read = 0;

@@ -15,7 +15,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use truebloom_math::{Error, Fpr, Law, Plan, Rate};
 
-/// Evaluates the same expression for every kind of filter.
+/// Evaluates the same expression for whichever kind the filter has.
 macro_rules! each {
     ($self:expr, $filter:ident => $value:expr) => {
         layouts!(each_arm($self), $filter => $value, $filter => $value)
@@ -67,9 +67,9 @@ views_files!([] AnyFilter, [AsRef<[u8]> + Send + Sync] AnyFilter<View<B>>, AnyFi
 
 macro_rules! any_filter {
     ([$($(#[$doc:meta])* $layout:ident of $scheme:ty,)*]) => {
-        /// A filter of any layout and scheme, as determined by its file. The type has the methods
-        /// of every [`Filter`](crate::Filter). The scheme is chosen once per call, so batches of
-        /// keys run at full speed ([`insert_all_hashes`](crate::Filter::insert_all_hashes),
+        /// A filter of any layout and scheme, as determined by its file. The type implements
+        /// [`Filter`](crate::Filter). The scheme is selected once per call, so batches of keys run
+        /// at full speed ([`insert_all_hashes`](crate::Filter::insert_all_hashes),
         /// [`contains_all`](crate::Filter::contains_all)).
         ///
         /// Files of recycling filters and of sketches are refused. The error says what the file
@@ -188,7 +188,7 @@ macro_rules! any_filter {
         }
 
         impl AnyFilter {
-            /// The filter of a plan of any scheme, with a random seed.
+            /// A filter made from a plan of any scheme, with a random seed.
             ///
             /// # Errors
             /// The errors of [`FilterOf::from_plan`].
@@ -263,7 +263,7 @@ impl<K: Counted> Written for AnyFilter<K> {
     }
 }
 
-/// A type for which all files are of one kind.
+/// A type whose files are all of one kind.
 trait OfKind {
     fn of_kind(&self) -> FileKind;
 }
@@ -293,7 +293,7 @@ impl From<FilterOf<AnyScheme>> for AnyFilter {
     }
 }
 
-/// Methods that are passed through to the filter, whatever its kind.
+/// Methods that only call the filter's own method, whatever its kind.
 macro_rules! of_each {
     ($bound:ident: $($(#[$doc:meta])* fn $name:ident(&self$(, $argument:ident: $type:ty)*) -> $result:ty;)*) => {
         impl<K: $bound> AnyFilter<K> {
@@ -357,13 +357,13 @@ of_each! { Counted:
     fn is_empty(&self) -> bool;
     /// The filter's present rate: [`FilterOf::fpr`].
     fn fpr(&self) -> Fpr;
-    /// Whether the fill determines the filter's rate.
+    /// Whether the number of set bits determines the filter's rate.
     fn fill_tells_rate(&self) -> bool;
     /// The number of distinct items, estimated from the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
     /// Whether the filter certainly holds more distinct items than it was planned for:
-    /// [`FilterOf::is_over_capacity`]. A filter that grows has no planned number of items. Such a
-    /// filter is over capacity if a merge raised its rate above the requested rate:
+    /// [`FilterOf::is_over_capacity`]. A filter that grows has no planned number of items; it is
+    /// over capacity if a merge raised its rate above the requested rate:
     /// [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;
 }

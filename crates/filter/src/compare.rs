@@ -1,4 +1,4 @@
-//! Comparing filters: what they have in common.
+//! Comparing filters: how many items they have in common.
 
 use crate::any_filter::{AnyFilter, each_arm, each_planned};
 use crate::backing::{Backing, Counted};
@@ -17,7 +17,7 @@ use truebloom_math::{Error, Ground, ItemsEstimate, Variant, as_one_call, items_b
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Quantity {
-    /// The estimate; `None` for a full filter, or for too many filters.
+    /// The estimate; `None` if a filter is full, or if there are too many filters.
     pub value: Option<f64>,
     /// The lower end.
     pub lower: u64,
@@ -37,14 +37,14 @@ pub struct Share {
     pub upper: f64,
 }
 
-/// Sizes of the sets behind filters, and of their unions and intersections. Each interval, taken by
-/// itself, covers the true number with at least the probability asked for, over seeds, for keys
-/// chosen without knowing the seed.
+/// The sizes of the sets that filters hold, and of the unions and intersections of these sets. Each
+/// interval, taken by itself, covers the true number with at least the requested probability over
+/// seeds, for keys chosen without knowing the seed.
 ///
-/// A filter counts the insertions that set a bit. This count determines the number of items up to a
-/// few items. How many items one filter holds that others do not is computed from the bits that
-/// only this filter has set: [`items_beyond`], whose law has only this one unknown. Everything else
-/// is computed as sums and differences of these two numbers.
+/// Everything is computed from two kinds of numbers. The number of items in one filter follows from
+/// the number of insertions that set a bit, except for a few items. The number of items that only
+/// one filter holds follows from the bits that only this filter has set ([`items_beyond`]). The
+/// other sizes are sums and differences of these numbers.
 ///
 /// ```
 /// use truebloom::{AnyFilter, BloomFilter, Comparison, Filter};
@@ -76,7 +76,7 @@ pub struct Comparison {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CompareError {
-    /// Fewer than two filters, or an invalid confidence.
+    /// There are fewer than two filters, or the confidence is invalid.
     Arguments,
     /// A filter differs from the first.
     Differs {
@@ -90,7 +90,7 @@ pub enum CompareError {
         /// The index of the filter.
         index: usize,
     },
-    /// A filter grows: its keys may be in other layers than the same keys in another filter.
+    /// A filter grows, so the same key can be in different layers of two filters.
     Grows {
         /// The index of the filter.
         index: usize,
@@ -146,8 +146,8 @@ impl From<BuildError> for CompareError {
     }
 }
 
-/// An interval and the probability that it misses the true value; `u64::MAX` stands for no upper
-/// end.
+/// An interval, and the probability that it misses the true value. An upper end of `u64::MAX` means
+/// that there is none.
 #[derive(Clone, Copy)]
 struct Size {
     lower: u64,
@@ -156,15 +156,14 @@ struct Size {
 }
 
 /// The largest number of filters for which the number of common items is estimated, because the
-/// estimate takes the union of every selection of them.
+/// estimate needs the union of every subset of them.
 const MOST_SELECTED: usize = 10;
 
 impl Comparison {
     /// Compares filters of the same bits, probes, scheme, hasher and seed.
     ///
-    /// Time: quadratic in the number of filters and linear in the bits, and some hundredths of a
-    /// second per interval. Memory: that of two more filters; for up to ten filters, that of one
-    /// more for each filter.
+    /// Time: quadratic in the number of filters and linear in the bits, plus some hundredths of a
+    /// second per interval. Memory: at most that of four more filters.
     ///
     /// # Errors
     /// The errors of a merge; or a filter is an intersection, or its set bits are inconsistent with
@@ -176,7 +175,8 @@ impl Comparison {
         if let Some(index) = filters.iter().position(|filter| matches!(filter, AnyFilter::Scalable(_))) {
             return Err(CompareError::Grows { index });
         }
-        // An empty one, so that no bit is touched before all are known to fit.
+        // Every filter is compared with an empty one first, so that no bits are read before all are
+        // known to fit.
         let empty = first.to_empty()?;
         for (index, filter) in filters.iter().enumerate() {
             empty.check_mergeable(filter).map_err(|cause| CompareError::Differs { index, cause })?;
@@ -202,7 +202,8 @@ impl<K: Counted> Compared<'_, K> {
     fn compare(&self) -> Result<Comparison, CompareError> {
         let all = self.union_of(|_| true)?;
         let count = self.filters.len();
-        // Chosen by what does not depend on the seed, or the choice would be part of the law.
+        // The filters are chosen by counts that do not depend on the seed. Otherwise the law would
+        // have to account for the choice.
         let by_offers = |index: &usize| self.filters.get(*index).map_or(0, AnyFilter::offered);
         let (largest, smallest) = ((0..count).max_by_key(by_offers).unwrap_or(0), (0..count).min_by_key(by_offers).unwrap_or(0));
         let mut sizes = Vec::new();
@@ -212,7 +213,7 @@ impl<K: Counted> Compared<'_, K> {
             sizes.push(quantity(value, size.lower, size.upper));
             let others = self.union_of(|other| other != index)?;
             let found = beyond(&others, &all, self.alpha)?;
-            // Certain, whatever the bits say.
+            // A filter has at most this many items, whatever its bits say.
             own.push(quantity(found.value, found.lower, found.upper.unwrap_or(u64::MAX).min(filter.most_items())));
         }
         let union = self.union(largest, &all)?;
@@ -230,8 +231,9 @@ impl<K: Counted> Compared<'_, K> {
         Ok(union)
     }
 
-    /// The number of items in one filter. The number comes from the filter's counts, which leave a
-    /// very short interval, or, after a merge, from its fill within the limits of its counts.
+    /// The number of items in one filter. The number is computed from the filter's counts, which
+    /// give a very short interval. After a merge, it is computed from the fill, within the limits
+    /// of the counts.
     fn size(&self, filter: &AnyFilter<K>, alpha: f64) -> Result<(Size, Option<f64>), CompareError> {
         let by_fill = |alpha| beyond(&self.empty, filter, alpha);
         if !filter.is_merged() {
@@ -246,8 +248,8 @@ impl<K: Counted> Compared<'_, K> {
         Ok((Size { lower, upper: upper.max(lower), error: alpha }, found.value))
     }
 
-    /// The size of a filter when another number is also to be estimated. If the counts determine
-    /// the size, most of the error probability is used for the other number.
+    /// The size of a filter, its estimate, and the error probability that is left for estimating
+    /// another number. If the counts determine the size, most of the probability is left.
     fn size_beside(&self, index: usize, alpha: f64) -> Result<(Size, Option<f64>, f64), CompareError> {
         let filter = self.filters.get(index).ok_or(CompareError::Arguments)?;
         let (size, value) = self.size(filter, alpha / 2.0)?;
@@ -264,11 +266,11 @@ impl<K: Counted> Compared<'_, K> {
         Ok(quantity(value, size.lower.saturating_add(more.lower), size.upper.saturating_add(more.upper.unwrap_or(u64::MAX))))
     }
 
-    /// The number of common items: what one filter holds, minus the number of its items that at
-    /// least one of the others lacks. That number is at least the number that the first of the
-    /// others lacks. By the inequality of Hunter and Worsley, it is at most the sum of the numbers
-    /// that each of the others lacks, minus, for each except the first, the number that both it and
-    /// the first lack.
+    /// The number of common items: the number of items in the smallest filter, minus the number of
+    /// its items that at least one of the others lacks. The latter is at least the largest number
+    /// that one of the others lacks. The inequality of Hunter and Worsley gives an upper bound: the
+    /// sum of how many items each of the others lacks, minus, for each later one, how many both it
+    /// and the first one lack.
     fn common(&self, smallest: usize, alpha: f64) -> Result<Quantity, CompareError> {
         let (size, value, left) = self.size_beside(smallest, alpha)?;
         let filter = self.filters.get(smallest).ok_or(CompareError::Arguments)?;
@@ -297,7 +299,7 @@ impl<K: Counted> Compared<'_, K> {
         Ok(quantity(value, size.lower.saturating_sub(most_lacked), upper))
     }
 
-    /// The number of items that a filter holds and that are not in the union of some others.
+    /// The number of items of a filter that none of the selected others holds.
     fn lacked(&self, filter: &AnyFilter<K>, others: impl Fn(usize) -> bool, alpha: f64) -> Result<ItemsEstimate, CompareError> {
         let ground = self.union_of(others)?;
         let mut both = ground.clone();
@@ -305,9 +307,9 @@ impl<K: Counted> Compared<'_, K> {
         beyond(&ground, &both, alpha)
     }
 
-    /// The number of items of a filter that at least one of the others lacks, by inclusion and
-    /// exclusion over all selections of them, from the number of items that the filter holds beyond
-    /// the union of each selection.
+    /// The number of items of a filter that at least one of the others lacks. For every subset of
+    /// the others, the number of items that the whole subset lacks is estimated; inclusion and
+    /// exclusion combines these numbers.
     fn lacked_by_any(&self, filter: &AnyFilter<K>, others: &[usize]) -> Result<Option<f64>, CompareError> {
         let mut sum = Some(0.0);
         for selection in 1..1usize << others.len() {
@@ -321,9 +323,9 @@ impl<K: Counted> Compared<'_, K> {
         Ok(sum)
     }
 
-    /// For two filters, the similarity falls as the number of items that only the smaller filter
-    /// has rises. So one interval is enough. For more filters it takes one interval for the common
-    /// items and one for the union.
+    /// The similarity of two filters is a decreasing function of the number of items that only the
+    /// smaller filter has, so one interval for this number is enough. For more filters, there is
+    /// one interval for the common items and one for the union.
     fn similarity(&self, smallest: usize, largest: usize, all: &AnyFilter, value: Option<f64>) -> Result<Share, CompareError> {
         let share = |top: f64, bottom: f64| if bottom > 0.0 { (top / bottom).clamp(0.0, 1.0) } else { 1.0 };
         let [smaller, other] = [smallest, largest].map(|index| self.filters.get(index));
@@ -346,21 +348,21 @@ impl<K: Counted> Compared<'_, K> {
 }
 
 fn bounded_share(value: Option<f64>, lower: f64, upper: f64) -> Share {
-    // Of nothing in common the share is 0, whatever is rounded.
+    // If nothing is in common, the share is exactly 0, without rounding up.
     let above = if upper == 0.0 { 0.0 } else { upper.next_up().min(1.0) };
     let (lower, upper) = (lower.min(upper).next_down().max(0.0), above);
     Share { value: value.map(|value| value.clamp(lower, upper)), lower, upper }
 }
 
-/// A quantity; its estimate is moved into its interval.
+/// A quantity with this interval. An estimate outside the interval is moved to its nearest end.
 fn quantity(value: Option<f64>, lower: u64, upper: u64) -> Quantity {
     let upper = upper.max(lower);
     let value = value.map(|value| value.clamp(lower as f64, if upper == u64::MAX { f64::MAX } else { upper as f64 }));
     Quantity { value, lower, upper: (upper < u64::MAX).then_some(upper) }
 }
 
-/// The number of items that `both` holds beyond `ground`, which is part of it. The interval misses
-/// the true number with probability at most alpha.
+/// The number of items that `both` holds and `ground` does not; `both` holds all items of `ground`.
+/// The interval misses the true number with probability at most alpha.
 fn beyond<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>, alpha: f64) -> Result<ItemsEstimate, CompareError> {
     let more = both.ones().saturating_sub(ground.ones());
     let confidence = (1.0 - alpha).clamp(f64::EPSILON, 1.0 - f64::EPSILON);
@@ -368,7 +370,8 @@ fn beyond<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>, al
     with_any_ground(ground, |ground| items_beyond(&ground, probes, more, confidence)).map_err(CompareError::Law)
 }
 
-/// The estimate of that number, without an interval.
+/// The estimate of the number of items that `both` holds and `ground` does not, without an
+/// interval.
 fn estimate<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>) -> Result<Option<f64>, CompareError> {
     let more = both.ones().saturating_sub(ground.ones());
     let probes = ground.probes();
@@ -378,7 +381,7 @@ fn estimate<G: Counted, B: Counted>(ground: &AnyFilter<G>, both: &AnyFilter<B>) 
 /// Calls `use_ground` with the data that the law of additional bits needs about a filter of any
 /// scheme.
 fn with_any_ground<T>(filter: &AnyFilter<impl Counted>, use_ground: impl FnOnce(Ground<'_>) -> T) -> T {
-    // Those that grow were refused before.
+    // Filters that grow were refused before.
     each_planned!(filter, filter => with_ground(filter, use_ground), grows => use_ground(Ground::Unsliced { variant: Variant::Standard, bits: grows.bits(), ones: grows.ones() }))
 }
 

@@ -1,4 +1,4 @@
-//! Errors, with the values that were found and advice on what to do.
+//! Errors, which include the values that were found, and advice on what to do.
 
 #[cfg(feature = "fs")]
 mod file;
@@ -24,8 +24,8 @@ use truebloom_math::{Rate, SchemeId};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// An argument is wrong: a rate, a number of items or a number of bits is out of range or out
-    /// of reach.
+    /// An argument is wrong: a rate, a number of items or a number of bits is out of range, or
+    /// cannot be achieved.
     Math(truebloom_math::Error),
     /// The number of probes is out of range.
     Probes {
@@ -55,7 +55,7 @@ pub enum BuildError {
     NotProven {
         /// The scheme that was given.
         scheme: SchemeId,
-        /// The number of items that was asked for.
+        /// The requested number of items.
         items: u64,
         /// The requested rate.
         asked: Rate,
@@ -74,14 +74,14 @@ pub enum BuildError {
         /// The plan's scheme.
         found: truebloom_math::SchemeId,
     },
-    /// The plan was made for a wider hash than the hasher's, so equal hashes would be more frequent
-    /// than planned.
+    /// The plan was made for hashes with more bits than the hasher's, so equal hashes would be more
+    /// frequent than planned.
     HashBits {
-        /// The width of the hasher's hash.
+        /// The number of bits of the hasher's hash.
         found: u32,
-        /// An upper bound on what equal hashes of that width add to the rate.
+        /// An upper bound on how much equal hashes with that many bits add to the rate.
         floor: f64,
-        /// The chance of equal hashes that the plan allows for.
+        /// The probability of equal hashes that the plan allows for.
         planned: f64,
     },
     /// A policy of a recycling filter has an invalid value.
@@ -124,7 +124,7 @@ pub enum BuildError {
     },
     /// A sketch has too many rows.
     Rows {
-        /// The number of rows that was asked for.
+        /// The requested number of rows.
         found: u64,
     },
     /// The shape and the sketch have rows of different kinds.
@@ -231,8 +231,8 @@ impl From<truebloom_math::Error> for BuildError {
 }
 
 impl From<Infallible> for BuildError {
-    /// Never called: it lets constructors accept a `Rate` as well as types whose conversion to a
-    /// rate may fail.
+    /// Never called. This conversion exists so that constructors accept a `Rate` as well as types
+    /// whose conversion to a rate may fail.
     fn from(never: Infallible) -> BuildError {
         match never {}
     }
@@ -261,43 +261,43 @@ impl core::error::Error for ParseSeedError {}
 pub enum MergeError {
     /// The numbers of bits differ.
     Bits {
-        /// The number of bits of the filter that was to change.
+        /// The number of bits of the filter that the merge would change.
         ours: u64,
         /// The number of bits of the other filter.
         theirs: u64,
     },
     /// The numbers of probes differ.
     Probes {
-        /// The number of probes of the filter that was to change.
+        /// The number of probes of the filter that the merge would change.
         ours: u32,
         /// The number of probes of the other filter.
         theirs: u32,
     },
-    /// The sizes of the sketches differ.
+    /// The shapes of the sketches differ.
     Shape {
         /// The first dimension in which the sketches differ.
         name: &'static str,
-        /// The size of the sketch that was to change, in that dimension.
+        /// The size in that dimension of the sketch that the merge would change.
         ours: u64,
-        /// The size of the other sketch, in that dimension.
+        /// The size in that dimension of the other sketch.
         theirs: u64,
     },
     /// The inner product is not defined, because the counters of one sketch are not sums of counts.
     NotSums {
-        /// The operation on that sketch after which its counters are no longer sums.
+        /// The operation after which the sketch's counters are no longer sums.
         how: &'static str,
     },
     /// The schemes differ.
     Scheme {
-        /// The name of the scheme of the filter that was to change.
+        /// The scheme's name in the filter that the merge would change.
         ours: &'static str,
-        /// The name of the other filter's scheme.
+        /// The scheme's name in the other filter.
         theirs: &'static str,
     },
     /// The hash functions differ.
     Hasher {
-        /// The hasher of the filter that was to change; `None` if the file format has no number for
-        /// it.
+        /// The hasher of the filter that the merge would change; `None` if the file format has no
+        /// number for it.
         ours: Option<HasherId>,
         /// The hasher of the other filter.
         theirs: Option<HasherId>,
@@ -326,7 +326,7 @@ pub enum MergeError {
         /// The length of the buffer in bytes.
         found: usize,
     },
-    /// The seeds differ. The message does not contain the seeds, because they are secret.
+    /// The seeds differ. The message does not show the seeds, because they are secret.
     Seed,
 }
 
@@ -379,8 +379,7 @@ fn name(hasher: Option<HasherId>) -> &'static str {
     hasher.map_or("a custom one", HasherId::name)
 }
 
-/// The error for bytes that are not a file of this format, whose fields are described in
-/// docs/FORMAT.md.
+/// The error for bytes that are not a valid file. The file format is described in docs/FORMAT.md.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FormatError {
@@ -389,30 +388,30 @@ pub enum FormatError {
         /// The first bytes, up to eight.
         found: Vec<u8>,
     },
-    /// The first bytes were changed in the way that a transfer in text mode changes them.
+    /// The first bytes were changed, probably by a transfer in text mode.
     TextMode {
         /// The first bytes, up to eight.
         found: Vec<u8>,
     },
-    /// The version of the format is not known to this program.
+    /// This program does not know the version of the format.
     Version {
         /// The version that can be read.
         expected: u16,
         /// The version that the file has.
         found: u16,
     },
-    /// There are fewer bytes than there must be.
+    /// There are too few bytes.
     Truncated {
-        /// The smallest number of bytes that is possible.
+        /// The smallest possible number of bytes.
         expected: u64,
-        /// The number of bytes that exist.
+        /// The number of bytes that were found.
         found: u64,
     },
-    /// There are more bytes than there should be.
+    /// There are too many bytes.
     TooLong {
         /// The length that follows from the header.
         expected: u64,
-        /// The number of bytes that exist.
+        /// The number of bytes that were found.
         found: u64,
     },
     /// The header is damaged.
@@ -422,7 +421,7 @@ pub enum FormatError {
         /// The checksum of the header's bytes.
         found: u64,
     },
-    /// The checksum of the bits does not match.
+    /// The payload is damaged.
     PayloadChecksum {
         /// The checksum in the header.
         expected: u64,
@@ -436,15 +435,15 @@ pub enum FormatError {
         /// The checksum of the record's bytes.
         found: u64,
     },
-    /// The bytes are compressed, or they are a difference. Compressed bytes cannot be queried in
-    /// place, and a difference is not a filter.
+    /// The bytes are compressed, so they cannot be queried in place; or they are a difference,
+    /// which is not a filter.
     Coded {
         /// Whether the bytes are a difference; if not, they are compressed.
         is_difference: bool,
     },
     /// A difference was expected, but the bytes are not one.
     NotADifference,
-    /// The compressed bits cannot be decoded.
+    /// The compressed bytes cannot be decoded.
     Code,
     /// The compressed bytes expand to more than is allowed.
     Expands {
@@ -453,7 +452,7 @@ pub enum FormatError {
         /// The largest length that is allowed.
         most: u64,
     },
-    /// The difference was made from another file than this one.
+    /// The difference was made from another file.
     WrongBase {
         /// The checksum in the header of the file from which the difference was made.
         expected: u64,
@@ -500,14 +499,14 @@ pub enum FormatError {
     Unfinished,
     /// A field that must be 0 has another value.
     Reserved {
-        /// Where the field starts.
+        /// The offset of the field in the file.
         offset: usize,
     },
     /// The value of a field is outside its range, or contradicts another field.
     Field {
         /// The field's name.
         field: &'static str,
-        /// The allowed values, in words.
+        /// The allowed values.
         expected: Expected,
         /// The value that was found.
         found: u64,
@@ -521,12 +520,12 @@ pub enum FormatError {
     Rate {
         /// The numerator of the rate.
         numerator: u64,
-        /// The power of ten in the rate.
+        /// The exponent of the power of ten in the rate.
         exponent: i32,
         /// The divisor of the rate.
         divisor: u64,
     },
-    /// A bit beyond the last bit of the filter is set.
+    /// A bit after the last bit of the filter is set.
     Padding {
         /// The number of bits of the filter.
         bits: u64,

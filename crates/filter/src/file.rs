@@ -1,5 +1,4 @@
-//! Replacing files completely or not at all. This crate and its command write all files in this
-//! way.
+//! Replacing files atomically. This crate and its command write all files in this way.
 //!
 //! ```
 //! use std::io::Write;
@@ -15,23 +14,22 @@
 //! ```
 //!
 //! **What is promised.** A reader of the path sees either the whole old file or the whole new file,
-//! even after a power cut. The temporary file beside it has a random name and is created by this
-//! process and no other (`O_EXCL`). It is locked while it is written, and never has more
-//! permissions than the finished file. The new file has the owner, the group and the permissions of
-//! the old one; if a property cannot be kept, the caller is [informed](Unkept). A symbolic link is
-//! followed.
+//! even after a power cut. The new contents are written to a temporary file in the same folder.
+//! This file has a random name and must not have existed before (`O_EXCL`). The temporary file is
+//! locked while it is written, and never has more permissions than the finished file. The new file
+//! has the owner, the group and the permissions of the old one; properties that cannot be kept are
+//! [reported](Unkept). A symbolic link is followed.
 //!
 //! **What is refused.** A link that leads nowhere, anything that is not a regular file, a file
-//! without write permission (also for root), and a file that is no longer the one that was
-//! [expected](Expected).
+//! without write permission (also for root), and a file other than the [expected](Expected) one.
 //!
-//! **What is not kept.** Other hard links (they keep the old contents, which is reported), access
-//! control lists and extended attributes.
+//! **What is not kept.** Access control lists, extended attributes, and other hard links. These
+//! links still lead to the old contents, which is reported.
 //!
-//! **Files that another program replaced meanwhile** are detected with certainty if the system can
-//! exchange two names (Linux and macOS, on their usual file systems): if the exchange does not
-//! yield the old file, it is undone. On other systems, some microseconds pass between the last
-//! check of the name and the rename.
+//! **Files that another program replaced meanwhile** are always detected if the system can exchange
+//! two names (Linux and macOS, on their usual file systems): if the exchange does not yield the old
+//! file, it is undone. On other systems, a replacement goes unnoticed in the few microseconds
+//! between the last check of the name and the rename.
 
 #[cfg(feature = "mmap")]
 pub use crate::disk::Mapped;

@@ -24,14 +24,15 @@ use std::io::{self, Write};
 use std::path::Path;
 use truebloom_math::{Error, Fpr, Law, Rate};
 
-/// A filter of any scheme that can be saved. The trait is for programs that accept any such filter.
+/// A filter of any scheme that can be saved. Use this trait in programs that accept any such
+/// filter.
 ///
-/// It is implemented by every [`FilterOf`] that has a [`PortableHasher`] and owns its bits, by
-/// [`ScalableFilter`], and by [`AnyFilter`], whose scheme is known only from its file. Views and
-/// filters in shared memory have the same methods, but do not implement it. The methods are
-/// explained at [`FilterOf`]; here, files are named by a `&Path`. A `dyn Filter` lacks the methods
-/// that take keys of any type or another filter. It takes the hashes of keys instead, which
-/// [`hasher`](Self::hasher) computes from keys of any type.
+/// The trait is implemented by every [`FilterOf`] that has a [`PortableHasher`] and owns its bits,
+/// by [`ScalableFilter`], and by [`AnyFilter`], whose scheme is known only from its file. Views and
+/// [shared](crate::Shared) filters have the same methods but do not implement it. The methods are
+/// explained at [`FilterOf`]; here, paths are given as `&Path`. A `dyn Filter` lacks the methods
+/// that take keys of any type or another filter. Use the methods that take the hashes of keys
+/// instead; [`hasher`](Self::hasher) computes the hashes.
 ///
 /// ```
 /// use truebloom::{BlockedBloomFilter, BloomFilter, Filter};
@@ -45,7 +46,7 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 ///
-/// The trait serves programs that learn only at run time which filter they have:
+/// A `dyn Filter` is for programs that learn only at run time which filter they have:
 ///
 /// ```
 /// use truebloom::{BlockedBloomFilter, BloomFilter, Filter};
@@ -58,8 +59,8 @@ use truebloom_math::{Error, Fpr, Law, Rate};
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 ///
-/// Recycling filters do not implement the trait: they forget keys, so their answers have another
-/// meaning.
+/// Recycling filters do not implement the trait: they forget keys, so their answers mean something
+/// else.
 pub trait Filter {
     /// The filter's scheme: how a hash becomes positions.
     fn scheme_id(&self) -> SchemeId;
@@ -125,7 +126,7 @@ pub trait Filter {
     /// The filter's present rate: [`FilterOf::fpr`].
     fn fpr(&self) -> Fpr;
 
-    /// Whether the fill determines the filter's rate.
+    /// Whether the number of set bits determines the filter's rate.
     fn fill_tells_rate(&self) -> bool;
 
     /// The expected rate at the filter's capacity: [`FilterOf::expected_fpr`].
@@ -144,8 +145,8 @@ pub trait Filter {
     fn estimated_items(&self) -> Option<f64>;
 
     /// Whether the filter certainly holds more distinct items than it was planned for:
-    /// [`FilterOf::is_over_capacity`]. A filter that grows has no planned number of items. Such a
-    /// filter is over capacity if a merge raised its rate above the requested rate:
+    /// [`FilterOf::is_over_capacity`]. A filter that grows has no planned number of items; it is
+    /// over capacity if a merge raised its rate above the requested rate:
     /// [`ScalableFilter::is_over_capacity`].
     fn is_over_capacity(&self) -> bool;
 
@@ -258,8 +259,8 @@ pub trait Filter {
         Self: Sized;
 }
 
-/// Implements the methods that are passed through to the filter, for types of one scheme and for
-/// the type of any scheme.
+/// Implements the methods that only call the filter's own method, for the types with one scheme and
+/// for the type of any scheme.
 macro_rules! handed_on {
     ($each:ident) => {
         fn bits(&self) -> u64 {
@@ -413,7 +414,7 @@ macro_rules! handed_on {
     };
 }
 
-/// Calls a method on the filter itself, for types of one scheme.
+/// Calls a method on the filter itself, for the types with one scheme.
 macro_rules! itself {
     ($self:expr, $filter:ident => $value:expr) => {{
         let $filter = $self;

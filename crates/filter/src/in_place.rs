@@ -1,4 +1,4 @@
-//! Filters that are updated in place, in their file.
+//! Filters that are updated directly in their file.
 #![allow(unsafe_code, reason = "to map a file is to promise that nobody else changes it, which no program can enforce")]
 
 use crate::FilterOf;
@@ -21,23 +21,23 @@ use std::path::{Path, PathBuf};
 /// filters that are too large to be rewritten for each update.
 ///
 /// # What is promised
-/// While a filter is open in this way, its header is marked. The mark reaches the disk before the
-/// first bit changes, and is removed only after all bits, their checksum and the counts have
-/// reached it. Bits are only ever set. So if only some of the changed sectors have reached the
-/// disk, the file still has every bit that it had before.
+/// While a filter is open in this way, its header has a mark. The mark reaches the disk before the
+/// first bit changes. The mark is removed only after all bits, their checksum and the counts have
+/// reached the disk. Bits are set, but never unset. So if only some of the changed sectors have
+/// reached the disk, the file still has every bit that it had before.
 ///
-/// | | every key of a call of [`sync`](Self::sync) that returned | keys since |
+/// | | keys inserted before the last [`sync`](Self::sync) | keys inserted later |
 /// |---|---|---|
-/// | the process was killed | is contained | are contained, if their insertion returned |
-/// | the system crashed, the power failed | is contained | may be lost, or a part of their bits |
+/// | the process was killed | contained | contained, if their insertion returned |
+/// | the system crashed, or the power failed | contained | may be lost |
 ///
-/// After a crash or a power cut, every method that opens files refuses this file with an error that
-/// gives the reason; only [`recover`](Self::recover) opens it. The filter is then marked as merged,
-/// and there are only bounds on its number of keys: it is at least the number that was counted at
-/// the last sync, and has no upper bound.
+/// After a crash or a power cut, every method that opens files refuses this file, with an error
+/// that gives the reason. Only [`recover`](Self::recover) opens it. The filter is then marked as
+/// merged: its number of keys is at least the number that was counted at the last sync, and has no
+/// upper bound.
 ///
-/// The file is locked, so no other program that takes the lock (with this type, or the command)
-/// updates it at the same time.
+/// The file is locked. Other programs that respect the lock, because they use this type or the
+/// command, cannot update the file at the same time.
 ///
 /// ```
 /// use truebloom::file::InPlace;
@@ -55,10 +55,10 @@ use std::path::{Path, PathBuf};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct InPlace<S: Scheme = Standard> {
-    /// The filter; `None` only after it was closed.
+    /// The filter; `None` only after closing.
     filter: Option<FilterOf<S, PortableHasher, Checked<Place>>>,
     path: PathBuf,
-    /// Whether writing has failed before.
+    /// Whether an earlier write has failed.
     has_failed: bool,
 }
 
@@ -85,8 +85,8 @@ impl Locked {
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // By name: a child that another thread is just starting has the file, too, and would keep
-        // the lock for a moment.
+        // Closing the file would not always unlock it. A child process that another thread is just
+        // starting also has the file, and would keep the lock for a moment.
         let _ = self.0.unlock();
     }
 }
@@ -110,12 +110,12 @@ impl<S: Scheme> InPlace<S> {
     ///
     /// # Safety
     /// The requirement of [`Mapped::open`](crate::disk::Mapped::open): until the filter is closed,
-    /// nothing else may write to the file or truncate it. Programs that lock the file first fulfil
-    /// this requirement; this type and the command do.
+    /// nothing else may write to the file or truncate it. Programs that lock the file first, as
+    /// this type and the command do, fulfil this requirement.
     ///
     /// # Errors
     /// The errors of [`FilterOf::open`]; or another program has the lock; the file is read-only;
-    /// the file is still marked, because a program ended during an update
+    /// the file still has the mark, because a program ended during an update
     /// ([`FormatError::Unfinished`]).
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
@@ -125,21 +125,22 @@ impl<S: Scheme> InPlace<S> {
         InPlace::marked(filter.map_err(|cause| format_error(path, cause))?, path)
     }
 
-    /// Opens a filter after a program ended while updating it. Only the counts that are certain are
-    /// kept. A filter that was closed properly is opened as by [`open`](Self::open).
+    /// Opens a filter after a program ended while updating it. The counts become bounds that are
+    /// certain to hold. If the filter was closed properly, this is the same as
+    /// [`open`](Self::open).
     ///
     /// # Safety
     /// The requirement of [`open`](Self::open).
     ///
     /// # Errors
-    /// The errors of [`open`](Self::open), except that the file may still be marked.
+    /// The errors of [`open`](Self::open), except that the file may have the mark.
     pub unsafe fn recover(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.
         let place = unsafe { Place::open(path) }?;
         let filter = match unmarked_header::<S>(place.as_ref()) {
-            // Nothing is written before all of it is known: after a kill here, or with the wrong
-            // type, the mark is as it was.
+            // Nothing is written before the whole file was checked. So if the process is killed
+            // here, or the type is wrong, the mark stays unchanged.
             Ok(Some(header)) => format::view_by::<FilterOf<S>, Place>(&header, place).and_then(FilterOf::counted_anew),
             Ok(None) => format::view::<FilterOf<S>, Place>(place).and_then(|view| view.verify_bytes()),
             Err(cause) => Err(cause),
@@ -155,22 +156,22 @@ impl<S: Scheme> InPlace<S> {
     }
 
     /// Flushes all bits to the disk, and returns when they are on it. Every key that was inserted
-    /// before is contained from now on, even after a crash. Linear in the number of bytes that
-    /// changed since the last sync.
+    /// before this call is contained from now on, even after a crash. The time is linear in the
+    /// number of bytes that changed since the last sync.
     ///
     /// # Errors
-    /// The bits cannot be written. Whether the bits are on the disk is then unknown, even after a
-    /// later call. So all later calls fail, too, and the file keeps its mark;
-    /// [`recover`](Self::recover) opens it. Another file took the name of this one
-    /// ([`FileError::Replaced`]). The opened file then has no name any more, and its keys are lost
-    /// when it is closed.
+    /// * The bits cannot be written. It is then unknown which bits are on the disk, and a later
+    ///   call could not find out. So all later calls fail, too, and the file keeps its mark;
+    ///   [`recover`](Self::recover) opens it.
+    /// * Another file took the name of this one ([`FileError::Replaced`]). The opened file then has
+    ///   no name any more, and its keys are lost when it is closed.
     pub fn sync(&mut self) -> Result<(), FileError> {
         let synced = self.flush().and_then(|()| self.write_mark(Fields::mark_unfinished));
         synced.map_err(|cause| self.write_error(cause))?;
         self.check_in_place()
     }
 
-    /// Flushes everything to the disk and removes the mark, so that the file is an ordinary one
+    /// Flushes everything to the disk and removes the mark, so that the file is an ordinary file
     /// again. The time is linear in the number of bits, because their checksum is computed.
     /// Dropping the value does the same, but reports no errors.
     ///
@@ -191,8 +192,8 @@ impl<S: Scheme> InPlace<S> {
         self.flush_header()
     }
 
-    /// Flushes all bits, and then the header, which describes the bits correctly only after they
-    /// were flushed.
+    /// Flushes all bits. The header must be flushed later, because it is correct only once the bits
+    /// are on the disk.
     fn flush(&mut self) -> io::Result<()> {
         self.noted(|place| place.flush(0, place.map.len()))
     }
@@ -202,7 +203,7 @@ impl<S: Scheme> InPlace<S> {
         let Some(filter) = &mut self.filter else { return Ok(()) };
         let (mut fields, length) = (filter.fields(), 8 * Written::word_count(filter));
         mark(&mut fields);
-        // The checksum of the payload is not known while it changes.
+        // While the payload changes, its checksum is unknown.
         let header = fields.sealed(length, 0);
         filter.bytes_mut().as_mut()[..HEADER_BYTES].copy_from_slice(&header);
         self.flush_header()
@@ -212,8 +213,8 @@ impl<S: Scheme> InPlace<S> {
         self.noted(|place| place.flush(0, HEADER_BYTES))
     }
 
-    /// Calls `write` and remembers if it fails, because the system reports a failed write only
-    /// once, and later treats the data as written.
+    /// Calls `write` and remembers a failure, because the system reports a failed write only once,
+    /// and later treats the data as written.
     fn noted(&mut self, write: impl FnOnce(&Place) -> io::Result<()>) -> io::Result<()> {
         if self.has_failed {
             return Err(io::Error::other("an earlier write failed, and it is not known what is on the disk"));
@@ -236,8 +237,8 @@ impl<S: Scheme> InPlace<S> {
     }
 }
 
-/// The header at the beginning of these bytes, with its mark removed and its checksum corrected;
-/// `None` if it has no mark. Other fields are not checked.
+/// The header at the beginning of these bytes, without its mark and with the right checksum; `None`
+/// if it has no mark. The fields of the filter are not checked.
 fn unmarked_header<S: Scheme>(bytes: &[u8]) -> Result<Option<[u8; HEADER_BYTES]>, FormatError> {
     let (mut fields, _) = Fields::open(bytes, FilterOf::<S>::KINDS)?;
     if !fields.is_unfinished() {
@@ -253,8 +254,10 @@ fn format_error(path: &Path, cause: FormatError) -> FileError {
 }
 
 impl Place {
+    /// Opens, locks and maps a file.
+    ///
     /// # Safety
-    /// Opens the bytes of a file for [`InPlace::open`].
+    /// The requirement of [`InPlace::open`].
     unsafe fn open(path: &Path) -> Result<Place, FileError> {
         let failed = |cause| FileError::Read { path: path.to_owned(), cause };
         let file = without_waiting(OpenOptions::new().read(true).write(true)).open(path).map_err(failed)?;
@@ -262,18 +265,18 @@ impl Place {
             return Err(FileError::NotAFile { path: path.to_owned() });
         }
         let file = Locked::new(file, path)?;
-        // The holder of the lock may have put another file in its place.
+        // The program that held the lock before may have replaced the file.
         let target = std::fs::canonicalize(path).map_err(failed)?;
         if !is_at(&file.0, &target).map_err(failed)? {
             return Err(FileError::Replaced { path: path.to_owned() });
         }
-        // SAFETY: as the caller promised; the lock keeps out every program that takes it.
+        // SAFETY: as the caller promised; the lock excludes all programs that take it.
         let map = unsafe { MmapMut::map_mut(&file.0) }.map_err(failed)?;
         Ok(Place { map, target, file })
     }
 
-    /// Flushes a range to the disk: the pages of the file, and, on systems where that is not enough
-    /// (macOS), the cache of the disk.
+    /// Flushes a range of the file to the disk. On systems where this is not enough (macOS), the
+    /// cache of the disk is flushed, too.
     fn flush(&self, start: usize, length: usize) -> io::Result<()> {
         self.map.flush_range(start, length)?;
         self.file.0.sync_data()
@@ -282,7 +285,7 @@ impl Place {
 
 impl<S: Scheme> Drop for InPlace<S> {
     fn drop(&mut self) {
-        // What fails leaves the mark, and the file is refused until it is recovered.
+        // If this fails, the mark stays, and the file is refused until it is recovered.
         let _ = self.finish();
     }
 }
@@ -336,8 +339,8 @@ impl<S: Scheme> InPlace<S> {
     pub fn union_with<V: Backing>(&mut self, other: &FilterOf<S, PortableHasher, V>) -> Result<(), MergeError> {
         self.filter_mut().check_mergeable(other)?;
         if other.is_intersection() && !self.is_intersection() {
-            // Before its bits, which may be there by chance: a recovery must not count them as
-            // keys. If it cannot be written, `sync` says so.
+            // The mark is written before the other filter's bits, which may be set by chance: a
+            // recovery must not count them as keys. If the mark cannot be written, `sync` fails.
             let _ = self.write_mark(Fields::mark_unfinished_intersection);
         }
         self.filter_mut().union_with(other)

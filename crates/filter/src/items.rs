@@ -1,4 +1,4 @@
-//! Numbers of items, as people write them.
+//! Numbers of items, as arguments of any integer type.
 
 use crate::error::BuildError;
 use alloc::string::ToString;
@@ -10,8 +10,8 @@ mod sealed {
 }
 
 /// A number of items, as an integer of any type up to 64 bits, so that a literal needs no suffix
-/// and `keys.len()` needs no cast. A negative number is reported as an error when the filter is
-/// made, and so is 0.
+/// and `keys.len()` needs no cast. If the number is 0 or negative, making the filter returns an
+/// error.
 ///
 /// ```
 /// use truebloom::BloomFilter;

@@ -22,36 +22,36 @@
 //! ```
 //!
 //! # What is promised
-//! You ask for a rate. Once the filter holds the number of items you planned for, its own rate is
-//! at most the one you asked for, with a probability of at least 99.9% over its seed. The mean over
-//! all seeds is at most that rate, too. Both promises are proven for a random hash function. The
-//! size is found by exact arithmetic ([`truebloom_math`]); the size from the textbook formula is
-//! too small.
+//! You request a rate. Once the filter holds the planned number of items, its own rate is at most
+//! the requested rate, with a probability of at least 99.9% over its seed. The mean rate over all
+//! seeds is at most the requested rate, too. Both promises are proven for a random hash function.
+//! The size is computed exactly ([`truebloom_math`]); the size from the textbook formula is too
+//! small.
 //!
-//! * [`insert`](BloomFilter::insert) returns true if the key was certainly new. It returns false
-//!   for a repeat, and for a new key that passes by chance.
+//! * [`insert`](BloomFilter::insert) returns true if the key was certainly new. False means a
+//!   repeat, or a new key that passes by chance.
 //! * [`contains`](BloomFilter::contains) returns true for every key that was inserted, and for
 //!   other keys at the rate [`fpr`](BloomFilter::fpr).
-//! * *Expected* means the mean over seeds. One filter's own rate scatters around it, typically by
-//!   12% at 100 items and a rate of 1%, and by 0.4% at 100,000 items. The guarantee for the one
-//!   filter accounts for this: at a rate of 1% it needs 2.6% more bits for 1,000 items, and 0.26%
-//!   more for 100,000.
+//! * The *expected* rate is the mean over all seeds. At 1%, the own rate of one filter typically
+//!   differs from the expected rate by 12% for 100 items, and by 0.4% for 100,000 items. The
+//!   guarantee for one filter accounts for this: at 1%, it needs 2.6% more bits for 1,000 items,
+//!   and 0.26% more for 100,000.
 //! * A plan for the mean alone ([`Target::mean`]) needs fewer bits, but about half of the filters
-//!   built from it have a rate slightly above the requested rate. Schemes that derive positions
-//!   from two hashes can be planned only for the mean.
+//!   built from it have a rate slightly above the requested rate. For schemes that derive all
+//!   positions from two hashes, only the mean can be guaranteed.
 //!
 //! # What is assumed
 //! *Proven* means proven for a random function from keys to positions, and for keys that were
-//! chosen independently of the seed. The limits of real hashes are accounted for: with n items, a
-//! key has the same 128-bit hash as one of them with probability n/2^128, which every bracket
-//! includes; and positions are exactly uniform for every number of bits. XXH3 and SipHash are
+//! chosen independently of the seed. The limits of real hashes are accounted for. With n items, a
+//! key has the same 128-bit hash as one of them with probability n/2^128, and every proven bound
+//! includes this. Positions are exactly uniform for every number of bits. XXH3 and SipHash are
 //! assumed to behave like random functions; this is tested, not proven. If an attacker may choose
 //! the keys, use [`PortableHasher::sip13`] and keep the seed secret.
 //!
 //! # When not to use it
-//! * When a wrong "yes" does lasting harm: query the real set after every "yes", or use only the
-//!   real set.
-//! * When keys must be removed, listed or counted exactly: a bit does not say which key has set it.
+//! * When a wrong "yes" does lasting harm: look up the key in the real set after every "yes", or
+//!   use only the real set.
+//! * When keys must be removed, listed or counted exactly: a bit does not show which key set it.
 //! * When the keys fit into memory anyway: a `HashSet` is simpler and never wrong.
 //!
 //! # Where things are
@@ -59,30 +59,30 @@
 //! |---|---|
 //! | the filter | [`BloomFilter`]: [`new`](BloomFilter::new), [`insert`](BloomFilter::insert), [`contains`](BloomFilter::contains), [`union_with`](BloomFilter::union_with), [`fpr`](BloomFilter::fpr), [`save`](BloomFilter::save), [`open`](BloomFilter::open) |
 //! | one cache line per key | [`BlockedBloomFilter`] |
-//! | any scheme, any file, programs over all | [`FilterOf`], [`AnyFilter`], [`Filter`] |
-//! | in bytes that lie elsewhere: a slice, a block of a larger file, a `static`, a mapped file | [`BloomFilter::view`], [`View`], [`Checked`]; with the feature `mmap` also [`BloomFilter`]`::map` |
+//! | any scheme, any file, code for all filters | [`FilterOf`], [`AnyFilter`], [`Filter`] |
+//! | filters in existing bytes: a slice, a block of a larger file, a `static`, a mapped file | [`BloomFilter::view`], [`View`], [`Checked`]; with the feature `mmap` also [`BloomFilter`]`::map` |
 //! | many small filters of one plan, in memory and in files | [`BloomFilter::into_shared`], [`Pack`] |
-//! | shared by threads | [`AtomicBloomFilter`], [`AtomicBlockedBloomFilter`]; those that grow or forget: [`AtomicScalableFilter`], [`recycling::AtomicRecyclingFilter`] |
+//! | shared by threads | [`AtomicBloomFilter`], [`AtomicBlockedBloomFilter`]; filters that grow or forget: [`AtomicScalableFilter`], [`recycling::AtomicRecyclingFilter`] |
 //! | many keys at a time | [`insert_all`](BloomFilter::insert_all), [`contains_all`](BloomFilter::contains_all), [`Answers`] |
 //! | many keys by many threads | `par_insert_all` and `par_contains_all`, with the feature `rayon` |
-//! | the filter that grows, for an unknown number of keys | [`ScalableFilter`] |
-//! | the filter that forgets, for streams without end, in either layout | [`recycling`] |
-//! | files that travel: compressed, and as differences of two states | [`wire`] |
-//! | what filters have in common | [`Comparison`] |
+//! | a filter that grows, for an unknown number of keys | [`ScalableFilter`] |
+//! | a filter that forgets, for endless streams, in either layout | [`recycling`] |
+//! | sending files: compressed, or as the difference between two states | [`wire`] |
+//! | comparing the contents of filters | [`Comparison`] |
 //! | counts, frequent keys | [`count_min`], with the feature `sketches` |
-//! | what can be a key | [`Key`] |
-//! | hashers and seeds | [`PortableHasher`], [`ForeignHasher`], [`Seed`]; [`KeyHash`] for keys hashed once and used often |
+//! | types of keys | [`Key`] |
+//! | hashers and seeds | [`PortableHasher`], [`ForeignHasher`], [`Seed`]; [`KeyHash`] for keys that are hashed once and used often |
 //! | how a hash becomes positions | [`scheme`] |
-//! | sizes, rates and their laws | [`Plan`], [`Target`], [`Rate`], [`Fpr`], and the rest of [`truebloom_math`] |
-//! | what a file holds; files replaced whole | [`FileKind`], [`FileHeader`]; [`file`](mod@file) |
-//! | what can go wrong | [`BuildError`], [`MergeError`], [`FormatError`], [`ReadError`], [`FileError`] |
+//! | sizes, rates and their probability laws | [`Plan`], [`Target`], [`Rate`], [`Fpr`], and the rest of [`truebloom_math`] |
+//! | the contents of a file; replacing files atomically | [`FileKind`], [`FileHeader`]; [`file`](mod@file) |
+//! | errors | [`BuildError`], [`MergeError`], [`FormatError`], [`ReadError`], [`FileError`] |
 //!
-//! The file format is described in docs/FORMAT.md, and the reasons for decisions in docs/DESIGN.md.
+//! docs/FORMAT.md describes the file format, and docs/DESIGN.md the reasons for design decisions.
 
 #![warn(clippy::missing_errors_doc, clippy::must_use_candidate, clippy::return_self_not_must_use)]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
-// A build without a feature has helpers that nothing calls; the build with all features finds those
-// that are not needed at all.
+// A build without some features has unused helpers. A build with all features reports the helpers
+// that nothing uses.
 #![cfg_attr(not(all(feature = "any", feature = "recycling", feature = "sketches")), allow(dead_code, unused_imports, unreachable_pub))]
 
 extern crate alloc;
@@ -160,8 +160,8 @@ pub use scalable::{FIRST_ITEMS, ScalableFilter, ScalableView};
 pub use truebloom_derive::Key;
 pub use truebloom_math::{self, Fpr, Plan, Promise, Rate, Target};
 
-/// The largest number of probes per key, which is a limit of the file format. Plans for rates of
-/// practical use need fewer than 100.
+/// The largest number of probes per key, which is a limit of the file format. Plans for practical
+/// rates need fewer than 100.
 pub const MAX_PROBES: u32 = 1_000;
 
 #[cfg(all(feature = "any", feature = "std"))]

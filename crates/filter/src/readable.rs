@@ -1,8 +1,9 @@
 //! Support for serde, with the feature `serde`: filters, seeds and policies.
 //!
-//! A filter is serialized as the bytes of its file, including the checksums; in formats for people
-//! (JSON), the bytes are hexadecimal digits. Policies, hashers and seeds are readable data. The
-//! seed of a filter for untrusted keys is a secret, but it is written like any other seed.
+//! A filter is serialized as the bytes of its file, including the checksums. In human-readable
+//! formats (JSON), the bytes are written as hexadecimal digits. Policies, hashers and seeds are
+//! serialized field by field. The seed of a filter for untrusted keys is a secret, but it is
+//! written like any other seed.
 
 #[cfg(feature = "any")]
 use crate::AnyFilter;
@@ -112,7 +113,7 @@ impl<'de, T: Stored> Visitor<'de> for File<T> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<T, A::Error> {
-        // What a format says of the length is not believed.
+        // The length that the format states is not trusted, so no memory is reserved for it.
         let mut bytes = Vec::new();
         while let Some(byte) = sequence.next_element()? {
             bytes.push(byte);

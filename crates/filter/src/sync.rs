@@ -1,6 +1,6 @@
-//! Synchronization primitives: those of the standard library, or, in this crate's own tests under
-//! `--cfg truebloom_loom`, those of the model checker. The crate has a flag of its own, because
-//! other crates set `--cfg loom` for a whole program, and this crate must go on working there.
+//! Synchronization primitives of the standard library, or, in this crate's tests with
+//! `--cfg truebloom_loom`, those of the model checker. The flag is not `--cfg loom`, because
+//! programs may set that for all their crates, and this crate must then work as usual.
 
 #[cfg(all(feature = "std", not(all(test, truebloom_loom))))]
 pub(crate) use core::sync::atomic::AtomicUsize;

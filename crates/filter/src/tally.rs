@@ -25,7 +25,8 @@ impl Tally {
     #[inline]
     pub(crate) fn add(&self, more: u64) {
         let Some(Part(part)) = self.parts.get(own_part()) else { return };
-        // Far from the end one step is enough: no number of threads reaches it between the two.
+        // Far below the highest number, one atomic addition is enough: other threads cannot raise
+        // the count that far between the load and the addition.
         if part.load(Relaxed).saturating_add(more) < u64::MAX / 2 {
             part.fetch_add(more, Relaxed);
         } else {
@@ -48,7 +49,7 @@ fn own_part() -> usize {
     std::thread_local! {
         static OWN: usize = THREADS.fetch_add(1, Relaxed) % PARTS;
     }
-    // While a thread ends it may have none any more.
+    // A thread that is ending may have lost its number.
     OWN.try_with(|own| *own).unwrap_or(0)
 }
 
@@ -63,7 +64,7 @@ mod tests {
 
     /// The test runs one thread more than there are parts, so that at least two share a part.
     /// Several threads add at the same time, many times. If `add` loaded and stored a count in two
-    /// steps, some counts would be lost whenever two threads run at the same time.
+    /// steps, some counts would be lost.
     #[test]
     fn threads_that_share_a_part_lose_nothing() {
         let (tally, begin) = (Tally::new(5), std::sync::Barrier::new(PARTS + 1));

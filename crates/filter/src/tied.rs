@@ -1,7 +1,7 @@
-//! What is proven about filters with correlated positions, either because they are derived from two
-//! hashes or because they are in one block. The fill of such filters follows no exact law here, and
-//! for two hashes it does not determine the rate; both are bounded by
-//! [`truebloom_math::mcdiarmid`].
+//! Proven bounds for filters in which the positions of a key depend on each other, because they are
+//! derived from two hashes or are in one block. No exact law is known here for the number of set
+//! bits of such filters, and with two hashes this number does not determine the rate.
+//! [`truebloom_math::mcdiarmid`] gives bounds on both.
 
 use crate::KeyHasher;
 use crate::backing::{Backing, Counted};
@@ -10,8 +10,8 @@ use crate::scheme::{Scheme, SchemeId};
 use truebloom_math::Fpr;
 use truebloom_math::mcdiarmid::{Fill, covered, rate_distance};
 
-/// The laws of the fill, for the smallest and for the largest number of bits that the items can
-/// set.
+/// The laws of the fill: one with the smallest and one with the largest number of bits that a key
+/// sets on average.
 pub(crate) fn fills<S: Scheme, H: KeyHasher, K: Backing>(filter: &FilterOf<S, H, K>) -> (Fill, Fill) {
     let (bits, probes) = (filter.bits(), filter.probes());
     let fill = |covered| Fill { bits, probes, items: 0, covered };
@@ -22,8 +22,8 @@ pub(crate) fn fills<S: Scheme, H: KeyHasher, K: Backing>(filter: &FilterOf<S, H,
     (fill(least_distinct(filter.scheme().id(), bits, probes)), fill(f64::from(probes).min(bits as f64)))
 }
 
-/// A lower bound on the mean number of distinct positions of a key: two positions that are d probes
-/// apart coincide for at most `gcd(d, m)` of the m possible steps.
+/// A lower bound on the mean number of distinct positions of a key. Two positions that are d probes
+/// apart coincide for at most `gcd(d, m)` of the m possible values of h2.
 fn least_distinct(scheme: SchemeId, bits: u64, probes: u32) -> f64 {
     if scheme == SchemeId::PartitionDouble {
         return probes.into();
@@ -32,9 +32,10 @@ fn least_distinct(scheme: SchemeId, bits: u64, probes: u32) -> f64 {
     (f64::from(probes) - meetings.sum::<f64>() / bits as f64).max(1.0)
 }
 
-/// The range of one filter's rate, with probability at least `1 - alpha`, if the expected rate of
-/// `items` items is in this range; it is limited to what the fill certainly allows. If these two
-/// ranges do not overlap, the number of items is wrong, and only the certain range is returned.
+/// A range that contains one filter's rate with probability at least `1 - alpha`, if the expected
+/// rate of `items` items is between `lowest` and `highest`. The fill gives another range, which
+/// always holds, and the result is where both overlap. If they do not overlap, the number of items
+/// is wrong, and the result is the range from the fill.
 pub(crate) fn rate_range<S: Scheme, H: KeyHasher, K: Counted>(
     filter: &FilterOf<S, H, K>,
     items: u64,

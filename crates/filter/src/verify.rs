@@ -1,11 +1,11 @@
-//! Checks whether a filter keeps its promise: its fill, its hits, its expected rate and its own
-//! rate are each tested against what is proven.
+//! Checks whether a filter keeps its promise: its number of set bits, its hits, its expected rate
+//! and its own rate are compared with the proven values.
 //!
-//! There are four verdicts. For a sound filter, each verdict errs with probability at most
-//! [`ALPHA`], for keys that were chosen without knowing the seed, whether or not they repeat. A
-//! filter fails only by these verdicts. In particular, the measured rate is not compared with the
-//! requested rate: about half of the filters that were planned for an average have a slightly
-//! higher rate, because their rates scatter around the expected one.
+//! There are four verdicts. If a filter is correct, each verdict is wrong with probability at most
+//! [`ALPHA`], for keys that were chosen without knowing the seed, whether or not they repeat.
+//! Nothing else makes a filter fail. In particular, the measured rate is not compared with the
+//! requested rate: of the filters that were planned for the mean, about half have a slightly higher
+//! rate.
 
 #[cfg(feature = "growth")]
 mod layers;
@@ -19,24 +19,24 @@ use alloc::vec::Vec;
 use core::fmt;
 use truebloom_math::{Error, Fill, Fpr, Law, Plan, Rate, Target, binomial, bisect, distinct, mcdiarmid};
 
-/// An upper bound on the probability with which each verdict fails a sound filter.
+/// An upper bound on the probability with which each verdict fails for a correct filter.
 pub const ALPHA: f64 = 1e-6;
 
-/// The confidence of [`Measurement::interval`], and the probability with which a test detects what
-/// [`FillVerdict::noticed`] and [`Measurement::noticed`] report.
+/// The confidence of [`Measurement::interval`], and the probability with which the tests detect the
+/// deviations that [`FillVerdict::noticed`] and [`Measurement::noticed`] report.
 pub const CONFIDENCE: f64 = 0.99;
 
 /// The results that follow from a filter's own counters and bits, without any query.
 ///
 /// The number n of distinct items is not known, because keys may repeat, but there are bounds. The
-/// number n is at least the number of offers that set a bit. The number n is at most the number of
-/// all offers, and at most the number that set a bit plus the new keys that may have passed
-/// ([`distinct`]).
+/// lower bound is the number of offers that set a bit. One upper bound is the number of all offers.
+/// Another upper bound is the number of offers that set a bit, plus a bound on the number of new
+/// keys that passed by chance ([`distinct`]).
 ///
-/// A filter that is filled by "insert if absent" is offered only keys that set a bit, so new keys
-/// that pass by chance are never counted. Such keys set no bit, so the fill is that of all keys
-/// that were looked up, and is tested as such: it is too high only if it is too high even for the
-/// largest possible number of these keys, whether or not they were offered.
+/// If a program inserts only keys that the filter does not contain ("insert if absent"), new keys
+/// that pass by chance are never offered. Such keys would set no bit, so the number of set bits is
+/// the same as if all keys that were looked up had been inserted. So the test for too many set bits
+/// uses the largest possible number of keys that were looked up, whether or not they were offered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verification {
     items: (u64, u64),
@@ -55,7 +55,8 @@ pub enum ExpectedVerdict {
     /// The expected rate is proven to be at most the requested rate, for every possible number of
     /// items.
     Met,
-    /// It is not known whether there are too many items, because keys were repeated or withheld.
+    /// It is unknown whether the filter holds too many items, because keys were repeated or
+    /// withheld.
     Undetermined,
     /// The expected rate is above the requested rate, even for the smallest possible number of
     /// items.
@@ -70,17 +71,17 @@ pub enum ExpectedVerdict {
 pub struct FillVerdict {
     /// The number of set bits.
     pub ones: u64,
-    /// Whether there is a law to test against; there is none after a union or an intersection.
+    /// Whether the number was tested. After a union or an intersection, it follows no known law.
     pub tested: bool,
-    /// An upper bound on the probability of this few set bits or fewer, for the smallest possible
+    /// An upper bound on the probability of at most `ones` set bits, for the smallest possible
     /// number of items.
     pub too_few: f64,
-    /// An upper bound on the probability of this many set bits or more, for the largest number of
+    /// An upper bound on the probability of at least `ones` set bits, for the largest number of
     /// keys that may have been looked up, whether or not they were offered.
     pub too_many: f64,
-    /// The power of the test: if at least this many set bits are added to a sound filter with these
-    /// items, the test fails with probability at least [`CONFIDENCE`]. `None` if no number of added
-    /// bits would be detected.
+    /// The power of the test: if at least this many set bits are added to a correct filter with
+    /// these items, the test fails with probability at least [`CONFIDENCE`]. `None` if no number of
+    /// added bits would be detected.
     pub noticed: Option<u64>,
 }
 
@@ -89,7 +90,7 @@ impl FillVerdict {
         FillVerdict { ones, tested: false, too_few: 1.0, too_many: 1.0, noticed: None }
     }
 
-    /// Whether the fill is consistent with its law at level [`ALPHA`]. Half of the level is used
+    /// Whether the fill is consistent with its law at level [`ALPHA`]. Half of [`ALPHA`] is used
     /// for too few set bits, a quarter for too many, and a quarter for the bound on the items.
     #[must_use]
     pub fn holds(&self) -> bool {
@@ -98,23 +99,22 @@ impl FillVerdict {
 }
 
 impl Verification {
-    /// Examines the counters and bits of a filter. Computes some exact rates, in less than a
+    /// Compares the counters and bits of a filter. This computes a few exact rates, in less than a
     /// millisecond.
     ///
-    /// In a blocked filter, the bits of a block depend on each other, so the number of set bits is
-    /// not a sum of independent ones. The number of set bits is bounded by how far one item can
-    /// change it (McDiarmid's inequality), which detects, for example, a hash that leaves most
-    /// blocks empty.
+    /// In a blocked filter, the bits of a block are not independent. So the test of the number of
+    /// set bits uses only how much one item can change this number (McDiarmid's inequality). This
+    /// test detects, for example, a hash that leaves most blocks empty.
     ///
     /// # Errors
-    /// Computing a rate takes too much work ([`Error::TooCostly`]).
+    /// A rate would take too long to compute ([`Error::TooCostly`]).
     pub fn of<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>) -> Result<Verification, Error> {
         truebloom_math::as_one_call(|| Verification::examine(filter))
     }
 
     fn examine<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>) -> Result<Verification, Error> {
         let law = filter.law();
-        // Of a blocked filter every block is looked at: once.
+        // For a blocked filter, this reads every block, so it is computed only once.
         let own = filter.fpr();
         let evidence = Evidence {
             fill: fill_laws(filter, &*law),
@@ -136,8 +136,8 @@ impl Verification {
         self.items
     }
 
-    /// Whether the fill shows that new keys were withheld from the filter because they seemed to be
-    /// contained ("insert if absent"): there are more set bits than the offered keys explain.
+    /// Whether the number of set bits shows that keys were withheld from the filter because they
+    /// seemed to be contained ("insert if absent"): it is higher than the offered keys explain.
     /// Withheld keys then count as items.
     #[must_use]
     pub fn has_withheld_keys(&self) -> bool {
@@ -145,7 +145,7 @@ impl Verification {
     }
 
     /// The expected rate for the largest possible number of items; its upper end includes the
-    /// chance of equal hashes.
+    /// probability of equal hashes.
     #[must_use]
     pub fn expected(&self) -> Fpr {
         self.expected
@@ -157,39 +157,39 @@ impl Verification {
         self.expected_verdict
     }
 
-    /// The fill compared with its law.
+    /// The number of set bits compared with its law.
     #[must_use]
     pub fn fill(&self) -> FillVerdict {
         self.fill
     }
 
-    /// An upper bound on the rate of a filter that holds its capacity, which is true with
-    /// probability at least `1 - ALPHA` over seeds; for a filter that grows, the requested rate.
-    /// `None` if there is no capacity, or if no such bound is known.
+    /// An upper bound on the rate of a filter that holds its capacity. The bound holds with
+    /// probability at least `1 - ALPHA` over seeds. For a filter that grows, it is the requested
+    /// rate. `None` if there is no capacity, or if no such bound is known.
     #[must_use]
     pub fn limit(&self) -> Option<f64> {
         self.limit
     }
 
     /// Whether the filter's own rate, computed from its set bits, is above [`limit`](Self::limit).
-    /// If so, it holds too many items, whether or not it is merged.
+    /// A filter with a higher rate holds too many items, whether or not it is merged.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.is_overfull
     }
 
-    /// Whether nothing in this examination contradicts the promise.
+    /// Whether none of these results contradicts the guarantee.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.expected_verdict != ExpectedVerdict::Exceeded && self.fill.holds() && !self.is_overfull
     }
 }
 
-/// What is known about the distribution of the number of set bits.
+/// The law of the number of set bits, or bounds on it.
 enum FillLaw {
-    /// The number is a sum of independent indicators.
+    /// The number is distributed as a sum of independent indicators.
     Independent(Fill),
-    /// The number is bounded by how far one item can change it.
+    /// Bounds that follow from how much one item can change the number.
     Bounded(mcdiarmid::Fill),
 }
 
@@ -216,7 +216,7 @@ fn fill_laws<'a, S: Scheme, H: KeyHasher, K: Counted>(
 ) -> impl Fn(u64, bool) -> Result<Option<FillLaw>, Error> + 'a {
     let (fewest, most) = tied::fills(filter);
     move |items, is_most| match law.fill(items) {
-        // So far beyond full that the spread cannot be computed there is nothing to test.
+        // If there are so many items that the variance cannot be computed, nothing is tested.
         Err(Error::TooCostly { .. }) => Ok(None),
         Ok(Some(fill)) => Ok(Some(FillLaw::Independent(fill))),
         Ok(None) if filter.fill_tells_rate() && filter.scheme().id().block_bits().is_none() => Ok(None),
@@ -225,10 +225,11 @@ fn fill_laws<'a, S: Scheme, H: KeyHasher, K: Counted>(
     }
 }
 
-/// Whether there are more set bits than `items` items set; this is wrong with probability at most
-/// [`ALPHA`]. If there is no law of the fill: whether the filter is full.
+/// Whether the number of set bits shows that the filter holds more than `items` items. True is
+/// wrong with probability at most [`ALPHA`]. If no law of the number of set bits is known, this is
+/// only true if the filter is full.
 pub(crate) fn shows_more_than<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> bool {
-    // At most as many as their mean: no interval begins above them.
+    // The number of set bits is at most its mean for `items` items, so it shows no more items.
     if filter.estimated_items().is_some_and(|estimate| estimate <= items as f64) {
         return false;
     }
@@ -243,11 +244,11 @@ pub(crate) fn shows_more_than<S: Scheme, H: KeyHasher, K: Counted>(filter: &Filt
 struct Keys {
     /// A lower bound on the number of items held.
     fewest: u64,
-    /// An upper bound on the number of items offered; it is wrong with probability at most a
-    /// quarter of alpha.
+    /// An upper bound on the number of items offered. The bound is wrong with probability at most a
+    /// quarter of [`ALPHA`].
     offered: u64,
-    /// An upper bound on the number of items looked up, whether offered or withheld. The bound is
-    /// wrong with the same probability, and in the same cases. `None` if there is no bound.
+    /// An upper bound on the number of items looked up, whether offered or withheld. This bound is
+    /// wrong in the same cases as `offered`. `None` if there is no bound.
     met: Option<u64>,
 }
 
@@ -267,12 +268,12 @@ impl Keys {
 }
 
 /// An upper bound on the rate of one filter with `items` items, which is exceeded with probability
-/// at most [`ALPHA`]: the bound that plans guarantee, or, for two-hash schemes, McDiarmid's bound.
-/// `None` if no bound is known, or if it takes too much work.
+/// at most [`ALPHA`]. For schemes with a guarantee it is the bound of a plan, and for two-hash
+/// schemes McDiarmid's bound. `None` if no bound is known, or if it would take too long to compute.
 fn capacity_limit<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, items: u64) -> Option<f64> {
     let scheme = filter.scheme().id();
     if !scheme.has_guarantee() {
-        // The other half is for a test by queries.
+        // The other half of `ALPHA` is for the test by queries.
         return tied::rate_limit(filter, items, ALPHA / 2.0);
     }
     let target = Target::new().scheme(scheme).bits(filter.bits()).items(items).probes(filter.probes()).hash_bits(H::HASH_BITS);
@@ -282,7 +283,8 @@ fn capacity_limit<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K
 
 /// The data from which a filter of any layout is verified.
 struct Evidence<F> {
-    /// The law of the fill for the smallest number of items (`true`) or the largest.
+    /// The law of the number of set bits, for a number of items that is the smallest possible
+    /// (`false`) or the largest (`true`).
     fill: F,
     ones: u64,
     bits: u64,
@@ -307,9 +309,9 @@ impl<F: Fn(u64, bool) -> Result<Option<FillLaw>, Error>> Evidence<F> {
         Ok(Verification { items, withheld, expected, expected_verdict, fill, limit, is_overfull })
     }
 
-    /// Compares the fill with its law. Too few set bits for the smallest number of items are a
-    /// contradiction, whatever the true number is. Too many set bits are a contradiction only for
-    /// the largest number of keys that may have been looked up.
+    /// Compares the number of set bits with its law. The test fails if the number is too low for
+    /// the smallest possible number of items, or too high for the largest number of keys that may
+    /// have been looked up.
     fn fill_verdict(&self) -> Result<FillVerdict, Error> {
         let ones = self.ones;
         let untested = FillVerdict::untested(ones);
@@ -322,8 +324,8 @@ impl<F: Fn(u64, bool) -> Result<Option<FillLaw>, Error>> Evidence<F> {
         Ok(FillVerdict { ones, tested: true, too_few: fewest.at_most(ones), too_many, noticed })
     }
 
-    /// Whether there are more set bits than the offered keys explain, at the level of the fill's
-    /// own test.
+    /// Whether there are more set bits than the offered keys explain. The test has the same level
+    /// as that of the fill for too many set bits.
     fn shows_withheld_keys(&self) -> Result<bool, Error> {
         if self.is_merged || self.keys.met == Some(self.keys.offered) {
             return Ok(false);
@@ -333,15 +335,15 @@ impl<F: Fn(u64, bool) -> Result<Option<FillLaw>, Error>> Evidence<F> {
     }
 }
 
-/// The power of the test for too many set bits. It follows from the smallest number that fails, and
-/// from the number that sound filters exceed with probability [`CONFIDENCE`].
+/// The power of the test for too many set bits. The power is the difference between the smallest
+/// number that fails, and a number that correct filters reach with probability [`CONFIDENCE`].
 fn noticed(bits: u64, fewest: &FillLaw, most: &FillLaw) -> Option<u64> {
     let fails = |ones: u64| most.at_least(ones) < ALPHA / 4.0;
     if !fails(bits) {
         return None;
     }
     let too_many = bisect(0..=bits, fails);
-    // P(X < least) is at most 1%, as that of the count before it is.
+    // `least` is the smallest such number, so P(X < least) is at most 1%.
     let least = bisect(0..=bits, |ones| fewest.at_most(ones) > 1.0 - CONFIDENCE);
     Some(too_many.saturating_sub(least).max(1))
 }
@@ -364,30 +366,30 @@ fn expected(
     Ok((if is_bounded { rate_of(most)? } else { Fpr::ONE }, verdict))
 }
 
-/// The number of hits among random keys. The filter really holds one of these keys with probability
-/// n/2^128 at most.
+/// The number of hits among random keys. The probability that a random key is among the n keys of
+/// the filter is at most n/2^128.
 pub struct Measurement<'a> {
-    /// A function that counts how many of some keys the filter seems to hold.
+    /// A function that counts how many of the given keys the filter reports as contained.
     ask: Box<Ask<'a>>,
     /// The range of this filter's rate; both ends are equal if the fill determines the rate.
     rates: (f64, f64),
     /// If the fill does not determine the rate: an upper bound on the rate of a filter that holds
-    /// its capacity, which is exceeded with probability at most half of alpha.
+    /// its capacity. The bound is exceeded with probability at most half of [`ALPHA`].
     limit: Option<f64>,
     keys: RandomKeys,
     queries: u64,
     hits: u64,
 }
 
-/// A function that returns the number of hits among some keys.
+/// A function that returns the number of hits among the given keys.
 type Ask<'a> = dyn Fn(&[RandomKey]) -> usize + Send + Sync + 'a;
 
 /// How many keys are queried at a time.
 const ASKED: u64 = 1 << 12;
 
 impl<'a> Measurement<'a> {
-    /// Starts a measurement, without queries yet. The random keys are derived from `seed`; use a
-    /// random one unless a measurement must be repeated.
+    /// Starts a measurement, without any queries. The random keys are derived from `seed`. Use a
+    /// random seed, unless the measurement must be repeated with the same keys.
     pub fn new<S: Scheme, H: KeyHasher + Sync, K: Counted>(filter: &'a FilterOf<S, H, K>, seed: u64) -> Measurement<'a> {
         let own = filter.fpr();
         let rates = if filter.fill_tells_rate() { (own.value, own.value) } else { possible_rates(filter, &own) };
@@ -395,8 +397,8 @@ impl<'a> Measurement<'a> {
         Measurement { ask: Box::new(filter.counter()), rates, limit, keys: RandomKeys(seed), queries: 0, hits: 0 }
     }
 
-    /// Starts a measurement of a filter that is given by a function that counts its hits, and by
-    /// the range of its rate.
+    /// Starts a measurement of a filter with the range `rates` of its rate; `ask` counts its hits
+    /// among some keys.
     pub(crate) fn of_counter(ask: impl Fn(&[RandomKey]) -> usize + Send + Sync + 'a, rates: (f64, f64), seed: u64) -> Measurement<'a> {
         Measurement { ask: Box::new(ask), rates, limit: None, keys: RandomKeys(seed), queries: 0, hits: 0 }
     }
@@ -419,7 +421,7 @@ impl<'a> Measurement<'a> {
         self.queries
     }
 
-    /// The number of keys that the filter seemed to hold.
+    /// The number of keys that the filter reported as contained.
     #[must_use]
     pub fn hits(&self) -> u64 {
         self.hits
@@ -437,18 +439,18 @@ impl<'a> Measurement<'a> {
         binomial::interval(self.hits, self.queries, CONFIDENCE)
     }
 
-    /// The range of this filter's rate without the measurement. If the fill determines the rate,
-    /// both ends are equal. Otherwise it is computed from the expected rate and how far one item
-    /// can change it (McDiarmid's inequality), and is wrong with probability at most half of
-    /// [`ALPHA`]. The range is wide for small filters.
+    /// The range of this filter's rate that is known without the measurement. If the fill
+    /// determines the rate, both ends are equal. Otherwise the range is computed from the expected
+    /// rate, and from how much one item can change the rate (McDiarmid's inequality). Such a range
+    /// is wrong with probability at most half of [`ALPHA`], and is wide for small filters.
     #[must_use]
     pub fn possible_rates(&self) -> (f64, f64) {
         self.rates
     }
 
     /// The p-value of the hits given the filter's own rate: an exact two-sided binomial test. If
-    /// the rate is a range, the test is against its nearest rate; the p-value is 1 within the
-    /// range.
+    /// only a range of the rate is known, the hits are compared with the nearest rate in the range;
+    /// the p-value is 1 if the measured rate is within the range.
     #[must_use]
     pub fn p_value(&self) -> f64 {
         let (low, high) = self.rates;
@@ -462,25 +464,25 @@ impl<'a> Measurement<'a> {
         self.p_value() >= self.level()
     }
 
-    /// Whether the hits show that the filter holds too many items: by an exact test at half of
-    /// [`ALPHA`], its rate is above one that a filter with its capacity of items exceeds with
-    /// probability at most the other half. This is used only if the fill does not determine the
-    /// rate; otherwise [`Verification::is_overfull`] decides without queries.
+    /// Whether the hits show that the filter holds too many items. An exact test at half of
+    /// [`ALPHA`] compares the hits with a rate that a filter at its capacity exceeds with
+    /// probability at most the other half. This test is used only if the fill does not determine
+    /// the rate; otherwise [`Verification::is_overfull`] decides without queries.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.limit.is_some_and(|limit| binomial::at_least(self.hits, self.queries, limit) < ALPHA / 2.0)
     }
 
-    /// Whether nothing in this measurement contradicts the promise.
+    /// Whether nothing in this measurement contradicts the guarantee.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.agrees() && !self.is_overfull()
     }
 
-    /// The power of this many queries: if the filter's real rate were at least this high, while its
-    /// fill allowed no more than its own rate, the hits would have shown it with probability at
-    /// least [`CONFIDENCE`]. `None` if no rate would have been detected, for example with too few
-    /// queries.
+    /// The power of this many queries. If the filter's real rate were at least this high, although
+    /// the rate computed from its bits is lower, the hits would have shown it with probability at
+    /// least [`CONFIDENCE`]. `None` if no rate would have been detected, for example because there
+    /// were too few queries.
     #[must_use]
     pub fn noticed(&self) -> Option<f64> {
         binomial::noticed_rate(self.queries, self.rates.1, self.level())
@@ -500,22 +502,23 @@ impl fmt::Debug for Measurement<'_> {
     }
 }
 
-/// The range of the filter's rate. Without a law, only the fill bounds the rate.
+/// The range of the filter's rate. If no law gives a narrower range, it is the range that follows
+/// from the fill.
 fn possible_rates<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>, own: &Fpr) -> (f64, f64) {
     let by_fill = (own.lower, own.upper);
     let keys = Keys::of(filter, own);
-    // Keys may have been withheld.
+    // Keys may have been withheld, so this uses the number of keys that may have been looked up.
     let (false, Some(most)) = (filter.is_merged(), keys.met) else { return by_fill };
     let law = filter.law();
-    // A quarter of alpha went into the bound of the items.
+    // Another quarter of `ALPHA` was used for the bound on the items.
     match (law.proven(keys.fewest), law.proven(most)) {
         (Ok(Some(lowest)), Ok(Some(highest))) => tied::rate_range(filter, most, &lowest, &highest, ALPHA / 4.0),
         _ => by_fill,
     }
 }
 
-/// Random keys of 16 bytes, generated by SplitMix64 (Steele, Lea and Flood 2014). The random number
-/// generator never changes, so a measurement can be repeated with any version.
+/// Random keys of 16 bytes, generated by SplitMix64 (Steele, Lea and Flood 2014). The generator
+/// never changes, so a measurement can be repeated with any version of this crate.
 struct RandomKeys(u64);
 
 type RandomKey = [u8; 16];

@@ -7,8 +7,8 @@ use crate::read_as_each;
 use alloc::vec::Vec;
 use std::io::{self, Read};
 
-/// For each kind of file, the types as which it is read (each of them from the beginning of the
-/// bytes), with the feature that the types need. The types are tried after `AnyFilter`.
+/// For each kind of file that `AnyFilter` does not read, the types that may read it, with the
+/// feature that they need. Each type reads the file from its beginning.
 macro_rules! each_kind_is_read_as {
     ($($($kind:ident)|+ if $feature:literal => [$($type:ty),* $(,)?],)*) => {
         fn read_as_each<R: std::io::Read>(
@@ -28,9 +28,9 @@ pub(crate) use each_kind_is_read_as;
 
 impl FileKind {
     /// Reads a file of any kind to its end, and checks everything that opening it would check.
-    /// Returns its kind, or what is wrong with it. `open` returns the bytes from their beginning.
-    /// The function is called several times, because each type refuses the headers of the others.
-    /// The function is for programs that maintain files; it takes the memory of the value.
+    /// Returns its kind, or the error. `open` must return a reader that starts at the beginning of
+    /// the file. The function is called several times, because several types may have to try the
+    /// file. The file is read into memory.
     ///
     /// ```
     /// use truebloom::{BloomFilter, FileKind};
@@ -53,7 +53,7 @@ impl FileKind {
         if results.iter().any(Result::is_ok) {
             return Ok(found);
         }
-        // What is damaged says more than what is of another type.
+        // An error that reports damage is more helpful than one that reports another type.
         let damage = |error: &ReadError| {
             matches!(error, ReadError::Io(_) | ReadError::Format(FormatError::PayloadChecksum { .. } | FormatError::Truncated { .. }))
         };

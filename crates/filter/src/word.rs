@@ -1,6 +1,7 @@
-//! Numbers in the form in which they are stored in memory.
+//! Numbers as they are stored in memory.
 
-/// A number in memory: either as it is, or as its bytes, which are little-endian and not aligned.
+/// A number in memory: either as an ordinary integer, or as its little-endian bytes, which need no
+/// alignment.
 pub trait Lies<N>: Copy + PartialEq + 'static {
     /// The stored number.
     fn get(self) -> N;
@@ -9,13 +10,13 @@ pub trait Lies<N>: Copy + PartialEq + 'static {
     fn of(number: N) -> Self;
 }
 
-/// A word of 64 bits in memory. Both forms of a word take eight bytes.
+/// A word of 64 bits in memory. An integer and its bytes both take eight bytes.
 pub trait Word: Lies<u64> + Send + Sync {}
 
 impl Word for u64 {}
 impl Word for [u8; 8] {}
 
-/// A word that can be read even while other threads set its bits.
+/// A word that can be read, perhaps while other threads set its bits.
 pub trait Reads {
     /// The present value of the word.
     fn read(&self) -> u64;

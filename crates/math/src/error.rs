@@ -1,4 +1,4 @@
-//! Errors of calculations, with the values that were found.
+//! Errors of calculations, with the values that caused them.
 
 use crate::{Rate, SchemeId};
 use alloc::borrow::ToOwned;
@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::string::ToString;
 use core::fmt;
 
-/// Why a rate, a plan or an estimate cannot be computed.
+/// The reason why a rate, a plan or an estimate cannot be computed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
@@ -27,8 +27,8 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// A certificate was asked for a claim that is false, or that no certificate of reasonable size
-    /// supports.
+    /// A certificate was requested for a claim that is false, or that no certificate of reasonable
+    /// size supports.
     NotCertified {
         /// The part of the claim that is not certified.
         claim: &'static str,
@@ -57,7 +57,7 @@ pub enum Error {
         asked: Rate,
         /// The number of items.
         items: u64,
-        /// The number of bits that the rate needs; `None` above [`crate::MAX_BITS`].
+        /// The number of bits that the rate needs, or `None` if it is above [`crate::MAX_BITS`].
         needed: Option<u64>,
         /// The number of bits allowed.
         allowed: u64,
@@ -75,11 +75,10 @@ pub enum Error {
         /// The number of probes with the smallest average rate.
         probes: u32,
         /// The upper end of the rate that these bits are proven to keep: on average or, if a
-        /// guarantee was asked for, in one filter.
+        /// guarantee was requested, in one filter.
         reachable: f64,
-        /// Whether it is proven that the rate cannot be reached: even the average is above the
-        /// requested rate, with any number of probes. If false, no proof was found that the rate is
-        /// kept.
+        /// Whether it is proven that the rate cannot be reached, because even the average is above
+        /// it with any number of probes. If false, it is only not proven that the rate can be kept.
         is_impossible: bool,
     },
     /// It is not proven that the scheme reaches the rate within the allowed bits.
@@ -97,8 +96,8 @@ pub enum Error {
         /// A scheme that reaches the rate.
         alternative: String,
     },
-    /// A guarantee for one filter was asked for a scheme for which the scatter of rates has no
-    /// proven bound.
+    /// A guarantee for one filter was requested for a scheme whose rates have no proven bound on
+    /// their variation over seeds.
     NoGuarantee {
         /// The scheme.
         scheme: SchemeId,
@@ -112,7 +111,7 @@ pub enum Error {
     },
     /// An answer would take too many steps.
     TooLong {
-        /// The calculation that was asked for.
+        /// The requested calculation.
         what: &'static str,
         /// The number of steps it would take.
         steps: f64,
@@ -158,7 +157,7 @@ impl fmt::Display for Error {
                     plural(*bits, "bit"),
                     rounded_up(*reachable),
                     plural(u64::from(*probes), "probe"),
-                    // A rate of 1 is refused.
+                    // A rate of 1 is not accepted, so it is not suggested.
                     if rounded_up(*reachable) == "1" { "" } else { "ask for that, or " }
                 )
             }
@@ -199,14 +198,14 @@ impl core::error::Error for Error {}
 pub type Result<T> = core::result::Result<T, Error>;
 
 impl Error {
-    /// Whether the error says only that an answer takes too much work, so that a cheaper method can
-    /// be tried.
+    /// Whether the error only means that an answer takes too much work, so that a cheaper method
+    /// can be tried.
     pub(crate) fn is_cost(&self) -> bool {
         matches!(self, Error::TooCostly { .. } | Error::TooLong { .. } | Error::LawTooCostly { .. })
     }
 
-    /// Makes an [`Error::OutOfRange`]: the parameter's name, what was found, and what was expected
-    /// ("from 1 to 64").
+    /// Makes an [`Error::OutOfRange`] from the name of the parameter, the value that was found, and
+    /// the expected range ("from 1 to 64").
     pub fn out_of_range(name: &'static str, found: impl ToString, expected: impl ToString) -> Error {
         Error::OutOfRange { name, found: found.to_string(), expected: expected.to_string() }
     }
@@ -237,7 +236,7 @@ pub(crate) fn check_probes(probes: u32) -> Result<()> {
     Ok(())
 }
 
-/// Writes a rate to four digits, rounded up, so that asking for the printed rate succeeds.
+/// Writes a rate to four digits, rounded up, so that a request for the printed rate succeeds.
 fn rounded_up(rate: f64) -> String {
     if rate >= 0.001 {
         return format!("{}", libm::ceil(rate * 1e4).min(1e4) / 1e4);
@@ -246,7 +245,8 @@ fn rounded_up(rate: f64) -> String {
     if text.parse().is_ok_and(|printed: f64| printed >= rate) {
         return text;
     }
-    // Some steps of the last printed digit: still an upper bound.
+    // Adds at least half a unit of the last printed digit, so that the rounded number is an upper
+    // bound.
     format!("{:.3e}", rate * (1.0 + 5e-4))
 }
 

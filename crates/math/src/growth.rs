@@ -1,7 +1,7 @@
 //! Filters that grow in layers, for an unknown number of items.
 //!
-//! [`Growth`] determines how large each layer is, and which share of the rate it has.
-//! docs/design/growth.md has the reasons, docs/GROWTH.md the numbers.
+//! [`Growth`] determines the size of each layer, and its share of the rate. The file
+//! docs/design/growth.md has the reasons, and docs/GROWTH.md the numbers.
 
 use crate::error::out_of_range;
 use crate::exact::bisect::try_bisect;
@@ -12,14 +12,14 @@ use alloc::format;
 use core::f64::consts::LN_2;
 use core::iter;
 
-/// How a filter grows: how much memory it may use, and in which steps.
+/// The growth of a filter: the memory that it may use, and the sizes of its layers.
 ///
-/// Layer i (from 0) has the share `8/((8+i)(9+i))` of the rate; the shares of infinitely many
+/// Layer i (from 0) has the share `8/((8+i)(9+i))` of the rate. The shares of infinitely many
 /// layers add up to 1. A layer is closed when its fill reaches a limit, so its rate never exceeds
-/// its share, and the rate of the whole filter never exceeds the requested rate. The limit is
-/// certain, at any number of layers. Once the first layer is full, the memory of all layers stays
-/// within [`ratio`](Self::ratio) times the memory of a filter planned for the items inserted so
-/// far; layers are as large as this allows.
+/// its share. So the rate of the whole filter never exceeds the requested rate, with any number of
+/// layers. Once the first layer is full, the memory of all layers stays within
+/// [`ratio`](Self::ratio) times the memory of a filter planned for the items inserted so far.
+/// Layers are as large as this allows.
 ///
 /// ```
 /// use truebloom_math::Growth;
@@ -53,14 +53,14 @@ pub struct PlannedLayer {
 const SLOWNESS: f64 = 8.0;
 
 /// The part of the rate that is reserved for equal hashes (2^64 keys add 2^-64 = 5.4e-20) and for
-/// the rounding of the shares.
+/// rounding the shares.
 const KEPT: f64 = 1.0 / (1 << 20) as f64;
 
 /// The lowest rate for which [`KEPT`] is enough.
 const LEAST_RATE: f64 = 1e-13;
 
-/// The ratio is chosen for up to this many times the first size; it needs no more layers than
-/// doubling would.
+/// The ratio is chosen for up to this many times the first size, with as many layers as doubling
+/// would need.
 const REACH: f64 = 1e6;
 const LAYERS: usize = 20;
 
@@ -70,15 +70,15 @@ const MOST_LAYERS: usize = 100;
 /// The largest number of items in a layer.
 const MOST_ITEMS: f64 = 1e18;
 
-/// The smallest number of items in a first layer; for fewer items, rounding to whole bits would
+/// The smallest number of items in a first layer. For fewer items, rounding to whole bits would
 /// dominate the plan.
 const LEAST_FIRST: u64 = 64;
 
 impl Growth {
-    /// An upper limit on the number of layers: so many layers would exceed any memory.
+    /// An upper limit on the number of layers. This many layers would exceed any memory.
     pub const MOST_LAYERS: u32 = 1_000;
 
-    /// The largest number of items in a first layer; the filter can still grow to a million times
+    /// The largest number of items in a first layer. The filter can still grow to a million times
     /// as many.
     pub const MOST_FIRST: u64 = 1_000_000_000_000;
 
@@ -86,14 +86,14 @@ impl Growth {
     /// the smallest ratio with which 20 layers hold 10^6 times the items of the first.
     ///
     /// # Errors
-    /// The rate is below 1e-13; `first` is out of range.
+    /// The rate is below 1e-13. `first` is out of range.
     pub fn new(rate: Rate, first: u64) -> Result<Growth> {
         let reaches = |ratio: f64| Growth { rate, first, ratio }.reaches(LAYERS);
         let (mut low, mut high) = (1.0, 4.0);
         while !reaches(high) && high < 1e9 {
             (low, high) = (high, 2.0 * high);
         }
-        // To a thousandth, rounded up: the number is printed, and stored.
+        // The ratio is rounded up to a thousandth, because it is printed and stored.
         while high - low > 5e-4 {
             let middle = low + (high - low) / 2.0;
             if reaches(middle) { high = middle } else { low = middle }
@@ -101,13 +101,13 @@ impl Growth {
         Growth::with_ratio(rate, first, libm::ceil(high * 1e3) / 1e3)
     }
 
-    /// A growth with a custom ratio of memory: a lower ratio means more layers and slower queries.
+    /// A growth with a custom ratio of memory. A lower ratio means more layers and slower queries.
     ///
     /// # Errors
-    /// The rate is below 1e-13; `first` is out of range; the ratio is above 10^9; or the ratio is
-    /// too low. A ratio is too low if 10^6 times the first size would take more than 100 layers, or
-    /// if layers would shrink before they have 2^62 bits together (shares fall, so each layer needs
-    /// more bits per item than the previous one).
+    /// The rate is below 1e-13. `first` is out of range. The ratio is above 10^9, or too low. It is
+    /// too low if 10^6 times the first size would take more than 100 layers, or if layers would
+    /// shrink before they have 2^62 bits together. (Layers can shrink because shares fall, so each
+    /// layer needs more bits per item than the previous one.)
     pub fn with_ratio(rate: Rate, first: u64, ratio: f64) -> Result<Growth> {
         if rate.to_f64() < LEAST_RATE {
             return out_of_range("rate", rate, format!("at least {LEAST_RATE:e} for a filter that grows: equal hashes need a share too"));
@@ -141,8 +141,8 @@ impl Growth {
     }
 
     /// The largest ratio of the memory of all layers to that of a filter planned for the items
-    /// inserted so far; it is reached at the moment when a layer is opened. It is computed from the
-    /// formula `items log2(1/rate)`; rounding to whole bits makes small layers larger.
+    /// inserted so far. It is reached when a layer is opened. It follows from the formula
+    /// `items log2(1/rate)`; rounding to whole bits makes small layers larger.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.ratio
@@ -156,13 +156,14 @@ impl Growth {
         SLOWNESS / (above * (above + 1.0))
     }
 
-    /// The total share of this layer and all later ones, however many there are.
+    /// The total share of this layer and all later ones.
     #[must_use]
     pub fn share_from(layer: u64) -> f64 {
         SLOWNESS / (SLOWNESS + layer as f64)
     }
 
-    /// The bits per item of a layer, divided by those of a filter that has the whole rate.
+    /// The bits per item of a layer, divided by the bits per item of a filter that has the whole
+    /// rate.
     fn cost(&self, layer: u32) -> f64 {
         1.0 - libm::log(Growth::share(layer)) / -self.rate.ln()
     }
@@ -179,7 +180,8 @@ impl Growth {
         iter::once(1.0).chain(iter::once(second)).chain(after)
     }
 
-    /// Whether this many layers are enough for 10^6 first sizes, and later layers keep growing.
+    /// Whether this many layers are enough for 10^6 times the first size, and no later layer
+    /// shrinks.
     fn reaches(&self, most: usize) -> bool {
         let mut items = 0.0;
         let reached = self.sizes().take(most).take_while(|size| *size > 0.0).any(|size| {
@@ -190,8 +192,8 @@ impl Growth {
     }
 
     /// Whether layers keep growing until memory runs out. The bits per item rise with each layer.
-    /// Once they exceed what the ratio allows, layers shrink, and some numbers of items are never
-    /// reached.
+    /// Once they exceed the number that the ratio allows, layers shrink, and some numbers of items
+    /// are never reached.
     fn is_endless(&self) -> bool {
         let per_item = -self.rate.ln() / (LN_2 * LN_2);
         let mut bits = 0.0;
@@ -215,7 +217,7 @@ impl Growth {
 
     /// The plan of the layer with this number, counted from 0. It is the smallest layer, in whole
     /// words, that holds its items on average within its share of the rate. This takes about 100
-    /// us.
+    /// microseconds.
     ///
     /// # Errors
     /// The number is so high that the layer would have more bits than [`MAX_BITS`].
@@ -235,7 +237,7 @@ impl Growth {
     }
 }
 
-/// The largest number of set bits, not all of them, whose rate is proven to be at most `most`.
+/// The largest number of set bits, below `bits`, whose rate is proven to be at most `most`.
 fn limit(bits: u64, probes: u32, most: f64) -> Result<u64> {
     let at = |ones| Layer::new(bits, probes, bits - 1).and_then(|layer| layer.fpr_at_fill(ones));
     Ok(try_bisect(1..=bits, |ones| Ok::<bool, crate::Error>(at(ones)?.upper > most))? - 1)

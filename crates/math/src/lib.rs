@@ -7,32 +7,32 @@
 //! | question | answer |
 //! |---|---|
 //! | what rate does this filter have? | [`Variant::fpr`], or a [`Law`] for more |
-//! | how many bits for this rate? how many items fit? | [`Plan::new`], [`min_bits`], [`max_items`] |
+//! | how many bits does this rate need? how many items fit? | [`Plan::new`], [`min_bits`], [`max_items`] |
 //! | which number of probes is best? | [`optimal_probes`] |
-//! | how many bytes does it take to send it, and which filter takes fewer? | [`entropy_bits`], [`Plan::transmitted_bits`], [`Plan::for_transmission`] |
+//! | how large is a filter when it is sent, and which filter is smaller? | [`entropy_bits`], [`Plan::transmitted_bits`], [`Plan::for_transmission`] |
 //! | which rate does one filter keep, with a given probability? | [`rate_quantile_bound`], [`Promise::OneFilter`] |
 //! | which schemes are there? | [`SchemeId`] |
-//! | how many hits among fresh keys? | [`false_positives`], [`hits_quantile_bound`] |
-//! | how close do two hashes come to independent ones? | [`law::Double`], [`law::PartitionDouble`], [`convergence`] |
+//! | how many hits do new keys have? | [`false_positives`], [`hits_quantile_bound`] |
+//! | how close are two hashes to independent ones? | [`law::Double`], [`law::PartitionDouble`], [`convergence`] |
 //! | what are the rates of unions and intersections? | [`sets`] |
-//! | how efficient can it be? | [`efficiency()`], [`peak_efficiency`], [`max_efficiency`], [`crossover`] |
-//! | how many bits does it have, given those that are set? | [`estimate_bits()`], [`bits_interval()`] |
+//! | how efficient can a filter be? | [`efficiency()`], [`peak_efficiency`], [`max_efficiency`], [`crossover`] |
+//! | how many bits does a filter have, given those that are set? | [`estimate_bits()`], [`bits_interval()`] |
 //! | how do filters grow? | [`growth`], [`law::Layered`] |
-//! | what about filters that forget, and are emptied when full? | [`recycling`] |
+//! | how do filters work that forget, and are emptied when full? | [`recycling`] |
 //! | what do the papers' formulas say? | [`Approximation`], [`bounds`] |
 //! | how large must a Count-Min sketch be, and how wrong can it be? | [`count_min`] |
-//! | does this measurement agree? | [`binomial`], [`Fill`], [`mcdiarmid`] |
-//! | how many distinct keys may have been met, seen or not? | [`distinct`] |
+//! | does this measurement agree with the law? | [`binomial`], [`Fill`], [`mcdiarmid`] |
+//! | how many distinct keys was a filter asked about? | [`distinct`] |
 //!
-//! Rates are [`Fpr`]: a value between ends that are proven to enclose the truth and are at most two
-//! `f64` apart. In floating point, the textbook formula and the sums and recursions of the papers
-//! lose some or all digits. So rates are computed in whole numbers whose rounding errors are
-//! counted (module [`law`]).
+//! Rates are [`Fpr`]: a value between two ends that are proven to enclose the true rate. For exact
+//! rates, the ends are at most two `f64` apart. In floating point, the textbook formula and the
+//! sums and recursions of the papers lose some or all digits. So rates are computed in whole
+//! numbers whose rounding errors are counted (module [`law`]).
 //!
-//! No call takes more than about a second, whatever its arguments are; simulations take as many
-//! steps as are asked for. If the exact answer would take longer, the call returns a wider bracket,
-//! which is marked as such, or an error. Work is counted in steps, so the same arguments give the
-//! same answer on every machine.
+//! No call takes more than about a second, with any arguments. Only simulations take as many steps
+//! as requested. If the exact answer would take longer, the call returns a wider bracket, which is
+//! marked as such, or an error. Work is counted in steps, so the same arguments give the same
+//! answer on every machine.
 //!
 //! ```
 //! use truebloom_math::{Plan, Target};
@@ -44,8 +44,8 @@
 
 #![warn(clippy::missing_errors_doc, clippy::must_use_candidate, clippy::return_self_not_must_use)]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
-// A build without a feature has helpers that nothing calls; the build with all features finds those
-// that are not needed at all.
+// A build without some feature has helpers that nothing calls. The build with all features finds
+// helpers that are not needed at all.
 #![cfg_attr(
     not(all(feature = "two-hash", feature = "growth", feature = "recycling", feature = "sketches", feature = "study")),
     allow(dead_code, unused_imports, unreachable_pub)

@@ -1,8 +1,8 @@
-//! Support for serde, with the feature `serde`: a rate is written as its decimal, and a scheme as
+//! Support for serde, with the feature `serde`. A rate is written as its decimal, and a scheme as
 //! its name.
 //!
-//! Values are checked when they are read, whichever program wrote them: a rate must be between 0
-//! and 1, a design must be possible, and a plan must keep its rate.
+//! Values are always checked when they are read: a rate must be between 0 and 1, a design must be
+//! possible, and a plan must keep its rate.
 
 use crate::{Plan, Rate, SchemeId, Target};
 use core::fmt;
@@ -10,15 +10,15 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 impl Serialize for Rate {
-    /// Writes text: `"0.001"`.
+    /// Writes text, such as `"0.001"`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
 impl<'de> Deserialize<'de> for Rate {
-    /// Reads a rate from text: `"0.001"`, `"1e-3"`, `"0.1%"`, `"1/1000"`. Numbers are not accepted,
-    /// because formats round them.
+    /// Reads a rate from text, such as `"0.001"`, `"1e-3"`, `"0.1%"` or `"1/1000"`. Numbers are not
+    /// accepted, because formats round them.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rate, D::Error> {
         struct Written;
 
@@ -77,7 +77,7 @@ struct PlanData {
 }
 
 impl Serialize for Plan {
-    /// Writes the size and the target; the rates are computed again when the plan is read.
+    /// Writes the size and the target. The rates are computed again when the plan is read.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Plan { scheme, bits, probes, items, ref target, .. } = *self;
         PlanData { scheme, bits, probes, items, target: target.clone() }.serialize(serializer)
@@ -85,8 +85,8 @@ impl Serialize for Plan {
 }
 
 impl<'de> Deserialize<'de> for Plan {
-    /// Makes the plan for the size that was read, and proves its rates again; an error if that size
-    /// does not meet the target. Takes the time of a plan for a given size.
+    /// Makes the plan for the size that was read, and proves its rates again. Returns an error if
+    /// that size does not meet the target. This takes as long as a plan for a given size.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Plan, D::Error> {
         let PlanData { scheme, bits, probes, items, target } = PlanData::deserialize(deserializer)?;
         Plan::of_size(scheme, bits, probes, items, target).map_err(D::Error::custom)

@@ -1,6 +1,6 @@
-//! Arguments out of bytes.
+//! Makes arguments from bytes.
 
-/// Takes from the front; zeros when nothing is left.
+/// Takes bytes from the front, and gives zeros when no byte is left.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Bytes<'a> {

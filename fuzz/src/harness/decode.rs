@@ -1,4 +1,4 @@
-//! Files of every kind, forged: any bytes, with the checksums made right.
+//! Forged files of every kind: any bytes, with corrected checksums.
 
 use std::fmt::Debug;
 use truebloom::count_min::{CountMin, HeavyHitters, ListedSketch, PairwiseCountMin, TwoHashCountMin, TwoHashRows};
@@ -7,11 +7,11 @@ use truebloom::scheme::Classic;
 use truebloom::verify::Verification;
 use truebloom::{AnyFilter, FileHeader, FileKind, Filter, PortableHasher, RecyclingFilter};
 
-/// Larger payloads say nothing new, and take time.
+/// Larger payloads take more time and test nothing new.
 const MOST_BYTES: usize = 1 << 16;
 
-/// The first byte says which checksums are mended: most are, or a mutation would never come past
-/// them.
+/// The first byte says which checksums are corrected. Most are, because otherwise hardly any
+/// mutation would pass them.
 pub fn decode(data: &[u8]) {
     let Some((&how, rest)) = data.split_first() else { return };
     let mut bytes = rest[..rest.len().min(MOST_BYTES)].to_vec();
@@ -28,7 +28,7 @@ pub fn decode(data: &[u8]) {
     }
 }
 
-/// Magic, version, payload length and both checksums.
+/// Corrects the magic, the version, the payload length and both checksums.
 pub(crate) fn mend(bytes: &mut Vec<u8>, length: bool) {
     if bytes.len() < 256 {
         bytes.resize(256, 0);
@@ -47,7 +47,7 @@ pub(crate) fn mend(bytes: &mut Vec<u8>, length: bool) {
     bytes[248..256].copy_from_slice(&header.to_le_bytes());
 }
 
-/// The checksums of a filter that grows: one for each layer.
+/// Corrects the checksums of a filter that grows, one for each layer.
 fn mend_records(mut layers: &mut [u8]) {
     while layers.len() >= 64 {
         let sum = xxhash_rust::xxh3::xxh3_64(&layers[..56]);
@@ -58,8 +58,8 @@ fn mend_records(mut layers: &mut [u8]) {
     }
 }
 
-/// The two decoders agree, what they give is written as it was read, and it does what a filter
-/// does.
+/// Checks that the two decoders agree, that their value is written as it was read, and that it
+/// works as a filter.
 fn filter(bytes: &[u8]) {
     let mut filter = AnyFilter::from_bytes(bytes).expect("it was read as a stream");
     assert_eq!(filter.to_bytes().expect("small"), bytes);
@@ -71,7 +71,7 @@ fn filter(bytes: &[u8]) {
         AnyFilter::Standard(filter) => Verification::of(filter).map(|found| found.holds()),
         AnyFilter::Blocked(filter) => Verification::of(filter).map(|found| found.holds()),
         AnyFilter::Other(filter) => Verification::of(filter).map(|found| found.holds()),
-        // One more key may open a layer as large as the file says that it grows.
+        // Inserting a key could open a layer as large as the forged file requires.
         AnyFilter::Scalable(grown) => return assert!(grown.verified().is_ok() && grown.layers().len() == grown.inserted().len()),
         _ => Ok(true),
     };

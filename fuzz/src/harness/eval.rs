@@ -1,6 +1,7 @@
 //! Queries of `eval`.
 
-/// A line of JSON. No query panics; `eval` would say so, here it is a finding.
+/// The input is a line of JSON. `eval` itself would report a panic as an error; here it is a
+/// failure.
 pub fn eval(data: &[u8]) {
     match crate::cmd::eval::answer(data) {
         Ok(answer) => assert!(!answer.is_empty()),

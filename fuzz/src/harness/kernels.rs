@@ -1,17 +1,17 @@
-//! The kernels of the processor at hand against the definition of each scheme: raw hashes, among
-//! them those whose words are skipped, in batches and one by one, held to the positions that the
-//! scheme lists.
+//! Compares the kernels for this processor with the definition of each scheme. Raw hashes, some of
+//! which have words that are skipped, are used in batches and in single calls, and the bits are
+//! compared with the positions that the scheme lists.
 
 use super::bytes::Bytes;
 use super::operations::made;
 use truebloom::scheme::{AnyScheme, InLines, Scheme, SchemeId};
 use truebloom::{Filter, KeyHash};
 
-/// Some batches of the largest size, and a part of one.
+/// Several full batches, and an incomplete one.
 const MOST_HASHES: usize = 1_300;
 
-/// The first bytes choose scheme and size, the others the hashes: the first half of them is
-/// inserted, all are asked for.
+/// The first bytes choose the scheme and the size, and the others are the hashes. The first half of
+/// the hashes is inserted, and all hashes are queried.
 pub fn kernels(data: &[u8]) {
     let mut bytes = Bytes(data);
     let scheme = SchemeId::ALL[usize::from(bytes.byte()) % SchemeId::ALL.len()];
@@ -19,7 +19,7 @@ pub fn kernels(data: &[u8]) {
     let size = u64::from(bytes.short());
     let bits = match size % 3 {
         0 => size + 1,
-        // Halves and three quarters of a power of two, so that a good part of the words is skipped.
+        // Three quarters of a power of two, so that many words are skipped.
         1 => 3 << (size % 18),
         _ => size * size % 2_000_003 + 1,
     };
@@ -44,7 +44,7 @@ pub fn kernels(data: &[u8]) {
     assert!(bulk.to_bytes().expect("small")[256..] == payload && bulk == singly, "the bits");
 }
 
-/// Whether any was 0 before.
+/// Sets the positions, and returns whether any of these bits was 0 before.
 fn set(model: &mut [u64], positions: &[u64]) -> bool {
     let mut new = false;
     for position in positions {
@@ -68,7 +68,7 @@ fn hashes(bytes: &mut Bytes<'_>) -> Vec<KeyHash> {
             _ => bytes.word(),
         };
         let (low, high) = (half(bytes, how), half(bytes, how / 6));
-        // Neighbours of it, so that a few bytes make a batch.
+        // The neighbours of a hash are used, too, so that a few input bytes make a batch.
         let neighbours = if how >= 36 { u64::from(how) } else { 1 };
         hashes.extend(
             (0..neighbours).map(|i| KeyHash::from_uniform_bits(u128::from(high ^ i << 7) << 64 | u128::from(low.wrapping_add(i << 40)))),
@@ -78,7 +78,7 @@ fn hashes(bytes: &mut Bytes<'_>) -> Vec<KeyHash> {
     hashes
 }
 
-/// What the scheme itself lists of each key.
+/// The positions of each key, as the scheme itself lists them.
 fn positions(scheme: SchemeId, bits: u64, probes: u32, hashes: &[KeyHash]) -> Option<Vec<Vec<u64>>> {
     fn listed(scheme: &impl Scheme, hashes: &[KeyHash]) -> Vec<Vec<u64>> {
         hashes.iter().map(|hash| scheme.positions(*hash).collect()).collect()

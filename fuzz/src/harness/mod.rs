@@ -1,4 +1,4 @@
-//! One target a file.
+//! Each target has a file.
 
 pub(crate) mod bytes;
 pub(crate) mod decode;

@@ -1,15 +1,15 @@
-//! Every call of the mathematics, with arguments made of bytes, and a clock.
+//! Calls every function of the mathematics with arguments from bytes, and measures the time.
 
 use crate::draw::Draw;
 use crate::watch::{Call, clock};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// CPU time: instrumented code is some times slower, and the limit of two seconds is the test's
-/// (`crates/math/tests/extreme`).
+/// The limit of CPU time. The limit of two seconds in the test (`crates/math/tests/extreme`) is for
+/// code without instrumentation, which is several times faster.
 const MOST: Duration = Duration::from_secs(12);
 
-/// The first two bytes choose the call, the others its arguments.
+/// The first two bytes choose the call, and the others are its arguments.
 pub fn numeric(data: &[u8]) {
     let Some((number, data)) = data.split_first_chunk::<2>() else { return };
     let calls: Vec<&Call> =

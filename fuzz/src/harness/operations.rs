@@ -1,5 +1,5 @@
-//! Sequences of operations, held to a set of the keys: one key at a time and many at a time, which
-//! other kernels answer.
+//! Sequences of operations, whose answers are compared with a set of the keys. Keys are used in
+//! single calls and in batches, which use other kernels.
 
 use super::bytes::Bytes;
 use super::decode::mend;
@@ -8,10 +8,10 @@ use truebloom::count_min::CountMin;
 use truebloom::scheme::SchemeId;
 use truebloom::{AnyFilter, Filter, PortableHasher, Seed};
 
-/// Enough to fill small filters more than once.
+/// The maximum number of operations, enough to fill small filters more than once.
 const MOST_STEPS: usize = 400;
 
-/// The first bytes choose scheme, size and seed, the others what is done.
+/// The first bytes choose the scheme, the size and the seed; the others choose the operations.
 pub fn operations(data: &[u8]) {
     let mut bytes = Bytes(data);
     let scheme = SchemeId::ALL[usize::from(bytes.byte()) % SchemeId::ALL.len()];
@@ -34,7 +34,7 @@ pub fn operations(data: &[u8]) {
         }
         match bytes.byte() % 8 {
             0..4 => {
-                // A run of keys: by themselves, and in one call.
+                // Consecutive keys, in single calls and in one batch.
                 let (first, count) = (u64::from(bytes.short()), usize::from(bytes.byte()) % 40);
                 let run: Vec<u64> = (first..).step_by(usize::from(bytes.byte()) % 5 + 1).take(count).collect();
                 let answers: Vec<bool> = run.iter().map(|key| singly.insert(key)).collect();
@@ -57,7 +57,7 @@ pub fn operations(data: &[u8]) {
                 singly = read;
             }
             6 => {
-                // Of two filters with half of the keys each.
+                // A merge of two filters with half of the keys each.
                 let (mut one, mut other) = (empty.clone(), empty.clone());
                 keys.iter().for_each(|key| _ = if key % 2 == 0 { one.insert(key) } else { other.insert(key) });
                 one.union_with(&other).expect("of one kind");
@@ -79,8 +79,8 @@ pub fn operations(data: &[u8]) {
     counted(data);
 }
 
-/// An empty filter, out of a header, which is the one way that is the same for all schemes, and
-/// takes no plan.
+/// An empty filter, made from a header. This works in the same way for all schemes, and needs no
+/// plan.
 pub(crate) fn made(scheme: SchemeId, bits: u64, probes: u32, seed: u128, hasher: u8) -> Option<AnyFilter> {
     let blocks = scheme.block_bits();
     let mut file = vec![0; 256 + 8 * bits.div_ceil(64) as usize];
@@ -97,7 +97,7 @@ pub(crate) fn made(scheme: SchemeId, bits: u64, probes: u32, seed: u128, hasher:
     AnyFilter::from_bytes(&file).ok()
 }
 
-/// A sketch never says less than the count.
+/// Checks that the estimate of a sketch is never below the count.
 fn counted(data: &[u8]) {
     let (epsilon, delta) = ("10%".parse().expect("a rate"), "10%".parse().expect("a rate"));
     let mut sketch = CountMin::<u32>::with_hasher(epsilon, delta, PortableHasher::xxh3(Seed::from(7))).expect("small");

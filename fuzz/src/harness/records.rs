@@ -1,5 +1,5 @@
-//! Inputs of every form, through the whole reader: packed or not, by one thread or three, the
-//! records are the same.
+//! Reads inputs of every form with the whole reader, and checks that the records do not depend on
+//! compression or on the number of threads.
 
 use super::bytes::Bytes;
 use crate::records::{Event, RecordArgs, Records};
@@ -28,11 +28,11 @@ const FORMS: [&[&str]; 12] = [
     &["--hex", "--max-record", "9"],
 ];
 
-/// Those that hand out an input as it was. The others drop empty lines of JSON, carriage returns,
-/// or quotes.
+/// The forms whose records contain all bytes of the input. The other forms drop empty lines of
+/// JSON, carriage returns, or quotes.
 const LOSSLESS: [usize; 5] = [0, 1, 8, 9, 11];
 
-/// What was read: the keys, all that was handed out, and whether there was anything wrong.
+/// The result of reading: the keys, all text of the records, and whether there was an error.
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
     keys: Vec<Vec<u8>>,
@@ -40,21 +40,21 @@ struct Outcome {
     complete: bool,
 }
 
-/// The first byte chooses the form, the second how the text is packed.
+/// The first byte chooses the form, and the second the compression.
 pub fn records(data: &[u8]) {
     let mut bytes = Bytes(data);
     let (number, packing) = (usize::from(bytes.byte()) % FORMS.len(), bytes.byte() % 8);
     let (form, text) = (FORMS[number], bytes.0);
     let plain = read(form, "1", text, true);
     assert_eq!(read(form, "3", text, true), plain, "three threads");
-    // Records that have no key are handed out, too: all bytes are there, and the end of the last
+    // Records without a key are returned, too, so the result has all bytes, and the end of the last
     // line.
     if LOSSLESS.contains(&number) {
         assert!(plain.text.starts_with(text) && plain.text.len() <= text.len() + 1, "{:?} of {text:?}", plain.text);
     }
     match packing {
-        // What the fuzzer writes is compressed already, with its own checksum, or with one that is
-        // made right.
+        // The fuzzer's bytes are used as compressed data, with the fuzzer's checksum or with a
+        // corrected one.
         0 => drop(read(form, "1", &[b"\x1f\x8b\x08", text].concat(), false)),
         1 => drop(read(form, "2", &[b"\x28\xb5\x2f\xfd", text].concat(), false)),
         2 => drop(read(form, "1", &deflated(text), false)),
@@ -71,7 +71,7 @@ fn gzip(text: &[u8]) -> Vec<u8> {
     packed.finish().expect("memory")
 }
 
-/// Two frames, perhaps after one that is to be skipped.
+/// Two frames, possibly after a skippable frame.
 fn zstd(text: &[u8], skipped: bool) -> Vec<u8> {
     let mut packed = if skipped { b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc".to_vec() } else { Vec::new() };
     let (first, second) = text.split_at(text.len() / 2);
@@ -81,7 +81,7 @@ fn zstd(text: &[u8], skipped: bool) -> Vec<u8> {
     packed
 }
 
-/// Raw deflate data of the fuzzer's, in a gzip member whose trailer is that of what it unpacks to.
+/// Raw deflate data from the fuzzer, in a gzip member with the right trailer for its contents.
 fn deflated(body: &[u8]) -> Vec<u8> {
     let mut unpacked = Vec::new();
     let _ = std::io::Read::read_to_end(&mut std::io::Read::take(flate2::read::DeflateDecoder::new(body), 1 << 20), &mut unpacked);
@@ -91,7 +91,7 @@ fn deflated(body: &[u8]) -> Vec<u8> {
     [header, body, &sum.sum().to_le_bytes(), &sum.amount().to_le_bytes()].concat()
 }
 
-/// All that is read of these bytes, from a file that is used again and again.
+/// The result of reading these bytes from a file, which is reused.
 fn read(form: &[&str], threads: &str, bytes: &[u8], as_is: bool) -> Outcome {
     thread_local!(static FILE: tempfile::NamedTempFile = tempfile::NamedTempFile::new().expect("a temporary file"));
     let path: PathBuf = FILE.with(|file| {
@@ -120,8 +120,8 @@ fn read(form: &[&str], threads: &str, bytes: &[u8], as_is: bool) -> Outcome {
     }
     outcome.complete = records.complete();
     if form.contains(&"--csv") {
-        // Empty lines and carriage returns at the end of lines say nothing in CSV. At a broken
-        // record they are passed on or dropped, as blocks end.
+        // In CSV, empty lines and carriage returns at the end of lines have no meaning. At a broken
+        // record they are printed or dropped, depending on where blocks end.
         outcome.text.retain(|byte| *byte != b'\r');
         let lines = outcome.text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         outcome.text = lines.collect::<Vec<_>>().join(&b'\n');

@@ -1,4 +1,4 @@
-//! The committed corpora, once more.
+//! Runs the targets on the committed corpora.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub(crate) fn all() {
         paths.sort();
         assert!(paths.len() >= 10, "the corpus of {name} is missing");
         for path in &paths {
-            // A panic names its input by this.
+            // If a target panics, the last line names its input.
             println!("{}", path.display());
             target(&std::fs::read(path).expect("a file of the corpus"));
         }

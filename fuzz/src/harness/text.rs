@@ -1,14 +1,14 @@
-//! Numbers, rates, times and seeds, as people write them.
+//! Reads numbers, rates, times and seeds in the notations of users.
 
 use crate::args;
 use truebloom::{Rate, Seed};
 
-/// A text as any argument; what is printed of it is read again.
+/// Reads a text as each kind of argument, prints the value, and reads it again.
 pub fn text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let _ = (args::items(text), args::confidence(text), args::time(text), args::seconds(text), args::probes(text), args::json_whole(text));
     if let (Ok(bits), Ok(bytes)) = (args::bits(text), args::bytes(text)) {
-        // `8` bits are 8 bytes, and `8B` 64 bits.
+        // The text `8` means 8 bits or 8 bytes; `8B` means 64 bits or 8 bytes.
         assert!(bits == bytes || bits / 8 == bytes, "{bits} {bytes}");
     }
     if let Ok(count) = args::count(text) {

@@ -1,13 +1,13 @@
-//! Compressed files and differences, forged: any bytes, with what stands before them made right.
+//! Forged compressed files and differences: any bytes after a corrected header.
 
 use super::decode::mend;
 use truebloom::wire;
 
-/// Larger ones say nothing new, and take time.
+/// Larger inputs take more time and test nothing new.
 const MOST_BYTES: usize = 1 << 14;
 
-/// The first byte says what the others are: a compressed file, a difference from a file of their
-/// first part, or two states of a file.
+/// The first byte says what the others are: a compressed file, a file followed by a difference from
+/// it, or two states of a file.
 pub fn travel(data: &[u8]) {
     let Some((&how, rest)) = data.split_first() else { return };
     let rest = &rest[..rest.len().min(MOST_BYTES)];
@@ -18,7 +18,8 @@ pub fn travel(data: &[u8]) {
     }
 }
 
-/// What is expanded is in proportion to its bytes, and comes back from its own code.
+/// Checks that the expanded file is at most proportional to the input, and that compressing and
+/// expanding it again gives the same file.
 fn compressed(bytes: &[u8], raw: bool) {
     let bytes = if raw { bytes.to_vec() } else { sealed(1, bytes) };
     match wire::expand(&bytes) {
@@ -31,7 +32,7 @@ fn compressed(bytes: &[u8], raw: bool) {
     }
 }
 
-/// The first half is a file, the second what is applied to it.
+/// The first half is a file, and the second half is a difference that is applied to it.
 fn difference(bytes: &[u8]) {
     let (first, second) = bytes.split_at(bytes.len() / 2);
     let mut base = first.to_vec();
@@ -43,7 +44,8 @@ fn difference(bytes: &[u8]) {
     }
 }
 
-/// The second half changes bytes of the first: the difference brings them.
+/// The second half changes bytes of the first. Checks that applying the difference gives the
+/// changed file.
 fn states(bytes: &[u8]) {
     let (first, second) = bytes.split_at(bytes.len() / 2);
     let mut old = first.to_vec();
@@ -53,7 +55,7 @@ fn states(bytes: &[u8]) {
     for change in second.chunks_exact(3).filter(|_| payload > 0) {
         new[256 + usize::from(u16::from_le_bytes([change[0], change[1]])) % payload] ^= change[2];
     }
-    // As a filter that grows does.
+    // A filter that grows gets a longer file.
     if old[10] == 5 {
         new.extend_from_slice(&second[..second.len() / 8 * 8]);
     }

@@ -1,5 +1,5 @@
-//! Views of forged files of every kind: what they say is what the filter says that is read from the
-//! same bytes.
+//! Views of forged files of every kind. A view must give the same answers as the filter that is
+//! read from the same bytes.
 
 use super::decode::mend;
 use truebloom::count_min::{CountMin, HeavyHitters, ListedSketch, PairwiseCountMin, TwoHashCountMin, TwoHashRows};
@@ -7,10 +7,11 @@ use truebloom::recycling::BlockedRecyclingFilter;
 use truebloom::scheme::{AnyScheme, Classic, InLines, Standard};
 use truebloom::{AnyFilter, FormatError, Pack, PortableHasher, RecyclingFilter};
 
-/// Larger payloads say nothing new, and take time.
+/// Larger payloads take more time and test nothing new.
 const MOST_BYTES: usize = 1 << 16;
 
-/// The first byte says which checksums are mended, as for `decode`, and how the bytes lie.
+/// The first byte says which checksums are corrected, as for `decode`, and how the bytes are
+/// aligned.
 pub fn views(data: &[u8]) {
     let Some((&how, rest)) = data.split_first() else { return };
     let mut bytes = rest[..rest.len().min(MOST_BYTES)].to_vec();
@@ -28,12 +29,12 @@ pub fn views(data: &[u8]) {
     recycling(&bytes, place);
     sketches(&bytes, place);
     packs(&bytes, place);
-    // More may come after it.
+    // Other bytes may follow the file.
     let _ = AnyFilter::view_prefix(&held[shift..]).map(|view| view.contains(&how));
 }
 
-/// What was read and what was viewed: both refuse, or the view of what its header allows refuses in
-/// the end, or both are there.
+/// Compares reading and viewing: both fail, or the view succeeds and its verification fails, or
+/// both succeed.
 macro_rules! both {
     ($type:ty, $bytes:expr, $place:expr, |$read:ident, $view:ident| $alike:expr) => {
         match (<$type>::from_bytes($bytes), <$type>::view($place)) {
@@ -50,8 +51,8 @@ macro_rules! both {
 
 fn filter(bytes: &[u8], place: &[u8]) {
     match (AnyFilter::from_bytes(bytes), AnyFilter::view(place)) {
-        // Of a filter that grows a view looks at the layers' own checksums, and at no bit; what is
-        // read at its bits first may find another fault there.
+        // For a filter that grows, a view checks the checksums of the layers' records, and no bits.
+        // Reading checks the bits first, and may find another fault there.
         (Err(FormatError::PayloadChecksum { .. } | FormatError::Field { field: "set bits of a layer", .. }), Err(_))
             if bytes.get(10) == Some(&5) => {}
         (Err(read), Err(view)) => assert_eq!(read, view),
@@ -95,7 +96,7 @@ fn packs(bytes: &[u8], place: &[u8]) {
 }
 
 fn sketches(bytes: &[u8], place: &[u8]) {
-    /// Narrow counters are read into wide ones, but not viewed as such.
+    /// Narrow counters can be read into wide counters, but not viewed as wide counters.
     macro_rules! look {
         ($($type:ty),*) => {$(
             if let (Ok(read), Ok(view)) = (<$type>::from_bytes(bytes), <$type>::view(place)) {
@@ -108,7 +109,7 @@ fn sketches(bytes: &[u8], place: &[u8]) {
         )*};
     }
     look!(CountMin<u64>, CountMin<u32>, PairwiseCountMin<u64>, PairwiseCountMin<u32>, TwoHashCountMin<u64>, TwoHashCountMin<u32>);
-    /// The list is not looked at, so a damaged one may pass.
+    /// A view does not check the list, so a damaged list may pass.
     macro_rules! look_at_listed {
         ($($type:ty),*) => {$(
             if let Ok(view) = <$type>::view(place) {

@@ -1,11 +1,12 @@
-//! What the random-line limit needs, as a portable loop would measure the loop.
+//! Processor-specific code for the random-line limit. A portable loop would measure its own
+//! overhead.
 #![allow(unsafe_code, reason = "a prefetch and a view of pages as words have no safe form")]
 
 /// Starts loading the cache line of `words[index]`.
 #[inline(always)]
 pub(crate) fn prefetch(words: &[u64], index: usize) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch reads nothing as far as the program can tell and never faults.
+    // SAFETY: a prefetch has no effect that the program can observe, and never faults.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(words.as_ptr().wrapping_add(index).cast());
@@ -14,8 +15,8 @@ pub(crate) fn prefetch(words: &[u64], index: usize) {
     let _ = (words, index);
 }
 
-/// The whole words of these bytes, from the first that is aligned.
+/// The whole words of these bytes, from the first aligned word on.
 pub(crate) fn bytes_as_words(bytes: &[u8]) -> &[u64] {
-    // SAFETY: every bit pattern is a valid word, and `align_to` keeps to the alignment.
+    // SAFETY: every bit pattern is a valid word, and `align_to` respects the alignment.
     unsafe { bytes.align_to::<u64>().1 }
 }

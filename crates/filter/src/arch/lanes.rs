@@ -1,8 +1,8 @@
 //! The arithmetic of many keys together, with one lane for each key.
 //!
-//! There is one source for every level: the loops are so simple that the compiler turns them into
-//! vectors, and a function only has to say which instructions it may use. So all levels do the same
-//! arithmetic on whole numbers.
+//! All [levels](Level) of instructions are compiled from one source, so they compute the same
+//! integers. The loops are so simple that the compiler vectorizes them; a function only has to say
+//! which instructions it may use.
 
 use super::Level;
 use super::wide::{halves, high_product};
@@ -50,8 +50,8 @@ macro_rules! for_every_level {
 }
 
 for_every_level! {
-    /// The word with this number in the stream of each key, counted from the halves of the hash;
-    /// the same as [`WordStream`](crate::scheme::WordStream) gives one after the other.
+    /// The word with this number in the stream of each key. Words 0 and 1 are the halves of the
+    /// hash. A [`WordStream`](crate::scheme::WordStream) gives the same words one after the other.
     words(first: &Lanes, second: &Lanes, number: u64, words: &mut Lanes) {
         let Some(steps) = number.checked_sub(2) else {
             *words = if number == 0 { *first } else { *second };
@@ -65,9 +65,9 @@ for_every_level! {
     }
 }
 
-/// What this many steps of the walk add to its two numbers, in addition to `steps` times the second
-/// number, which is added to the first. Step i adds i to the second number before that is added to
-/// the first.
+/// What the first `steps` steps of a stream add to its two state numbers. Step i adds the second
+/// number to the first, and then i to the second. The first result leaves out `steps` times the
+/// initial second number, which is added to the first number as well.
 #[inline(always)]
 fn drift(steps: u64) -> (u64, u64) {
     // No key has 2^20 words, so nothing overflows.
@@ -76,7 +76,7 @@ fn drift(steps: u64) -> (u64, u64) {
     (sum * steps.saturating_sub(1) / 3, sum)
 }
 
-/// The word with this number in the stream of one key with these halves of its hash.
+/// The word with this number in the stream of one key, whose hash has these halves.
 #[inline(always)]
 pub(crate) fn word((h1, h2): (u64, u64), number: u64) -> u64 {
     match number {
@@ -93,8 +93,8 @@ pub(crate) fn word((h1, h2): (u64, u64), number: u64) -> u64 {
 
 for_every_level! {
     /// A number below `base` from each new word, and the remainders of the words. Returns false if
-    /// the product of any word with `tuples`, modulo 2^64, is below `threshold`, because that word
-    /// must be skipped.
+    /// any word must be skipped, which is the case if its product with `tuples`, modulo 2^64, is
+    /// below `threshold`.
     first_digits(words: &Lanes, base: u64, tuples: u64, threshold: u64, numbers: &mut Lanes, rest: &mut Lanes) -> bool {
         *rest = *words;
         let mut skipped = 0;
@@ -110,8 +110,8 @@ for_every_level! {
 }
 
 for_every_level! {
-    /// A number below `base` from the remainder of each word, and the new remainders:
-    /// [`digit`](crate::scheme::digit) of each.
+    /// A number below `base` from the remainder of each word, and the new remainders, as
+    /// [`digit`](crate::scheme::digit) computes them for one word.
     digits(words: &mut Lanes, base: u64, numbers: &mut Lanes) {
         portable_digits(words, base, numbers);
     }
@@ -139,14 +139,14 @@ pub(super) fn portable_digits<const N: usize>(words: &mut [u64; N], base: u64, n
 }
 
 /// A function from one number to two, which is the same for every key. The function is inlined, so
-/// that it becomes part of one that may use vectors.
+/// that it is compiled with the vector instructions of its caller.
 pub(crate) trait Halves: Copy {
     /// The two numbers.
     fn of(self, number: u64) -> (u64, u64);
 }
 
 for_every_level! {
-    /// The two numbers for each number, in separate arrays.
+    /// The two results for each number, in separate arrays.
     halves_of<H: Halves>(halves: H, numbers: &Lanes, first: &mut Lanes, second: &mut Lanes) {
         for (number, (first, second)) in numbers.iter().zip(first.iter_mut().zip(second)) {
             (*first, *second) = halves.of(*number);
@@ -167,7 +167,8 @@ mod tests {
         (core::array::from_fn(|lane| hash(lane).h1), core::array::from_fn(|lane| hash(lane).h2))
     }
 
-    /// Compares every level, and one key alone, with the stream drawn in order.
+    /// Compares the results of every level, and of one key alone, with a stream that is read word
+    /// by word.
     fn check(hashes: &[u128], base: u64) {
         let (first, second) = lanes(hashes);
         let mut streams: Vec<WordStream> =
@@ -213,7 +214,7 @@ mod tests {
         }
     }
 
-    /// Tests as many words as the largest number of probes takes, far beyond the others.
+    /// Tests word numbers up to the largest number of probes.
     #[test]
     fn words_far_away() {
         let hash = KeyHash::from_uniform_bits(0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0);

@@ -1,4 +1,5 @@
-//! Memory for bits: words that begin at a cache line, on huge pages if there are many.
+//! Memory for bits: words that begin at a cache line, and are on huge pages if there are many
+//! words.
 
 use alloc::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use alloc::vec::Vec;
@@ -13,17 +14,17 @@ const LINE_WORDS: usize = 8;
 const HUGE_PAGE_WORDS: usize = (2 << 20) / 8;
 /// The number of bytes in a page.
 pub(crate) const PAGE_BYTES: usize = 4096;
-/// The number of words from which on the memory begins at a huge page; for fewer words, the room at
-/// both ends would be most of the memory.
+/// From this number of words on, the memory begins at a huge page. For fewer words, the unused room
+/// at both ends would be most of the memory.
 const MANY_WORDS: usize = HUGE_PAGE_WORDS;
 
 /// A fixed number of words, the first of which is at the start of a 64-byte line. The struct itself
 /// takes two words, so that many small filters cost little.
 ///
 /// A small number of words is an aligned allocation of exactly their size. A large number of words
-/// is in a vector with some room around them. The reason is that the system's zeroed pages come
-/// only with ordinary alignment (an aligned allocation is zeroed by hand, all of it, at once), and
-/// that a vector read from a file can be used in place.
+/// is in a vector with some room around them. There are two reasons. The system provides pages that
+/// are already zero only for allocations with ordinary alignment; an aligned allocation is written
+/// with zeros at once. And a vector that was read from a file can be used in place.
 pub struct AlignedWords {
     /// The first word: of the allocation if there are few words, and otherwise within the vector's
     /// memory, where [`Around`] follows the last word.
@@ -31,24 +32,24 @@ pub struct AlignedWords {
     count: usize,
 }
 
-// SAFETY: the memory is this value's alone, as that of a vector of words.
+// SAFETY: only this value owns the memory, as a vector of words would.
 unsafe impl Send for AlignedWords {}
 // SAFETY: as above.
 unsafe impl Sync for AlignedWords {}
 
-/// The vector around many words: where it begins, and its capacity.
+/// The start and the capacity of the vector that contains many words.
 type Around = (*mut u64, usize);
 
 /// The number of words that [`Around`] takes.
 const AROUND_WORDS: usize = size_of::<Around>().div_ceil(8);
 
-/// A value with the alignment of a line, for pointers to no words.
+/// A type with the alignment of a line, for the pointer of an empty allocation.
 #[repr(align(64))]
 struct AtLine;
 
 impl AlignedWords {
-    /// Words of 0. If there are many, they have not been touched yet: pages cost memory when they
-    /// are first written. `None` if the memory cannot be allocated.
+    /// Words that are all 0. If there are many, their pages have not been touched yet, and take
+    /// memory only when they are first written. `None` if the memory cannot be allocated.
     pub(crate) fn zeroed(count: usize) -> Option<AlignedWords> {
         if count >= MANY_WORDS {
             let memory = zeroed_vec(count.checked_add(HUGE_PAGE_WORDS - 1 + AROUND_WORDS)?)?;
@@ -65,8 +66,9 @@ impl AlignedWords {
         Some(AlignedWords { words, count })
     }
 
-    /// Uses the words of a vector; they are moved by less than a line if they do not begin at one.
-    /// `None` if the few additional bytes cannot be allocated.
+    /// Takes over the words of a vector. Few words are copied. Many words stay in the vector, and
+    /// are moved by less than a line if they do not begin at a line. `None` if the additional
+    /// memory cannot be allocated.
     pub(crate) fn from_vec(mut memory: Vec<u64>) -> Option<AlignedWords> {
         let count = memory.len();
         if count < MANY_WORDS {
@@ -76,7 +78,7 @@ impl AlignedWords {
         }
         memory.try_reserve_exact(LINE_WORDS - 1 + AROUND_WORDS).ok()?;
         memory.resize(count + LINE_WORDS - 1 + AROUND_WORDS, 0);
-        // After growing, as that may have moved it.
+        // This is computed after the vector has grown, because growing may move it.
         let start = misalignment(&memory, LINE_WORDS);
         memory.copy_within(..count, start);
         Some(AlignedWords::within(memory, start, count))
@@ -88,7 +90,7 @@ impl AlignedWords {
         let mut memory = ManuallyDrop::new(memory);
         let (base, capacity) = (memory.as_mut_ptr(), memory.capacity());
         // SAFETY: `start` and `start + count` lie within the vector's memory, with room for
-        // `Around` after the latter, as was just checked; the place may be at any word, so it is
+        // `Around` after the latter, as was just checked. `Around` may begin at any word, so it is
         // written unaligned.
         unsafe {
             base.add(start + count).cast::<Around>().write_unaligned((base, capacity));
@@ -105,8 +107,8 @@ fn few(count: usize) -> Option<Layout> {
 impl Drop for AlignedWords {
     fn drop(&mut self) {
         if self.count >= MANY_WORDS {
-            // SAFETY: `within` took the vector apart, and wrote after the words where it begins and
-            // its capacity. No word of it is read any more, so it may be empty.
+            // SAFETY: `within` took the vector apart, and stored its start and its capacity after
+            // the words. No word is read any more, so the vector's length may be 0.
             unsafe {
                 let (base, capacity) = self.words.as_ptr().add(self.count).cast::<Around>().read_unaligned();
                 drop(Vec::from_raw_parts(base, 0, capacity));
@@ -124,13 +126,13 @@ fn misalignment(memory: &[u64], alignment: usize) -> usize {
     ((memory.as_ptr() as usize / 8).wrapping_neg()) & (alignment - 1)
 }
 
-/// Number types whose zero is all zero bytes.
+/// Number types whose zero consists of zero bytes.
 ///
 /// # Safety
 /// Bytes that are all 0 must be a valid value of the type.
 pub unsafe trait Zeroes: Copy {}
 
-// SAFETY: zero is all bytes 0, as of every integer.
+// SAFETY: all bytes of an integer 0 are 0.
 unsafe impl Zeroes for u32 {}
 // SAFETY: as above.
 unsafe impl Zeroes for u64 {}
@@ -150,9 +152,9 @@ pub(crate) fn zeroed_vec<T: Zeroes>(count: usize) -> Option<Vec<T>> {
 }
 
 /// Asks the system for huge pages under large memory, before it is touched. With pages of 4 KiB, a
-/// random access waits longer for the page table than for the cache line. So it takes two to three
-/// times as long in memory, and 1.4 times as long in the L3 cache. The request is only advice:
-/// everything works without it.
+/// random access waits longer for the page table than for the cache line. So the access takes two
+/// to three times as long as with huge pages if the data is in memory, and 1.4 times as long if it
+/// is in the L3 cache. The request is only advice: everything works without it.
 pub(crate) fn advise_huge_pages<T>(memory: &[T]) {
     #[cfg(all(target_os = "linux", feature = "std"))]
     advise(memory, rustix::mm::Advice::LinuxHugepage);
@@ -160,8 +162,8 @@ pub(crate) fn advise_huge_pages<T>(memory: &[T]) {
     let _ = memory;
 }
 
-/// Withdraws that advice, before the memory is touched: a page then costs 4 KiB instead of the 2
-/// MiB of a huge page.
+/// Asks the system not to use huge pages, before the memory is touched: each page that is touched
+/// then takes 4 KiB instead of 2 MiB.
 pub(crate) fn decline_huge_pages<T>(memory: &[T]) {
     #[cfg(all(target_os = "linux", feature = "std"))]
     advise(memory, rustix::mm::Advice::LinuxNoHugepage);
@@ -173,12 +175,12 @@ pub(crate) fn decline_huge_pages<T>(memory: &[T]) {
 #[cfg(all(target_os = "linux", feature = "std"))]
 fn advise<T>(memory: &[T], advice: rustix::mm::Advice) {
     if size_of_val(memory) >= 8 * MANY_WORDS {
-        // Whole pages only, so that the advice concerns no other memory.
+        // The advice is for whole pages only, so that it concerns no other memory.
         let skipped = (memory.as_ptr() as usize).wrapping_neg() % PAGE_BYTES;
         let bytes = (size_of_val(memory) - skipped) / PAGE_BYTES * PAGE_BYTES;
         let start = memory.as_ptr().wrapping_byte_add(skipped).cast_mut().cast();
-        // SAFETY: the pages lie within the slice, and advice on huge pages changes no byte of them.
-        // A refusal changes nothing, so it is ignored.
+        // SAFETY: the pages lie within the slice, and advice on huge pages changes none of their
+        // bytes. If the system refuses, nothing changes, so errors are ignored.
         let _ = unsafe { rustix::mm::madvise(start, bytes, advice) };
     }
 }
@@ -188,8 +190,8 @@ impl Deref for AlignedWords {
 
     #[inline(always)]
     fn deref(&self) -> &[u64] {
-        // SAFETY: `words` are `count` initialised words of this value's memory, or dangling and
-        // aligned where there are none.
+        // SAFETY: `words` are `count` initialised words of this value's memory, or, if there are
+        // none, the pointer is dangling and aligned.
         unsafe { core::slice::from_raw_parts(self.words.as_ptr(), self.count) }
     }
 }
@@ -205,14 +207,14 @@ impl DerefMut for AlignedWords {
 impl Clone for AlignedWords {
     /// A copy that also begins at a line.
     fn clone(&self) -> AlignedWords {
-        // Out of memory, as every clone, it aborts.
+        // If the memory cannot be allocated, this aborts, as every clone does.
         let mut copy = AlignedWords::zeroed(self.count).unwrap_or_else(|| handle_alloc_error(Layout::for_value(&self[..])));
         copy.copy_from_slice(self);
         copy
     }
 }
 
-/// The words of [`AlignedWords`] in the form in which threads share them.
+/// The words of [`AlignedWords`] as atomics that threads share.
 #[cfg(target_has_atomic = "64")]
 pub(crate) struct SharedWords {
     words: AlignedWords,
@@ -222,7 +224,8 @@ pub(crate) struct SharedWords {
 impl SharedWords {
     /// Shares these words without moving them.
     pub(crate) fn of(words: AlignedWords) -> SharedWords {
-        // Where plain words may begin at any four bytes (32-bit x86), allocators still give eight.
+        // On 32-bit x86, the alignment of `u64` is only four bytes, but allocators still align to
+        // eight.
         assert!(words.as_ptr().cast::<core::sync::atomic::AtomicU64>().is_aligned(), "words begin at eight bytes");
         SharedWords { words }
     }
@@ -239,11 +242,11 @@ impl Deref for SharedWords {
 
     #[inline(always)]
     fn deref(&self) -> &Self::Target {
-        // SAFETY: an `AtomicU64` has the size and the bytes of a `u64`, and the words begin at a
-        // line, so that they are aligned as it asks for, or dangling and aligned so where there are
-        // none. They are initialised, this value's alone, and nothing but these atomics reads or
-        // writes them as long as it has them: the pointer is that of the allocation, and no
-        // reference to the plain words is made meanwhile.
+        // SAFETY: an `AtomicU64` has the size and the representation of a `u64`. The words begin at
+        // a line, or the pointer is dangling and aligned to a line, so the alignment suffices. The
+        // words are initialised and owned by this value. The pointer is that of the allocation.
+        // While this value exists, only these atomics read or write the words, and there is no
+        // reference to them as plain words.
         unsafe { core::slice::from_raw_parts(self.words.words.as_ptr().cast(), self.words.count) }
     }
 }
@@ -293,8 +296,8 @@ mod tests {
         assert!(zeroed_vec::<u32>(0).is_none() && zeroed_vec::<u32>(usize::MAX / 4).is_none());
     }
 
-    /// Tests few words and many: data that is stored through the shared words is in the plain
-    /// words, which are at the same address.
+    /// Tests few words and many: data that is stored through the shared words is found in the plain
+    /// words, at the same address.
     #[cfg(target_has_atomic = "64")]
     #[test]
     fn shared_words_are_the_same_words() {

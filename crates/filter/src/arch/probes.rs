@@ -5,9 +5,9 @@ use super::lanes::{LANES, Lanes, portable_digits, word};
 use crate::scheme::Draws;
 use crate::word::Word;
 
-/// The positions of one probe, one lane for each key, aligned to whole cache lines. Without this
-/// alignment, every vector of eight positions would lie in two lines, depending on where the row
-/// began. Unaligned rows made batches of hits take up to 1.5 times as long.
+/// The positions of one probe, one lane for each key, aligned to whole cache lines. In an unaligned
+/// row, every vector of eight positions would lie in two lines. Unaligned rows made batches of hits
+/// take up to 1.5 times as long.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub(crate) struct Row(pub(crate) Lanes);
@@ -199,15 +199,15 @@ mod tests {
     use proptest::prelude::*;
     use truebloom_math::mix;
 
-    /// The expected answer for every lane, by the definition.
+    /// The expected answer for every lane, by the definition of a lookup.
     fn expected(words: &[u64], positions: &[Row]) -> u32 {
         let is_set = |position: u64| position / 64 < words.len() as u64 && words[(position / 64) as usize] & 1 << (position % 64) != 0;
         (0..LANES).filter(|lane| positions.iter().all(|Row(positions)| is_set(positions[*lane]))).fold(0, |found, lane| found | 1 << lane)
     }
 
     proptest! {
-        /// The words are dense, so that some lanes have all bits. Positions are inside, at the end,
-        /// and far beyond it.
+        /// Most bits of the words are set, so that some keys are contained. The positions are
+        /// within the words, at their end, and far beyond.
         #[test]
         fn every_level_says_what_the_definition_says(sparse: Vec<u64>, probes in 0usize..12, seed: u64, beyond in 0u64..70) {
             let words: Vec<u64> = sparse.iter().map(|word| word | !(word.rotate_left(7) & word.rotate_left(23) & seed)).collect();

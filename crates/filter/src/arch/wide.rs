@@ -8,7 +8,7 @@ pub(super) fn halves(number: u64) -> (u64, u64) {
     (number >> 32, number & LOW)
 }
 
-/// The high half of a product; no sum overflows, because (2^32 - 1)^2 + 2 (2^32 - 1) = 2^64 - 1.
+/// The high half of a product. No sum overflows, because (2^32 - 1)^2 + 2 (2^32 - 1) = 2^64 - 1.
 #[inline(always)]
 pub(crate) fn high_product(word: u64, factor: u64) -> u64 {
     let ((word_high, word_low), (high, low)) = (halves(word), halves(factor));

@@ -6,12 +6,12 @@ use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Bytes that `B` holds. Only their header was read. A filter over such bytes can only report what
-/// the header says. `verify_bytes` turns it into a [`Checked`] one.
+/// A backing for bytes that `B` holds, of which only the header was read. A filter over such bytes
+/// can only report what the header says. `verify_bytes` turns such a filter into a [`Checked`] one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View<B>(PhantomData<B>);
 
-/// Bytes that `B` holds. All of them were read and checked.
+/// A backing for bytes that `B` holds, all of which were read and checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked<B>(PhantomData<B>);
 
@@ -66,7 +66,7 @@ impl<const N: usize> Chunk for [u8; N] {
 /// A range of the bytes that `B` holds, seen as numbers.
 ///
 /// The range is looked up again at every use, because `B` may move (as an array does) or return
-/// different bytes each time. Missing bytes do no harm, because they are treated as absent.
+/// different bytes each time. If there are too few bytes, the range is empty.
 pub struct InBytes<B, W> {
     bytes: B,
     start: usize,

@@ -10,8 +10,8 @@ mod sealed {
     impl Sealed for u64 {}
 }
 
-/// The type of a sketch's counters: `u32`, which takes half the memory and suits streams of fewer
-/// than 4 billion counts, or `u64`.
+/// The type of a sketch's counters: `u64`, or `u32`, which takes half the memory and suits streams
+/// of fewer than 4 billion counts.
 pub trait Counter: sealed::Sealed + Lies<Self> + Copy + Default + Ord + Debug + Send + Sync + 'static {
     /// The bytes of a counter in a file.
     type Bytes: Lies<Self> + Chunk + Send + Sync;
@@ -28,7 +28,7 @@ pub trait Counter: sealed::Sealed + Lies<Self> + Copy + Default + Ord + Debug + 
     #[must_use]
     fn half(self) -> Self;
 
-    /// The counter's value as a `u64`; the highest value is not marked in any way.
+    /// The counter's value as a `u64`, also if it is the highest value.
     fn into_u64(self) -> u64;
 
     /// The count as a counter; the highest value if it does not fit.

@@ -1,5 +1,5 @@
-//! Where a filter keeps its bits, and whether values derived from them are known. `K` is the type
-//! parameter that distinguishes a view from a filter.
+//! Where a filter keeps its bits, and whether values that are derived from the bits are known. The
+//! type parameter `K` of a filter is its backing.
 
 mod bytes;
 mod counter;
@@ -21,7 +21,7 @@ use core::ops::{Deref, DerefMut};
 
 /// Where a filter keeps its bits: [`Owned`], [`Shared`], [`View`], [`Checked`] or [`Packed`].
 ///
-/// The trait is sealed, because rates rely on what a backing claims to know about the bits.
+/// The trait is sealed, because rates rely on the values that a backing stores about the bits.
 pub trait Backing: Sized + sealed::Sealed {
     /// A word of bits as it is stored.
     type Word: Word;
@@ -50,7 +50,8 @@ pub trait Counted: Backing {
     fn kept<T: Clone + PartialEq + Send + Sync>(known: &Self::Known<T>) -> &T;
 }
 
-/// Backings in which a new filter can be made, because they can hold the values that filters share.
+/// Backings in which a new filter can be made, because they can hold the values that are shared by
+/// filters of one plan and seed.
 pub(crate) trait Headed: Counted {
     /// Wraps the shared values for a new filter.
     fn head<T: 'static>(head: T) -> Self::Head<T>;
@@ -81,13 +82,14 @@ mod sealed {
     impl<W> Sealed for super::CheckedMember<'_, W> {}
 }
 
-/// Bits in the filter's own memory. On 64-bit machines a filter takes 224 bytes beside its bits, in
-/// one piece, because a query needs most of them; [`Shared`] is better for many small filters.
+/// Bits in the filter's own memory. On 64-bit machines a filter takes 224 bytes besides its bits.
+/// These bytes are in one piece, because a query needs most of them. For many small filters,
+/// [`Shared`] is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owned {}
 
 /// Bits in the filter's own memory, for many small filters: the values that they share are stored
-/// once, and each filter takes 64 bytes beside its bits. Sharing costs one more memory access per
+/// once, and each filter takes 64 bytes besides its bits. Sharing costs one more memory access per
 /// key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shared {}

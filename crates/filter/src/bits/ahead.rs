@@ -1,4 +1,5 @@
-//! The positions of a group of keys, computed together, whose words are being prefetched.
+//! The positions of a group of keys, which are computed together, so that their words can be
+//! prefetched.
 
 use super::drawn::Drawn;
 use crate::arch::{LANES, Lanes, Level, prefetch};
@@ -13,11 +14,11 @@ pub(crate) struct Ahead {
     level: Level,
     hashes: [KeyHash; LANES],
     count: usize,
-    /// The halves of the hashes, salted.
+    /// The halves of the salted hashes.
     first: Lanes,
     second: Lanes,
     positions: Drawn,
-    /// Whether the positions were computed; if not, each key is handled alone.
+    /// Whether the positions were computed together; if not, they are computed for each key alone.
     is_made: bool,
 }
 
@@ -68,7 +69,7 @@ impl Ahead {
         self.is_made = self.positions.draw(self.level, scheme, group, |_| ());
     }
 
-    /// Prefetches the words of a key, if there is one in this lane.
+    /// Prefetches the words of the key in this lane, if there is one.
     #[inline(always)]
     pub(crate) fn ask<W: Word>(&self, lane: usize, bits: &[W]) {
         if lane < self.count {
@@ -94,8 +95,8 @@ mod tests {
     use crate::scheme::{Classic, Standard};
     use alloc::vec::Vec;
 
-    /// Each key gets the same positions as alone: also where words are skipped, with more probes
-    /// than are prefetched, and in groups that are not full.
+    /// Each key of a group gets the same positions as it gets alone. This includes keys that skip
+    /// words, keys with more probes than are prefetched, and groups that are not full.
     #[test]
     fn keys_in_company_have_their_own_positions() {
         let hashes: Vec<KeyHash> =

@@ -12,12 +12,13 @@ use crate::sync::{
 };
 use crate::word::Reads;
 
-/// Words whose bits are only ever set while they are shared.
+/// Words that threads share; while they are shared, bits are only set, never unset.
 ///
-/// Relaxed ordering is enough for queries: bits are only ever set, and a thread that synchronizes
-/// with an insertion (by a join, a channel or a lock) sees it. A count is published together with
-/// the bits that are set after it, so a copy's counts, which are read after its bits
-/// ([`to_aligned`](Self::to_aligned)), are never lower than its number of keys.
+/// Relaxed ordering is enough for queries: bits are never unset, and a thread that synchronizes
+/// with an insertion (by a join, a channel or a lock) sees its bits. An insertion is counted before
+/// it sets bits, and its count is published with them. A copy reads the bits first
+/// ([`to_aligned`](Self::to_aligned)) and the counts afterwards, so its counts are never lower than
+/// its number of keys.
 pub(crate) struct AtomicBits {
     words: SharedWords,
     level: Level,
@@ -111,8 +112,8 @@ impl AtomicBits {
         self.words.iter().for_each(|word| word.store(0, Relaxed));
     }
 
-    /// A copy of the words: it has every bit that was set before the call, and may have bits that
-    /// are set meanwhile. `None` if the memory cannot be allocated.
+    /// A copy of the words. The copy has every bit that was set before the call, and may have bits
+    /// that are set meanwhile. `None` if the memory cannot be allocated.
     pub(crate) fn to_aligned(&self) -> Option<AlignedWords> {
         self.to_aligned_after(0)
     }
@@ -131,7 +132,7 @@ impl AtomicBits {
         super::count_pairs(self.words(), other.words(), |word, other| word & other)
     }
 
-    /// Turns shared words back into plain words, when no other thread uses them.
+    /// Turns shared words back into plain words, once no other thread uses them.
     pub(crate) fn into_words(self) -> AlignedWords {
         self.words.into_words()
     }

@@ -5,25 +5,25 @@ use crate::bulk::Group;
 use crate::scheme::{Classic, Scheme, SideBySide, Standard};
 use alloc::vec::Vec;
 
-/// The largest number of probes for which positions are computed in vectors. A key with more probes
-/// (at rates below 1e-19) is handled alone.
+/// The largest number of probes for which positions are computed in vectors. Keys with more probes
+/// (at rates below 1e-19) are handled one by one.
 const MOST_TOGETHER: usize = 64;
 
-/// Room for the positions of a group of keys, with one row for each probe. It is reused from group
-/// to group, because clearing it would take as long as filling it.
+/// Room for the positions of a group of keys, with one row for each probe. The room is reused for
+/// every group, because clearing it would take as long as filling it.
 pub(super) struct Drawn(Vec<Row>);
 
 impl Drawn {
-    /// Makes room for the positions of this scheme. There is none if the scheme's keys must be
-    /// handled alone.
+    /// Makes room for the positions of this scheme. No room is made if the scheme's keys must be
+    /// handled one by one.
     pub(super) fn new(scheme: &impl Scheme) -> Drawn {
         let probes = Some(scheme.probes() as usize).filter(|probes| *probes <= MOST_TOGETHER).unwrap_or(0);
         Drawn(alloc::vec![Row([0; LANES]); probes])
     }
 
     /// Draws the positions of a group, and passes the positions of each probe to `drawn`. Returns
-    /// false if the keys must be handled alone, because there are too many probes or a word is
-    /// skipped.
+    /// false if the keys must be handled one by one, because there are too many probes or a key
+    /// skips a word.
     #[inline(always)]
     pub(super) fn draw(&mut self, level: Level, scheme: &impl SideBySide, group: Group<'_>, mut drawn: impl FnMut(&Lanes)) -> bool {
         let mut rest = [0; LANES];
@@ -51,7 +51,8 @@ impl Drawn {
 impl SideBySide for Classic {}
 
 impl SideBySide for Standard {
-    /// Draws the positions from the unused digits of the present word, or from new words.
+    /// Draws the positions of one probe from the unused digits of the current words, or from new
+    /// words.
     #[inline(always)]
     fn draw(&self, level: Level, group: Group<'_>, probe: u32, rest: &mut Lanes, positions: &mut Lanes) -> bool {
         let Some(number) = self.new_word(probe) else {

@@ -8,11 +8,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 use truebloom_math::BLOCK_PROBES;
 
-/// The largest number of words of a key's stream that its probes take, without the word that
-/// chooses the line.
+/// The largest number of stream words that the probes of a key take, not counting the word that
+/// selects the line.
 const MAX_WORDS: usize = BLOCK_PROBES.div_ceil(PROBES_A_WORD) as usize;
 
-/// The lines of a group of keys and the words of their positions, stored word by word.
+/// The lines of a group of keys, and the words that encode their positions.
 #[derive(Clone)]
 struct Flight {
     lines: Lanes,
@@ -23,8 +23,8 @@ struct Flight {
 /// The number of groups in a batch.
 const GROUPS: usize = BATCH / LANES;
 
-/// The groups of a batch in a ring with one spare slot. Into that slot a group of the next batch is
-/// prefetched while the present group is looked up. The ring is reused for batch after batch,
+/// The groups of a batch, in a ring with one spare slot. While a group is looked up, a group of the
+/// next batch is put into the spare slot and prefetched. The ring is reused for every batch,
 /// because clearing it would cost as much as a lookup.
 pub struct Flights {
     level: Level,
@@ -40,10 +40,10 @@ impl Flights {
         Flights { level, scheme: *scheme, ring: vec![flight; GROUPS + 1], present: 0 }
     }
 
-    /// Calls `arrive` for each group of the present batch, together with the lines of a group of
-    /// the next batch, which `arrive` must prefetch. So the memory has the time of a whole batch to
-    /// deliver each line, and only a few lines are requested at once. The lines of the first batch
-    /// are all prefetched at the start, by calling `ask` for each line.
+    /// Calls `arrive` for each group of the present batch. `arrive` also gets the lines of a group
+    /// of the next batch, and must prefetch them. So each line is prefetched a whole batch before
+    /// it is used, and only a few lines are requested at once. The lines of the first batch are all
+    /// prefetched at the start, by calling `ask` for each line.
     #[inline(always)]
     pub(super) fn fly<M>(
         &mut self,
@@ -60,7 +60,7 @@ impl Flights {
         }
         let mut following = following.groups();
         for number in 0..GROUPS {
-            // The place that the group before left, as far ahead as a batch is long.
+            // The slot that the previous group left. This slot is looked up after a whole batch.
             let boarding = (self.present + GROUPS) % (GROUPS + 1);
             match following.next() {
                 Some(group) => self.ring[boarding].board(self.level, &self.scheme, group),
@@ -74,15 +74,15 @@ impl Flights {
 }
 
 impl Flight {
-    /// Adds a group whose lines have been prefetched.
+    /// Replaces this group by another: computes the lines and words of its keys.
     #[inline(always)]
     fn board(&mut self, level: Level, scheme: &InLines, group: Group<'_>) {
         let (mut room, mut rest) = ([0; LANES], [0; LANES]);
         self.count = group.count;
         let drawn = group.words(level, 0, &mut room);
         if !first_digits(level, drawn, scheme.lines(), scheme.lines(), scheme.threshold(), &mut self.lines, &mut rest) {
-            // A key that skips a word is ahead of the others by one; rare unless there are 2^50
-            // lines.
+            // A key that skips a word has read one word more than the other keys. This is rare
+            // unless there are 2^50 lines.
             return self.board_one_by_one(scheme, group);
         }
         for (number, drawn) in (1..).zip(self.words.iter_mut().take(scheme.words())) {
@@ -108,8 +108,8 @@ mod tests {
     use crate::hash::KeyHash;
     use crate::scheme::Scheme;
 
-    /// In a batch, each key gets the same line and words as alone. This tests the first batch and
-    /// the next, with a number of lines that makes skipped words common and with a small one.
+    /// In a batch, each key gets the same line and words as it gets alone. This tests two batches,
+    /// once with few lines and once with so many that skipped words are common.
     #[test]
     fn keys_in_company_are_as_alone() {
         let all: Vec<KeyHash> =

@@ -39,7 +39,7 @@ impl Placed for InLines {
         self.law.fpr_at_block_fills(&blocks_with)
     }
 
-    /// Checks that the header has the number of bits per line that this version supports.
+    /// Checks that this version supports the number of bits per line in the header.
     fn check_fields(fields: &Fields, parameters: usize) -> Result<(), FormatError> {
         check_field("block bits", fields.u64(parameters), Expected::Exactly(LINE_BITS))?;
         let bits = fields.u64_within("bits", at::BITS, LINE_BITS, MAX_BITS)?;
@@ -150,7 +150,8 @@ impl<K: Backing> Storage<InLines, K> for Lined<K> {
         combine(&mut self.words, other, with);
     }
 
-    // Always: a loop over single keys keeps the hasher's and the scheme's numbers in registers.
+    // Always inlined, so that a loop over single keys keeps the hasher's and the scheme's numbers
+    // in registers.
     #[inline(always)]
     fn insert(&mut self, scheme: &InLines, hash: KeyHash) -> bool
     where
@@ -177,8 +178,8 @@ impl Batches<InLines> for Flights {
         Flights::of(Level::detect(), scheme)
     }
 
-    /// The limits were measured by `bench/src/begin`. In cache there is nothing to prefetch, so a
-    /// batch of insertions is never faster there.
+    /// The limits were measured by `bench/src/begin`. In a filter that fits in the cache,
+    /// prefetching gains nothing, so a batch of insertions is never faster.
     fn few(scheme: &InLines, doing: Doing) -> usize {
         match (scheme.bits() > IN_CACHE, doing) {
             (true, _) => 32,
@@ -197,7 +198,7 @@ impl Batches<InLines> for Flights {
         answers
     }
 
-    /// Inserts the keys in order, because a key may repeat within the batch.
+    /// Inserts the keys in order, because the same key may occur twice in the batch.
     fn insert<K: Writable>(&mut self, scheme: &InLines, storage: &mut Lined<K>, batch: Batch<'_>) -> BatchAnswers {
         let (level, mut new) = (storage.level, BatchAnswers::default());
         self.fly(

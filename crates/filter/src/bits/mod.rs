@@ -1,5 +1,5 @@
-//! The bits of a filter in memory. The bits of a key can be anywhere ([`Spread`]), or within one
-//! cache line ([`Lined`]).
+//! The bits of a filter in memory. The bits of a key are spread over the whole filter ([`Spread`]),
+//! or lie within one cache line ([`Lined`]).
 
 mod ahead;
 #[cfg(target_has_atomic = "64")]
@@ -19,7 +19,7 @@ pub(crate) use probing::Probing;
 pub(crate) use spread::Spread;
 pub(crate) use words::{Bits, combine, count_ones, count_ones_in, count_pairs, words_for};
 
-/// A filter of up to this many bits (2 MiB) fits in the cache, and prefetching takes longer than it
-/// saves. With prefetching, two layers of 300,000 keys at 1% were a third slower, but from 3
-/// million keys on twice as fast.
+/// A filter of up to this many bits (2 MiB) fits in the cache, so prefetching takes longer than it
+/// saves. With prefetching, two layers of 300,000 keys at 1% were a third slower, but two layers of
+/// 3 million keys or more were twice as fast.
 pub(crate) const IN_CACHE: u64 = 1 << 24;

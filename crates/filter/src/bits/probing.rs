@@ -9,15 +9,16 @@ use crate::bulk::{BATCH, Batch, BatchAnswers, Group, Hashes, each, mark};
 use crate::scheme::{Batches, Doing, Draws, Standard};
 use crate::word::Word;
 
-/// State that is reused from batch to batch: an array for positions, because clearing it would take
-/// as long as filling it, and whether the last batch had mostly hits.
+/// State that is kept from batch to batch: whether the last batch had mostly hits, and an array for
+/// positions. The array is reused, because clearing it would take as long as filling it.
 pub struct Probing {
     level: Level,
     /// Whether prefetching the positions saves more time than it takes.
     is_far: bool,
     drawn: Drawn,
-    /// Whether most keys of the last batch were contained, and so probably most of the next batch
-    /// are: a lookup of a contained key takes all its probes, any other about two.
+    /// Whether most keys of the last batch were contained. If most were, most keys of the next
+    /// batch probably are contained, too. A lookup of a contained key takes all its probes; any
+    /// other lookup takes about two.
     mostly_hits: bool,
 }
 
@@ -87,8 +88,8 @@ impl Probing {
         (answers, newly_set)
     }
 
-    /// Draws the positions of a group, and prefetches them if that saves time. Returns false if its
-    /// keys must be handled alone.
+    /// Draws the positions of a group, and prefetches them if that saves time. Returns false if the
+    /// keys must be handled one by one.
     #[inline(always)]
     fn look_ahead<W: Word>(&mut self, scheme: &Standard, bits: &[W], group: Group<'_>) -> bool {
         let is_far = self.is_far;
@@ -100,10 +101,10 @@ impl Probing {
     }
 }
 
-/// Goes through the probes one after the other, and only through the keys that are still undecided.
-/// In memory, the next probe of each key is prefetched while the other keys are looked up. In
-/// cache, the gain is that no branch is mispredicted: keys are selected by arithmetic instead of by
-/// a branch that would be mispredicted every other time.
+/// Tests probe after probe, each only for the keys that are still undecided. If the filter is
+/// larger than the cache, the next probe of each key is prefetched while the other keys are looked
+/// up. If the filter fits in the cache, the gain is that keys are selected by arithmetic, instead
+/// of by a branch that would be mispredicted every other time.
 ///
 /// A key that skips a word is looked up alone at the end.
 ///

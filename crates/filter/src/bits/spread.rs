@@ -56,7 +56,7 @@ spread! {
 /// Bits with a running count of those that are set.
 pub struct Spread<K: Backing = Owned> {
     pub(super) bits: Bits<K>,
-    /// The number of set bits; it is exact if they were counted.
+    /// The number of set bits, if they were counted.
     pub(super) ones: K::Known<u64>,
 }
 
@@ -147,7 +147,8 @@ impl<S: Scheme, K: Backing> Storage<S, K> for Spread<K> {
         self.ones = K::keep(self.bits.count_ones());
     }
 
-    // Always: a loop over single keys keeps the hasher's and the scheme's numbers in registers.
+    // Always inlined, so that a loop over single keys keeps the hasher's and the scheme's numbers
+    // in registers.
     #[inline(always)]
     fn insert(&mut self, scheme: &S, hash: KeyHash) -> bool
     where
@@ -184,7 +185,7 @@ fn slice_ones(scheme: &impl Scheme, words: &[impl Reads]) -> Vec<u64> {
     (0..slices).map(|slice| count_ones_in(words, start(slice)..start(slice + 1))).collect()
 }
 
-/// Batches of a scheme that has no faster way: one key after the other.
+/// Batches of a scheme without a faster method: the keys are handled one by one.
 pub struct OneByOne;
 
 impl<S: Scheme> Batches<S> for OneByOne {

@@ -6,8 +6,8 @@ use crate::error::BuildError;
 use crate::word::{Lies, Reads, Word};
 use core::ops::Range;
 
-/// A fixed number of bits in 64-bit words; bit i is bit i mod 64 of word i / 64. The bits of the
-/// last word beyond the length are 0, if the words were checked.
+/// A fixed number of bits in 64-bit words; bit i is bit i mod 64 of word i / 64. If the words were
+/// checked, the unused bits of the last word are 0.
 pub(crate) struct Bits<K: Backing = Owned> {
     words: K::Words,
 }
@@ -41,8 +41,8 @@ impl<K: Backing> Bits<K> {
         Bits { words }
     }
 
-    /// Wraps the words if there is the right number of them for this many bits, and all bits beyond
-    /// the last are 0.
+    /// Wraps the words if their number is right for this many bits, and the unused bits of the last
+    /// word are 0.
     pub(crate) fn from_words(words: K::Words, bits: u64) -> Option<Bits<K>> {
         let beyond = match bits % 64 {
             0 => 0,
@@ -63,8 +63,8 @@ impl<K: Backing> Bits<K> {
         self.words
     }
 
-    /// A function that reports whether a bit is set, like [`get`]. For many calls in a row, it
-    /// finds the words in memory only once.
+    /// A function that reports whether a bit is set, like [`get`]. For all calls together, the
+    /// address of the words is loaded only once.
     #[inline(always)]
     pub(crate) fn getter(&self) -> impl Fn(u64) -> bool {
         let words = &self.words[..];
@@ -88,8 +88,8 @@ impl<K: Writable> Bits<K> {
         set(&mut self.words, position)
     }
 
-    /// A function that sets bits, like [`set`](Self::set). During many successive calls, the
-    /// address of the words is loaded only once, and not again after every write.
+    /// A function that sets bits, like [`set`](Self::set). The address of the words is loaded only
+    /// once, and not again after every write.
     #[inline(always)]
     pub(crate) fn setter(&mut self) -> impl FnMut(u64) -> bool {
         let words = &mut self.words[..];
@@ -137,8 +137,8 @@ pub(crate) fn count_ones_in<W: Reads>(words: &[W], range: Range<u64>) -> u64 {
     u64::from((read(first) & from).count_ones()) + count_ones(whole) + u64::from((read(last) & below).count_ones())
 }
 
-/// Replaces each word with the result of `combine` for it and the other slice's word; both slices
-/// must have the same length.
+/// Replaces each word with the result of `combine` for this word and the other slice's word at the
+/// same index. Both slices must have the same length.
 pub(crate) fn combine<V: Word, W: Word>(words: &mut [V], other: &[W], combine: impl Fn(u64, u64) -> u64) {
     words.iter_mut().zip(other).for_each(|(word, other)| *word = V::of(combine(word.get(), other.get())));
 }

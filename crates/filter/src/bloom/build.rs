@@ -15,16 +15,17 @@ use truebloom_math::law::hash_floor;
 use truebloom_math::{Plan, Rate, Target};
 
 impl<S: Scheme> FilterOf<S> {
-    /// A filter for `items` distinct items (at least 1), with a random seed. Its false-positive
-    /// rate is at most `rate` on average over seeds, and this one filter keeps `rate` with a
-    /// probability of at least 99.9%; both are proven. Use [`Plan::new`] and
+    /// A filter for `items` distinct items (at least 1), with a random seed. Two bounds on its
+    /// false-positive rate are proven. The mean over seeds is at most `rate`, and the rate of this
+    /// one filter is at most `rate` with a probability of at least 99.9%. Use [`Plan::new`] and
     /// [`from_plan`](Self::from_plan) for another confidence, or to guarantee only the average
     /// ([`Target::mean`]), which takes fewer bits. The number of items can be an integer of any
-    /// type. The rate is an `f64`, which stands for the shortest decimal that it prints as, a text
-    /// like `"0.1%"` or `"1/1000"`, or a [`Rate`].
+    /// type. The rate can be an `f64`, a text like `"0.1%"` or `"1/1000"`, or a [`Rate`]. An `f64`
+    /// stands for the shortest decimal that it prints as.
     ///
-    /// Finding the size takes well below a millisecond from a thousand items on, and some
-    /// milliseconds for fewer items (some 4 for a hundred) and for a blocked filter.
+    /// Finding the size takes well below a millisecond for a thousand items or more. For fewer
+    /// items, and for a blocked filter, this takes a few milliseconds (about 4 for a hundred
+    /// items).
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -35,8 +36,8 @@ impl<S: Scheme> FilterOf<S> {
     ///
     /// # Errors
     /// `items` is 0. The rate is not strictly between 0 and 1, or is below what a 128-bit hash can
-    /// reach for that many items. The scheme derives positions from two hashes, and so has no
-    /// guarantee for one filter. The memory cannot be allocated. There are no random numbers.
+    /// reach for that many items. The scheme derives all positions from two hashes, so a single
+    /// filter has no guarantee. The memory cannot be allocated. There are no random numbers.
     #[cfg(feature = "random")]
     pub fn new<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<FilterOf<S>, BuildError>
     where
@@ -45,9 +46,9 @@ impl<S: Scheme> FilterOf<S> {
         FilterOf::with_hasher(items, rate, PortableHasher::random()?)
     }
 
-    /// A filter made from a plan, with a random seed. Use this for many filters of one size,
-    /// because making a plan takes up to some milliseconds and the same plan can be used again. Use
-    /// it also for plans from bits and items, with a limit on the memory, for the average alone, or
+    /// A filter made from a plan, with a random seed. Use this for many filters of one size: making
+    /// a plan can take a few milliseconds, and one plan serves for all of them. Use it also for a
+    /// plan from bits and items, with a limit on the memory, with a guarantee only on average, or
     /// with a given number of probes.
     ///
     /// ```
@@ -93,9 +94,9 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// Like [`from_plan`](FilterOf::from_plan), with a custom hasher.
     ///
     /// # Errors
-    /// The errors of [`from_plan`](FilterOf::from_plan); or the plan was made for a wider hash than
-    /// the hasher's [`HASH_BITS`](KeyHasher::HASH_BITS), so that equal hashes could raise the rate
-    /// above the plan's.
+    /// The errors of [`from_plan`](FilterOf::from_plan); or the plan was made for hashes with more
+    /// bits than the hasher's [`HASH_BITS`](KeyHasher::HASH_BITS). Keys with equal hashes could
+    /// then raise the rate above the plan's.
     pub fn from_plan_with_hasher(plan: &Plan, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
         let scheme = S::with_id(plan.scheme, plan.bits, plan.probes).map_err(|error| match error {
             BuildError::Scheme { expected, found } => BuildError::Planned { expected, found },
@@ -111,9 +112,9 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 
 impl<S: Scheme> FilterOf<S> {
     /// A filter with this many bits and probes and a random seed, without a capacity and without a
-    /// rate that was asked for. Up to 2^62 bits and [`MAX_PROBES`](crate::MAX_PROBES) probes are
-    /// allowed, within the limits of the scheme: a blocked filter needs a multiple of 512 bits and
-    /// at most 64 probes. With [`builder`](Self::builder) the hasher can be chosen, too.
+    /// requested rate. Up to 2^62 bits and [`MAX_PROBES`](crate::MAX_PROBES) probes are allowed,
+    /// within the limits of the scheme: a blocked filter needs a multiple of 512 bits and at most
+    /// 64 probes. To choose the hasher as well, use [`builder`](Self::builder).
     ///
     /// # Errors
     /// Bits or probes are out of range; the memory cannot be allocated; there are no random
@@ -128,7 +129,7 @@ impl FilterOf<AnyScheme> {
     /// Converts the filter to the type of the standard scheme, which is faster.
     ///
     /// # Errors
-    /// If the filter has another scheme, the unchanged filter.
+    /// If the filter has another scheme, the error is the unchanged filter.
     pub fn into_standard(self) -> Result<FilterOf<Standard>, Box<FilterOf<AnyScheme>>> {
         match self.head.scheme {
             AnyScheme::Standard(scheme) => {
@@ -142,7 +143,7 @@ impl FilterOf<AnyScheme> {
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// An empty filter of this scheme, with the scheme's bits and probes, but without a capacity
-    /// and without a rate that was asked for.
+    /// and without a requested rate.
     ///
     /// ```
     /// use truebloom::scheme::{AnyScheme, SchemeId};
@@ -162,8 +163,8 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 
     pub(super) fn empty(head: Head<S, H>) -> Result<FilterOf<S, H>, BuildError> {
         let storage = S::Storage::zeroed(&head.scheme)?;
-        // Huge pages pay off where most pages will be touched, that is, unless the filter is far
-        // too large for its keys.
+        // Huge pages pay off if most of them will be touched. If the filter is far too large for
+        // its keys, most will not be.
         let (touched, pages) =
             (head.capacity.map(|items| items.saturating_mul(head.scheme.probes().into())), head.scheme.bits() / (8 * PAGE_BYTES as u64));
         let filter = FilterOf { head: Owned::head(head), storage, counts: Counts::default() };
@@ -172,10 +173,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 
     /// Moves the filter to memory pages of 4 KiB. Use this for a filter that will hold far fewer
     /// keys than it was sized for: each key then touches at most one small page per probe. By
-    /// default, filters from 2 MiB on ask the system for huge pages, with which random accesses to
-    /// a full filter take a half to a third of the time. Filters that are planned for so few keys
-    /// that the keys touch less than a quarter of the huge pages use small pages from the start.
-    /// Call it before the first key is inserted: data that is already on huge pages stays there.
+    /// default, filters of 2 MiB or more ask the system for huge pages, with which random accesses
+    /// to a full filter take a half to a third of the time. A filter uses small pages from the
+    /// start if its planned keys touch less than a quarter of its small pages. Call this before the
+    /// first key is inserted: data that is already on huge pages stays there.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -189,7 +190,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
         self
     }
 
-    /// Sets the number of items and the rate that the filter must keep.
+    /// Sets the number of items that the filter is planned for, and the rate that it must keep.
     ///
     /// # Errors
     /// The scheme's law does not prove the rate for that many items.
@@ -206,7 +207,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// Prepares the filter for many clones: the filter and its clones share one copy of hasher,
-    /// scheme, capacity and rate, and each clone takes 64 bytes beside its bits. The clones of an
+    /// scheme, capacity and rate, and each clone takes 64 bytes besides its bits. The clones of an
     /// empty filter have the same plan and seed, so they can be merged, and a key needs to be
     /// hashed only once for all of them.
     ///
@@ -227,7 +228,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher + Clone> FilterOf<S, H, Shared> {
-    /// Gives the filter its own copy of everything that clones share, which makes it a little
+    /// Gives the filter its own copy of the values that clones share, which makes it a little
     /// faster.
     pub fn into_owned(self) -> FilterOf<S, H> {
         let FilterOf { head, storage, counts } = self;

@@ -1,4 +1,4 @@
-//! Filters built step by step, and families of filters that can be merged.
+//! Building filters step by step, and families of filters that can be merged.
 
 use super::FilterOf;
 use crate::error::BuildError;
@@ -11,8 +11,9 @@ use truebloom_math::{Plan, Promise, Rate, Target};
 
 /// The parameters of a filter that is to be made; start with [`FilterOf::builder`].
 ///
-/// Two of items, rate and bits make a plan with its guarantee; bits and probes alone make a filter
-/// without a guarantee. An error in any step is reported when the filter is made.
+/// Any two of items, rate and bits determine a plan, and the filter has the plan's guarantee. Bits
+/// and probes alone give a filter without a guarantee. An error in any step is reported when the
+/// filter is made.
 ///
 /// ```
 /// use truebloom::{BloomFilter, PortableHasher, Seed};
@@ -35,8 +36,8 @@ pub struct FilterBuilder<S, H = Unseeded> {
     scheme: PhantomData<S>,
 }
 
-/// Stands in for the hasher until one is given: without one, every filter gets a random seed, and
-/// every family one random seed for all its filters.
+/// Stands in for the hasher until one is given. Without a given hasher, every filter gets a random
+/// seed, and every family gets one random seed for all its filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unseeded;
 
@@ -45,8 +46,8 @@ pub struct Unseeded;
 ///
 /// Filters made with [`FilterOf::new`] have different seeds and can never be merged. A family is
 /// determined by a few numbers. Another process can make the same family from the
-/// [`plan`](Self::plan) and the [`hasher`](Self::hasher), or make an empty filter of it by
-/// [`open`](crate::FilterOf::open) and [`clear`](crate::FilterOf::clear).
+/// [`plan`](Self::plan) and the [`hasher`](Self::hasher). Or the other process can
+/// [`open`](crate::FilterOf::open) a filter of the family and [`clear`](crate::FilterOf::clear) it.
 ///
 /// ```
 /// use truebloom::BloomFilter;
@@ -72,8 +73,8 @@ enum Size<S> {
 }
 
 impl<S: Scheme> FilterOf<S> {
-    /// Starts a filter for which you choose a seed, a hasher, a limit on the memory, another
-    /// confidence, or a size, or starts a family.
+    /// Starts a builder. Use it to choose a seed, a hasher, a limit on the memory, another
+    /// confidence, or a size, or to make a family.
     pub fn builder() -> FilterBuilder<S> {
         FilterBuilder { target: Target::new().scheme(S::ID), hasher: Unseeded, problem: None, scheme: PhantomData }
     }
@@ -119,7 +120,7 @@ impl<S, H> FilterBuilder<S, H> {
         self
     }
 
-    /// The probability with which the one filter keeps the rate: 99.9% by default.
+    /// The probability with which the filter that is built keeps the rate: 99.9% by default.
     pub fn confidence(mut self, confidence: f64) -> FilterBuilder<S, H> {
         self.target.promise = Promise::OneFilter { confidence };
         self
@@ -132,8 +133,8 @@ impl<S, H> FilterBuilder<S, H> {
         self
     }
 
-    /// The hasher to use in place of [`PortableHasher::xxh3`] with a random seed: for a known seed,
-    /// or for untrusted keys.
+    /// The hasher, in place of [`PortableHasher::xxh3`] with a random seed. Use this for a known
+    /// seed, or for untrusted keys.
     pub fn hasher<G: KeyHasher>(self, hasher: G) -> FilterBuilder<S, G> {
         let FilterBuilder { target, hasher: _, problem, scheme } = self;
         FilterBuilder { target: target.hash_bits(G::HASH_BITS), hasher, problem, scheme }
@@ -201,8 +202,8 @@ impl<S: Scheme, H: KeyHasher> FilterFamily<S, H> {
     /// Makes the next filter, which is empty.
     ///
     /// # Errors
-    /// The memory cannot be allocated; the plan is for another scheme than the type's, or for a
-    /// wider hash.
+    /// The memory cannot be allocated; the plan is for another scheme than the type's, or for
+    /// hashes with more bits.
     pub fn filter(&self) -> Result<FilterOf<S, H>, BuildError>
     where
         H: Clone,

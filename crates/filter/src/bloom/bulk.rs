@@ -8,11 +8,11 @@ use crate::key::Key;
 use crate::scheme::{Batches, Doing, Scheme};
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
-    /// Inserts keys and reports which of them were certainly new: the same filter and the same
-    /// answers, bit for bit, as from calling [`insert`](Self::insert) for each, repeats included.
-    /// For the standard scheme and blocked filters it is faster, because the bits of the next keys
-    /// are prefetched while those of one key are set. Up to 512 keys are taken from the iterator
-    /// before the first of them is inserted.
+    /// Inserts keys and reports which of them were certainly new. The filter and the answers are
+    /// the same, bit for bit, as from calling [`insert`](Self::insert) for each key, repeats
+    /// included. For the standard scheme and blocked filters this method is faster, because the
+    /// bits of the next keys are prefetched while those of one key are set. Up to 512 keys are
+    /// taken from the iterator before the first of them is inserted.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -50,7 +50,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
         new
     }
 
-    /// Whether there are so few keys that a batch would not pay.
+    /// Whether there are so few keys that batches would be slower.
     fn inserts_singly(&self, keys: &impl Iterator) -> bool {
         bulk::are_few(keys, S::Batches::few(&self.head.scheme, Doing::Inserting))
     }
@@ -69,9 +69,9 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// Which of the keys are contained: the same answers as from calling
-    /// [`contains`](Self::contains) for each. This method is faster, because while some keys are
-    /// looked up, the next probes of the other undecided keys are prefetched.
+    /// Reports which of the keys are contained. The answers are the same as from calling
+    /// [`contains`](Self::contains) for each key. This method is faster, because while some keys
+    /// are looked up, the next probes of the other undecided keys are prefetched.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -117,7 +117,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         for<'q> &'q Q: Key,
         H: Sync,
     {
-        // Only these parts are shared, because what holds them may not be `Sync`.
+        // Only these parts are shared, because the whole filter may not be `Sync`.
         let (head, storage): (&Head<S, H>, &S::Storage<K>) = (self.head(), &self.storage);
         move |keys| {
             let mut found = Answers::default();
@@ -126,7 +126,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
         }
     }
 
-    /// Whether there are so few keys that a batch would not pay.
+    /// Whether there are so few keys that batches would be slower.
     fn asks_singly(&self, keys: &impl Iterator) -> bool {
         bulk::are_few(keys, S::Batches::few(&self.head.scheme, Doing::Asking))
     }

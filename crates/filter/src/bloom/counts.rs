@@ -20,8 +20,8 @@ pub(crate) enum Origin {
     Merged,
     /// The bits come from an intersection.
     Intersection {
-        /// The number of offers that certainly do not belong to the filter's keys: `offered` beyond
-        /// that of the smallest input.
+        /// The number of offers that certainly do not belong to the filter's keys: how many more
+        /// offers were counted than the smallest input had.
         excluded: u64,
     },
 }
@@ -39,7 +39,7 @@ impl Counts {
 
     /// An upper bound on the number of distinct keys.
     pub(crate) fn most_items(self) -> u64 {
-        // A saturated count bounds nothing.
+        // A saturated count is no upper bound.
         if self.offered == u64::MAX { u64::MAX } else { self.offered.saturating_sub(self.excluded().unwrap_or(0)) }
     }
 
@@ -55,34 +55,36 @@ impl Counts {
 /// The methods of filters that report their `counts`.
 macro_rules! count_methods {
     () => {
-        /// How often keys were offered, repeats included: at least the number of distinct keys.
-        /// After a merge, it is the sum over both filters.
+        /// How often keys were offered, repeats included. This is at least the number of distinct
+        /// keys. After a merge, it is the sum over both filters.
         pub fn offered(&self) -> u64 {
             self.counts.offered
         }
 
-        /// How many offers set a bit: at most the number of distinct keys, and nearly as many while
-        /// the rate is small. After a merge, it is only a lower bound.
+        /// How many offers set a bit. This is at most the number of distinct keys, and nearly equal
+        /// to it while the rate is small. After a merge, it is only a lower bound.
         pub fn changed(&self) -> u64 {
             self.counts.changed
         }
 
-        /// Whether the filter is the result of a union or an intersection. If so, there are only
-        /// bounds on its number of keys, and its fill cannot be tested against a prediction.
+        /// Whether the filter is the result of a union or an intersection. For such a filter, there
+        /// are only bounds on the number of keys, and the fill cannot be tested against a
+        /// prediction.
         pub fn is_merged(&self) -> bool {
             self.counts.is_merged()
         }
 
-        /// Whether the filter is an intersection, or a merge with one. If so, its fill says nothing
-        /// about the number of items, because bits that two sets share by chance stay set. The mark
-        /// stays until the filter is cleared. Filters that grow cannot be intersected.
+        /// Whether the filter is an intersection, or a merge with one. The fill of such a filter
+        /// says nothing about the number of items, because bits that both inputs had by chance stay
+        /// set. The mark stays until the filter is cleared. Filters that grow cannot be
+        /// intersected.
         pub fn is_intersection(&self) -> bool {
             self.counts.excluded().is_some()
         }
 
-        /// The largest number of distinct keys that the filter can hold. The number of all
-        /// insertions that were offered. For an intersection, it is the number for its smallest
-        /// input, plus the insertions that were offered later.
+        /// An upper bound on the number of distinct keys in the filter: how often keys were
+        /// offered. For an intersection, only the offers to its smallest input and the offers after
+        /// the intersection count.
         pub fn most_items(&self) -> u64 {
             self.counts.most_items()
         }

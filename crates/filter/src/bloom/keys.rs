@@ -9,12 +9,12 @@ use crate::scheme::Scheme;
 use crate::scheme::Storage;
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
-    /// Inserts a key; returns true if it was certainly new, like the collections of the standard
-    /// library.
+    /// Inserts a key. Like the collections of the standard library, it returns true if the key was
+    /// new.
     ///
-    /// False means that all its bits were already set: the key is a repeat, or it is new and passes
-    /// by chance (at the filter's present rate). In both cases the key is contained from now on.
-    /// Time: one hash and k probes.
+    /// True is always correct. False means that all bits of the key were already set: the key is a
+    /// repeat, or it is new and passes by chance (at the filter's present rate). The key is
+    /// contained from now on. Time: one hash and k probes.
     #[inline(always)]
     pub fn insert<Q: Key + ?Sized>(&mut self, key: &Q) -> bool {
         self.insert_hash(self.hash(key))
@@ -32,8 +32,8 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// Whether the filter contains a key: always true for keys that were inserted; true for other
-    /// keys at the rate [`fpr`](Self::fpr).
+    /// Whether the filter contains a key: always true for keys that were inserted, and true for
+    /// other keys with a probability of [`fpr`](Self::fpr).
     ///
     /// Time: one hash and at most k probes; about two probes for keys that are not contained,
     /// because the first unset bit decides.
@@ -57,9 +57,9 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     }
 
     /// Prefetches the bits of a key that will be inserted or looked up soon; about ten keys ahead
-    /// is best. In a filter larger than the caches, the memory accesses then overlap. It changes
-    /// nothing in the filter. [`insert_all`](Self::insert_all) and
-    /// [`contains_all`](Self::contains_all) do it themselves.
+    /// is best. In a filter larger than the caches, the memory accesses then overlap. A prefetch
+    /// does not change the filter. [`insert_all`](Self::insert_all) and
+    /// [`contains_all`](Self::contains_all) prefetch on their own.
     #[inline]
     pub fn prefetch(&self, hash: KeyHash) {
         let words = &<S::Storage<K> as Storage<S, K>>::words(&self.storage)[..];

@@ -9,8 +9,8 @@ use crate::hash::{KeyHasher, check_alike};
 use crate::scheme::{Scheme, Storage};
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
-    /// Adds all keys of `other`: the result is bit for bit the filter that would come from
-    /// inserting the keys of both into one filter.
+    /// Adds all keys of `other`. The resulting bits are those of one filter into which the keys of
+    /// both were inserted.
     ///
     /// The filter keeps its own capacity and rate, so [`is_over_capacity`](Self::is_over_capacity)
     /// says whether the union exceeds the plan. The time is linear in the number of bits.
@@ -29,8 +29,8 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// # Errors
     /// The filters differ in bits, probes, scheme, hasher or seed.
     pub fn union_with<V: Backing>(&mut self, other: &FilterOf<S, H, V>) -> Result<(), MergeError> {
-        // Every key of either filter is in the union, so the union holds at least as many keys as
-        // either.
+        // The union contains all keys of each filter, so it holds at least as many keys as the
+        // larger one.
         let changed = self.counts.changed.max(other.counts.changed);
         let most = self.most_items().saturating_add(other.most_items());
         let is_intersection = self.is_intersection() || other.is_intersection();
@@ -39,12 +39,12 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 
     /// Keeps only the bits that both filters have, so that the filter contains every key that was
     /// inserted into both. A key that was inserted into neither passes at the rate
-    /// [`fpr`](Self::fpr). A key that was inserted into only one of them passes at up to the
-    /// other's rate, which may be higher.
+    /// [`fpr`](Self::fpr). A key that was inserted into only one of the two passes at up to the
+    /// rate of the other, which may be higher than [`fpr`](Self::fpr).
     ///
     /// The filter and its file are marked as an intersection
-    /// ([`is_intersection`](Self::is_intersection)), because the fill no longer determines the
-    /// number of keys. The filter holds at most as many keys as the smaller of the two
+    /// ([`is_intersection`](Self::is_intersection)), because the number of keys can no longer be
+    /// estimated from the set bits. The filter holds at most as many keys as the smaller of the two
     /// ([`most_items`](Self::most_items)).
     ///
     /// The time is linear in the number of bits.
@@ -52,11 +52,11 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// # Errors
     /// The filters differ in bits, probes, scheme, hasher or seed.
     pub fn intersect_with<V: Backing>(&mut self, other: &FilterOf<S, H, V>) -> Result<(), MergeError> {
-        // The two may have no key in common, so nothing is certain.
+        // The two may have no key in common, so the lower bound is 0.
         self.merge(other, 0, Some(self.most_items().min(other.most_items())), |ours, theirs| ours & theirs)
     }
 
-    /// Merges the filters; for an intersection, `most` bounds the number of items.
+    /// Merges the filters. For an intersection, `most` is an upper bound on the number of items.
     fn merge<V: Backing>(
         &mut self,
         other: &FilterOf<S, H, V>,
@@ -66,8 +66,8 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     ) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
         self.storage.combine(other.words(), combine);
-        // This is the sum for an intersection, too: a key passes if its hash equals that of any key
-        // of either filter, and `fpr` bounds the chance of that by `offered`.
+        // For an intersection, this is the sum as well. A key passes if its hash equals that of any
+        // key of either filter, and `fpr` needs an upper bound on the number of these keys.
         let offered = self.counts.offered.saturating_add(other.counts.offered);
         let origin = most.map_or(Origin::Merged, |most| Origin::Intersection { excluded: offered.saturating_sub(most) });
         self.counts = Counts { offered, changed, origin };
@@ -115,7 +115,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     }
 }
 
-/// Returns an error unless filters with these heads give every key the same positions.
+/// Returns an error unless filters with these two heads give every key the same positions.
 pub(crate) fn check_mergeable<S: Scheme, H: KeyHasher>(ours: &Head<S, H>, theirs: &Head<S, H>) -> Result<(), MergeError> {
     let (our_scheme, their_scheme) = (&ours.scheme, &theirs.scheme);
     if our_scheme.bits() != their_scheme.bits() {

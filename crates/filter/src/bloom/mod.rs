@@ -1,6 +1,6 @@
 //! The Bloom filter.
 
-/// The getters for the values that filters store in their `head`.
+/// The getters for the values in the `head` of a filter.
 macro_rules! head_methods {
     () => {
         /// The number of bits, m.
@@ -70,40 +70,40 @@ use crate::scheme::{InLines, Scheme, Standard, Storage};
 use core::fmt;
 use truebloom_math::{Law, Rate};
 
-/// A set of keys that takes a few bits per key. It answers "certainly not in the set" or "probably
-/// in it", with a proven rate of wrong answers.
+/// A set of keys that takes a few bits per key. The filter answers "certainly not in the set" or
+/// "probably in the set", with a proven rate of wrong answers.
 ///
-/// It is made for a number of items and a rate, and has m bits ([`bits`](Self::bits)); every key
-/// has k positions among them ([`probes`](Self::probes)), drawn independently by a seeded hash.
-/// [`insert`](Self::insert) sets the bits of a key, and [`contains`](Self::contains) asks whether
-/// all of them are set: always true for keys that were inserted, and true for other keys at the
-/// false-positive rate.
+/// A filter is made for a number of items and a rate, and has m bits ([`bits`](Self::bits)). Every
+/// key has k positions among them ([`probes`](Self::probes)), drawn independently by a seeded hash.
+/// [`insert`](Self::insert) sets the bits of a key, and [`contains`](Self::contains) tests whether
+/// all of them are set. The answer is always true for keys that were inserted, and true for other
+/// keys at the false-positive rate.
 ///
 /// # Three rates
-/// * *asked*, [`rate`](Self::rate): the decimal you wrote;
-/// * *expected*, [`expected_fpr`](Self::expected_fpr): the mean over seeds once the filter holds
-///   its capacity; proven to be at most the requested rate;
-/// * *this filter's*, [`fpr`](Self::fpr): the rate computed from the bits currently set; it
-///   scatters around the expected rate. A filter that was planned with the default guarantee and
-///   holds at most its capacity has, with a probability of at least 99.9% over its seed, a rate of
-///   at most the requested rate. If filters are planned for the mean alone, about half of them have
-///   a rate slightly above it.
+/// * *asked*, [`rate`](Self::rate): the requested rate, exactly as you wrote it.
+/// * *expected*, [`expected_fpr`](Self::expected_fpr): the mean rate over all seeds, once the
+///   filter holds its capacity. This mean is proven to be at most the requested rate.
+/// * *this filter's*, [`fpr`](Self::fpr): the rate computed from the bits currently set. This rate
+///   varies around the expected rate from seed to seed. If a filter was planned with the default
+///   guarantee and holds at most its capacity, this rate is at most the requested rate with a
+///   probability of at least 99.9% over its seed. Of filters that are planned for the mean alone,
+///   about half have a rate slightly above the requested rate.
 ///
 /// # Repeats
-/// A filter cannot count distinct keys exactly: it counts how often keys were offered
-/// ([`offered`](Self::offered)) and how many offers set a bit ([`changed`](Self::changed)), and the
-/// number of distinct keys lies between the two.
+/// A filter cannot count distinct keys exactly, but it counts how often keys were offered
+/// ([`offered`](Self::offered)) and how many of these offers set a bit
+/// ([`changed`](Self::changed)). The number of distinct keys lies between the two.
 ///
 /// # Hashers
 /// `H` is [`PortableHasher`] for every filter that can be saved, and
 /// [`ForeignHasher`](crate::ForeignHasher) for filters with hashers from other crates.
 ///
 /// # Schemes
-/// `S` is the scheme: it says how a hash becomes positions, and so determines the layout of the
-/// bits. Two schemes have an alias: [`BloomFilter`] is the standard one, and [`BlockedBloomFilter`]
-/// keeps all bits of a key in one cache line. Any other [scheme](crate::scheme) can be named as the
-/// type parameter, or chosen at run time with [`AnyScheme`](crate::scheme::AnyScheme). All schemes
-/// have the same methods.
+/// `S` is the scheme: it determines how a hash becomes positions, and the layout of the bits. Two
+/// schemes have an alias: [`BloomFilter`] is the standard one, and [`BlockedBloomFilter`] keeps all
+/// bits of a key in one cache line. Any other [scheme](crate::scheme) can be named as the type
+/// parameter, or chosen at run time with [`AnyScheme`](crate::scheme::AnyScheme). All schemes have
+/// the same methods.
 ///
 /// ```
 /// use truebloom::scheme::Partitioned;
@@ -117,29 +117,29 @@ use truebloom_math::{Law, Rate};
 /// ```
 ///
 /// # Equality
-/// Two filters are equal if they give the same answers and were made for the same purpose: equal
-/// hasher, seed, scheme, bits and probes, set bits, capacity and rate. The counts
-/// ([`offered`](Self::offered), [`changed`](Self::changed), [`is_merged`](Self::is_merged)) are not
-/// compared, because they depend on the order of the keys.
+/// Two filters are equal if they have the same hasher, seed, scheme, bits and probes, the same set
+/// bits, and the same capacity and rate. The counts ([`offered`](Self::offered),
+/// [`changed`](Self::changed), [`is_merged`](Self::is_merged)) are not compared, because they
+/// depend on the order of the keys.
 ///
 /// # Views
 /// `K` is the backing, which says where the bits are: in the filter's own memory ([`Owned`]), or in
-/// borrowed bytes, of which only the header was checked ([`View`](crate::View)) or everything
-/// ([`Checked`](crate::Checked)). [`view`](FilterOf::view) makes a filter over bytes.
+/// borrowed bytes. Of borrowed bytes, either only the header was checked ([`View`](crate::View)),
+/// or everything ([`Checked`](crate::Checked)). [`view`](FilterOf::view) makes a filter over bytes.
 pub struct FilterOf<S: Scheme, H: KeyHasher = PortableHasher, K: Backing = Owned> {
     pub(crate) head: K::Head<Head<S, H>>,
     pub(crate) storage: S::Storage<K>,
     pub(crate) counts: Counts,
 }
 
-/// The values that all filters of one plan and one seed share.
+/// The values that all filters with the same plan and seed share.
 #[derive(Clone)]
 pub struct Head<S, H> {
     pub(crate) hasher: H,
     pub(crate) scheme: S,
     pub(crate) capacity: Option<u64>,
     pub(crate) rate: Option<Rate>,
-    /// A text in which a program records how keys are made.
+    /// The text that a program attached to the filter.
     pub(crate) label: Label,
 }
 
@@ -157,17 +157,17 @@ pub struct Head<S, H> {
 /// ```
 pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 
-/// The [filter](FilterOf) that touches one cache line per key, with a proven rate as for
-/// [`BloomFilter`].
+/// The [filter](FilterOf) that touches one cache line per key. Its rate is proven, as that of
+/// [`BloomFilter`] is.
 ///
 /// All probes of a key lie in one block of 512 bits, so that a query needs one access to memory and
 /// one comparison of a whole cache line. The layout costs bits, because some blocks get more keys
-/// than others. For 100,000 keys, the same rate takes 3.7% more bits at 1%, 8.8% at 0.1%, 16% at
-/// 1e-4 and 42% at 1e-6; for ten million keys, it takes 3.4%, 8.2%, 15% and 35% more. The plan
-/// accounts for that exactly: the guarantee is the same as the standard filter's. There is no
-/// running count of the set bits, because it would slow down every insertion; so
-/// [`ones`](FilterOf::ones), [`fill`](FilterOf::fill) and [`fpr`](FilterOf::fpr) are linear in the
-/// bits.
+/// than others. At a rate of 1%, 0.1%, 1e-4 or 1e-6, a blocked filter for 100,000 keys takes 3.7%,
+/// 8.8%, 16% or 42% more bits than a standard one. For ten million keys it takes 3.4%, 8.2%, 15% or
+/// 35% more. The plan includes these bits, so the guarantee is the same as for a standard filter.
+/// There is no running count of the set bits, because it would slow down every insertion. So
+/// [`ones`](FilterOf::ones), [`fill`](FilterOf::fill) and [`fpr`](FilterOf::fpr) take time linear
+/// in the number of bits.
 ///
 /// | | |
 /// |---|---|
@@ -203,8 +203,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     head_methods!();
     count_methods!();
 
-    /// The probability law that the filter follows: its rate, and the distribution of its number of
-    /// set bits, at any number of items.
+    /// The probability law that the filter follows: it gives the rate and the distribution of the
+    /// number of set bits for any number of items.
     pub fn law(&self) -> Box<dyn Law> {
         self.head.scheme.law()
     }
@@ -220,14 +220,14 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
-    /// The number of set bits. Constant time, except for a blocked filter, where it is linear in
-    /// the bits.
+    /// The number of set bits. Takes constant time, or, for a blocked filter, time linear in the
+    /// number of bits.
     pub fn ones(&self) -> u64 {
         self.storage.ones()
     }
 
     /// The share of bits that are set, from 0 to 1. A filter at its capacity is about half full.
-    /// Takes the time of [`ones`](Self::ones).
+    /// Takes as long as [`ones`](Self::ones).
     pub fn fill(&self) -> f64 {
         self.ones() as f64 / self.bits() as f64
     }
@@ -248,7 +248,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 
 impl<S: Scheme, H: KeyHasher + Clone, K: Backing> FilterOf<S, H, K> {
     /// An empty filter with the size, plan, seed and label of this one, in its own memory. The two
-    /// can be merged, even if this one is a view.
+    /// filters can be merged, even if this one is a view.
     ///
     /// # Errors
     /// The memory cannot be allocated.

@@ -1,5 +1,5 @@
-//! Batched operations on several threads, with the same results as on one. This module needs the
-//! feature `rayon`.
+//! Batched operations on several threads, with the same results as on one thread. This module needs
+//! the feature `rayon`.
 
 use super::FilterOf;
 use crate::backing::Owned;
@@ -10,12 +10,12 @@ use crate::scheme::Scheme;
 use alloc::vec::Vec;
 use rayon::prelude::*;
 
-/// How many keys one thread queries at a time: many batches, so that distributing them costs almost
-/// nothing.
+/// How many keys one thread queries at a time. There are so many keys that distributing them costs
+/// almost nothing.
 const QUERIED: usize = 64 * BATCH;
 
-/// The number of keys that are hashed while as many other keys are inserted. It is large enough to
-/// keep every thread busy; the hashes take 2 MiB.
+/// The number of keys that are hashed while as many other keys are inserted. There are enough keys
+/// to keep every thread busy; their hashes take 2 MiB.
 const HASHED: usize = 256 * BATCH;
 
 /// Divides the keys into parts, gives each part to the next free thread, and returns the answers in
@@ -25,8 +25,8 @@ fn query<K: Sync>(keys: &[K], ask: impl Fn(&[K]) -> Answers + Send + Sync) -> An
     join(parts)
 }
 
-/// All threads but one hash the next keys, while one thread inserts the present ones in order,
-/// because the order decides which of two equal keys is new.
+/// One thread inserts the present keys, while the other threads hash the next ones. The keys are
+/// inserted in order, because the order decides which of two equal keys is new.
 fn build<K: Key + Sync, H: KeyHasher + Sync>(keys: &[K], hasher: &H, mut insert: impl FnMut(&[KeyHash]) -> Answers + Send) -> Answers {
     let hash = |key: &K| hash_key(hasher, key);
     let hash_all = |keys: &[K]| -> Vec<KeyHash> { keys.par_iter().with_min_len(BATCH).map(&hash).collect() };
@@ -42,7 +42,7 @@ fn build<K: Key + Sync, H: KeyHasher + Sync>(keys: &[K], hasher: &H, mut insert:
     join(answers)
 }
 
-/// Joins the answers; every part except the last has a whole number of words.
+/// Joins the answers of all parts. Every part except the last fills whole words.
 fn join(parts: Vec<Answers>) -> Answers {
     parts.into_iter().fold(Answers::default(), |mut all, part| {
         all.append(part);
@@ -54,17 +54,17 @@ impl<S: Scheme + Send + Sync, H: KeyHasher + Clone + Send + Sync> FilterOf<S, H>
 where
     S::Storage<Owned>: Send + Sync,
 {
-    /// Like [`insert_all`](Self::insert_all), on the threads of rayon: the result is the same
-    /// filter and the same answers. The keys are hashed by all threads and inserted by one, so the
-    /// gain is largest for long keys. If the order of keys does not matter, use
+    /// Like [`insert_all`](Self::insert_all), on the threads of rayon. The filter and the answers
+    /// are the same. The keys are hashed by all threads and inserted by one, so the gain is largest
+    /// for long keys. If the order of keys does not matter, use
     /// [`AtomicFilterOf`](crate::AtomicFilterOf), whose threads all insert.
     pub fn par_insert_all<K: Key + Sync>(&mut self, keys: &[K]) -> Answers {
         let hasher = self.hasher().clone();
         build(keys, &hasher, |hashes| self.insert_all_hashes(hashes))
     }
 
-    /// Like [`contains_all`](Self::contains_all), on the threads of rayon: the result is the same
-    /// answers in the same order.
+    /// Like [`contains_all`](Self::contains_all), on the threads of rayon. The answers are the
+    /// same, in the same order.
     ///
     /// ```
     /// use truebloom::BloomFilter;

@@ -1,4 +1,4 @@
-//! What a filter reports about itself: its rate and its number of items.
+//! The rates of a filter and its number of items.
 
 use super::FilterOf;
 use crate::backing::{Backing, Counted};
@@ -14,19 +14,20 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
-    /// The present rate of this filter: the probability that a key passes that was not inserted and
-    /// was chosen without knowing the seed.
+    /// The present rate of this filter: the probability that a key passes although it was not
+    /// inserted, for keys chosen without knowing the seed.
     ///
-    /// This rate is exactly `(ones / bits)^probes` for the standard scheme, and the mean of
-    /// `(ones / 512)^probes` over the blocks for a blocked filter, whichever keys were inserted,
-    /// and however often. For schemes that derive all positions from two hashes, the fill does not
-    /// determine the rate and only bounds it: each single position is set with probability
-    /// `ones / bits`, so the rate is at most that. The method is then
-    /// [`Method::Bound`](truebloom_math::Method::Bound), and the value is the upper end. The upper
-    /// end includes the chance that the key's hash equals that of a key that was offered, which is
-    /// at most `offered / 2^128`. If that chance is not negligible, as in a nearly empty filter,
-    /// the method is a bound, too. Takes some microseconds; for a blocked filter, time linear in
-    /// the bits.
+    /// For the standard scheme, this rate is exactly `(ones / bits)^probes`, whichever keys were
+    /// inserted, and however often. For a blocked filter, it is the mean of `(ones / 512)^probes`
+    /// over the blocks. For schemes that derive all positions from two hashes, the fill gives only
+    /// an upper bound on the rate. Each single position is set with probability `ones / bits`, so
+    /// the rate is at most that. The method is then
+    /// [`Method::Bound`](truebloom_math::Method::Bound), and the value is the upper end.
+    ///
+    /// The upper end includes the probability that the key's hash equals that of an offered key,
+    /// which is at most `offered / 2^128`. If this probability is not negligible, as in a nearly
+    /// empty filter, the method is [`Method::Bound`](truebloom_math::Method::Bound), too. Takes a
+    /// few microseconds, or, for a blocked filter, time linear in the number of bits.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -41,8 +42,8 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
         above_hash_floor::<H>(rate, self.offered())
     }
 
-    /// Whether the fill determines the rate, so that [`fpr`](Self::fpr) is exact and measurements
-    /// can be tested against it.
+    /// Whether the number of set bits determines the rate, so that [`fpr`](Self::fpr) is exact and
+    /// measurements can be tested against it.
     pub fn fill_tells_rate(&self) -> bool {
         matches!(self.storage.fpr(self.scheme()), Ok(Some(_)))
     }
@@ -50,34 +51,34 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// The number of distinct items that would give the present number of set bits on average. For
     /// the standard scheme it is `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`; for schemes whose
     /// keys set k different bits, the divisor is `ln(1 - probes/bits)`. `None` for a full filter,
-    /// for which there is only a lower bound, and for blocked filters and schemes with two hashes,
-    /// whose fill follows another law.
+    /// for which there is only a lower bound. `None` also for blocked filters and schemes with two
+    /// hashes, for which the number of set bits follows another law.
     ///
     /// The estimate has no interval. The estimate depends only on the bits, so it is valid for
-    /// unions, too. `None` for intersections, in which bits of keys remain that only one filter had
-    /// ([`most_items`](Self::most_items) bounds their number of items).
+    /// unions, too. `None` for intersections, in which some bits stay set by chance;
+    /// [`most_items`](Self::most_items) is an upper bound for them.
     pub fn estimated_items(&self) -> Option<f64> {
         if self.is_intersection() { None } else { estimated_items(self.scheme(), self.ones(), || self.fill_tells_rate()) }
     }
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// The expected rate once the filter holds its capacity: a mean over seeds, proven to be at
-    /// most the requested rate. `None` without a capacity.
+    /// The expected rate once the filter holds its capacity: the mean over all seeds, proven to be
+    /// at most the requested rate. `None` if the filter has no capacity.
     ///
-    /// Some microseconds at ordinary parameters.
+    /// Takes a few microseconds at ordinary parameters.
     ///
     /// # Errors
-    /// The exact rate would take too much work, which happens only with hundreds of probes.
+    /// The exact rate would take too long to compute, which happens only with hundreds of probes.
     pub fn expected_fpr(&self) -> Result<Option<Fpr>, Error> {
         self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
     }
 
-    /// The proven part of the expected rate of a filter of this size with `items` distinct items;
-    /// see [`expected_fpr`](Self::expected_fpr).
+    /// The expected rate of a filter of this size with `items` distinct items, as far as it is
+    /// proven. See [`expected_fpr`](Self::expected_fpr).
     ///
     /// # Errors
-    /// The exact rate would take too much work, which happens only with hundreds of probes.
+    /// The exact rate would take too long to compute, which happens only with hundreds of probes.
     pub fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
         expected_at::<S, H>(self.scheme(), items)
     }
@@ -89,15 +90,15 @@ pub(super) fn expected_at<S: Scheme, H: KeyHasher>(scheme: &S, items: u64) -> Re
     Ok(above_hash_floor::<H>(proven, items))
 }
 
-/// Adds to the upper end the probability that the key has the same hash as one of the items.
+/// Adds to the upper end the probability that a key has the same hash as one of the items.
 pub(super) fn above_hash_floor<H: KeyHasher>(mut rate: Fpr, items: u64) -> Fpr {
     rate.add_above(hash_floor(items, H::HASH_BITS));
     rate
 }
 
-/// The rate computed from the set bits. If the set bits do not determine the rate, a bound that
-/// holds for every scheme. For the bits and probes that a filter can have, the law never refuses a
-/// rate (a test covers the extremes); if it did, the bound would still be true.
+/// The rate computed from the set bits. If the set bits do not determine the rate, it is a bound
+/// that holds for every scheme. With the bits and probes that a filter can have, the law never
+/// returns an error (a test covers the extremes); if it did, the bound would still hold.
 pub(super) fn or_bounded(rate: Result<Option<Fpr>, Error>, fill: impl FnOnce() -> f64, probes: u32) -> Fpr {
     rate.ok().flatten().unwrap_or_else(|| bounded(fill(), probes))
 }
@@ -108,15 +109,15 @@ pub(super) fn estimated_items(scheme: &impl Scheme, ones: u64, tells_rate: impl 
     match id.variant() {
         _ if id.block_bits().is_some() => None,
         Some(Variant::Standard) => items_from_ones(scheme.bits(), scheme.probes(), ones),
-        // Keys of these schemes set k different bits. A fill that no number of items explains has
-        // no estimate.
+        // Keys of these schemes set k different bits. If no number of items would set that many
+        // bits on average, there is no estimate.
         _ if tells_rate() => items_by_moments(Variant::Classic, scheme.bits(), scheme.probes(), ones).ok().flatten(),
         _ => None,
     }
 }
 
-/// A rate between `1 - k (1 - fill)` and the fill. Each position is uniform over all bits or over
-/// its slice, and with slices the mean of the slices' fills is at least the smallest.
+/// A rate between `1 - k (1 - fill)` and the fill. Each position is uniform over all bits, or over
+/// its slice; the smallest fill of a slice is at most the mean of all.
 fn bounded(fill: f64, probes: u32) -> Fpr {
     if fill == 0.0 {
         return Fpr::ZERO;

@@ -12,7 +12,7 @@ use crate::scheme::{Scheme, Storage};
 use crate::word::Lies;
 use alloc::vec::Vec;
 
-/// What the header of these kinds contains.
+/// The contents of the header of these kinds.
 pub(crate) struct Header<S> {
     head: Head<S, PortableHasher>,
     counts: Counts,
@@ -97,8 +97,8 @@ fn counted<S: Scheme, K: Headed>(
     Ok(FilterOf { head: K::head(head), storage, counts })
 }
 
-/// Bits and probes are each in range, so either the scheme is another, or it cannot have both
-/// together.
+/// Explains why no scheme could be made from a header. Bits and probes are each in range, so either
+/// the header has another scheme, or the scheme does not support this combination.
 fn scheme_error(error: BuildError, bits: u64, probes: u32) -> FormatError {
     match error {
         BuildError::Scheme { expected, found } => FormatError::Scheme { expected, found },
@@ -132,7 +132,7 @@ impl Counts {
         Ok(Counts { offered, changed, origin })
     }
 
-    /// The flags, and the number of offers that an intersection excludes.
+    /// The flags, and the number of excluded offers of an intersection.
     pub(crate) fn flags(self) -> (u32, u64) {
         match self.origin {
             Origin::Offered => (0, 0),
@@ -141,8 +141,8 @@ impl Counts {
         }
     }
 
-    /// Checks the number of set bits: every counted offer set 1 to k bits. After a merge the counts
-    /// are only bounds.
+    /// Checks the number of set bits: every offer that is counted in `changed` set 1 to k bits.
+    /// After a merge nothing is checked, because the counts are only bounds.
     pub(crate) fn check_ones(self, probes: u32, ones: u64) -> Result<(), FormatError> {
         if self.is_merged() {
             return Ok(());
@@ -193,9 +193,9 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B
 }
 
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> FilterOf<S, PortableHasher, Checked<B>> {
-    /// Updates the header with the present counts and checksum. Keys that are inserted in place
-    /// change the bits at once, but only this call updates the header; until then
-    /// [`verify_bytes`](FilterOf::verify_bytes) reports the bits as damaged. The time is linear in
+    /// Updates the header with the present counts and checksum. An insertion in place changes the
+    /// bits at once, but only this call updates the header. Until then,
+    /// [`verify_bytes`](FilterOf::verify_bytes) reports the bytes as damaged. The time is linear in
     /// the number of bits.
     ///
     /// ```
@@ -215,14 +215,14 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync + AsMut<[u8]>> FilterOf<S, Portable
 
 #[cfg(feature = "mmap")]
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B>> {
-    /// Counts the set bits again, for bytes whose counts were not completed. The counts are then
-    /// the certain ones: at least as many keys as were counted, or as are needed to set that many
-    /// bits. There is no upper bound.
+    /// Counts the set bits again, for bytes whose header is not up to date. The lower bound on the
+    /// number of keys becomes the counted one, or the number of keys needed to set that many bits
+    /// if it is larger. There is no upper bound.
     pub(crate) fn counted_anew(self) -> Result<FilterOf<S, PortableHasher, Checked<B>>, FormatError> {
         let FilterOf { head: Inline(head), storage, counts } = self;
         let storage: S::Storage<Checked<B>> = Storage::from_words(&head.scheme, storage.into_words())?;
         let origin = if counts.origin == Origin::Offered { Origin::Merged } else { counts.origin };
-        // An intersection may have these bits by chance.
+        // The bits of an intersection may be set by chance, so they prove no keys.
         let by_bits = if counts.excluded().is_some() { 0 } else { storage.ones().div_ceil(head.scheme.probes().into()) };
         let counts = Counts { offered: u64::MAX, changed: counts.changed.max(by_bits), origin };
         Ok(FilterOf { head: Inline(head), storage, counts })

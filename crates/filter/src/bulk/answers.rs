@@ -63,9 +63,9 @@ impl Answers {
         &self.words
     }
 
-    /// Adds one answer after another.
+    /// Appends answers one by one.
     pub(crate) fn extend(&mut self, answers: impl IntoIterator<Item = bool>) {
-        // The last word is written when it is full, rather than for every answer.
+        // The last word is written only when it is full, not for every answer.
         let mut word = if self.len.is_multiple_of(64) { 0 } else { self.words.pop().unwrap_or(0) };
         for answer in answers {
             word |= u64::from(answer) << (self.len % 64);
@@ -126,8 +126,7 @@ impl Index<usize> for Answers {
     }
 }
 
-/// An iterator over the answers for many keys, from either end; [`Answers::iter`] and loops over
-/// [`Answers`] use it.
+/// An iterator over [`Answers`], from either end: see [`Answers::iter`].
 #[derive(Clone, Debug)]
 #[must_use = "an iterator does nothing before it is asked"]
 pub struct AnswersIter<W> {
@@ -180,7 +179,7 @@ impl IntoIterator for Answers {
 }
 
 impl FromIterator<bool> for Answers {
-    /// Collects answers that were computed one by one, for filters that take one key at a time.
+    /// Collects answers that were computed one by one, for filters that process one key at a time.
     fn from_iter<I: IntoIterator<Item = bool>>(answers: I) -> Answers {
         let mut all = Answers::default();
         all.extend(answers);

@@ -6,8 +6,8 @@ use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 
 /// The hashes of up to [`BATCH`] keys. The two halves are in separate arrays, as vector
-/// instructions need them. The arrays are reused for batch after batch: entries beyond the count
-/// remain from earlier batches.
+/// instructions need them. The arrays are reused for every batch, so entries beyond the count are
+/// left over from earlier batches.
 pub(crate) struct Hashes {
     first: [u64; BATCH],
     second: [u64; BATCH],
@@ -49,7 +49,7 @@ impl Group<'_> {
         (0..self.count).fold(0, |answers, lane| answers | u32::from(answer(self.hash(lane))) << lane)
     }
 
-    /// Word `number` of each key's stream; `room` holds words that have to be computed.
+    /// Word `number` of each key's stream. Words that must be computed are stored in `room`.
     #[inline(always)]
     pub(crate) fn words<'b>(&'b self, level: Level, number: u64, room: &'b mut Lanes) -> &'b Lanes {
         match number {
@@ -100,8 +100,8 @@ impl Hashes {
             && let Some(key) = keys.next()
         {
             let Some(number) = key.key_number() else {
-                // Types of which some keys are numbers and some are not: those before this one are
-                // hashed after all.
+                // Some keys of this type are numbers, and this one is not. The numbers before it
+                // are hashed now.
                 hasher.hash_numbers(&numbers[..self.count], &mut self.first, &mut self.second);
                 self.push(hash_key(hasher, &key));
                 return self.hash_one_by_one(hasher, keys);
@@ -109,7 +109,7 @@ impl Hashes {
             numbers[self.count] = number;
             self.count += 1;
         }
-        // Whole groups, because vectors have no shorter ones.
+        // Vectors have a fixed length, so whole groups are hashed.
         let whole = self.count.next_multiple_of(LANES);
         hasher.hash_numbers(&numbers[..whole], &mut self.first, &mut self.second);
     }

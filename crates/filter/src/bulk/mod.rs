@@ -11,9 +11,9 @@ pub(crate) use batch::{Group, Hashes};
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
 
-/// The number of keys in a batch. This size is large enough that the last undecided keys of a
-/// batch, whose probes must wait for each other, cost little per key. The batch is small enough
-/// that all state fits in the L1 cache. With this size, one byte is enough to number the keys.
+/// The number of keys in a batch. The last undecided keys of a batch are slow, because their probes
+/// must wait for each other; in a batch of this size they cost little per key. The batch is small
+/// enough that all state fits in the L1 cache, and that one byte can number the keys.
 pub(crate) const BATCH: usize = 256;
 
 /// The answers of a batch, one bit per key.
@@ -31,18 +31,18 @@ pub(crate) fn are_few(keys: &impl Iterator, most: usize) -> bool {
     keys.size_hint().1.unwrap_or(usize::MAX) <= most
 }
 
-/// Processes the keys that `next` yields batch by batch; the answers of each batch, and their
-/// number, are passed to `take`.
+/// Processes keys batch by batch. `next` fills a batch, `answer` returns its answers, and `take`
+/// gets the answers and their number.
 ///
-/// Batches overlap: `answer` gets a batch together with the next one (empty at the end), so that it
-/// can prefetch for the next. The first argument of `answer` says whether the batch is the first.
+/// `answer` gets each batch together with the next one (empty at the end), so that it can prefetch
+/// for the next.
 #[inline]
 pub(crate) fn for_each_batch(
     mut next: impl FnMut(&mut Hashes),
     mut answer: impl FnMut(Batch<'_>) -> BatchAnswers,
     mut take: impl FnMut(&BatchAnswers, usize),
 ) {
-    // Two references change places, not four kilobytes.
+    // References are swapped instead of the hashes, which take four kilobytes.
     let (present, following) = (&mut Hashes::new(), &mut Hashes::new());
     let (mut present, mut following, mut is_first) = (present, following, true);
     next(present);

@@ -1,4 +1,4 @@
-//! Proven bounds on the estimates of one sketch, for the stream that it counted.
+//! Proven bounds on the errors of one sketch, for the stream that it counted.
 
 use super::{Counter, RowHashes, Sketch};
 use crate::backing::Counted;
@@ -8,22 +8,22 @@ use truebloom_math::count_min::{Family, Rows};
 use truebloom_math::law::hash_floor;
 use truebloom_math::{Error, ItemsEstimate, Rate, Variant, bisect, items_interval};
 
-/// An upper bound on how far an estimate exceeds the count. For a key chosen without knowing the
-/// seed, it fails with at most a given probability.
+/// Upper bounds on how far an estimate exceeds the count. For a key chosen without knowing the
+/// seed, they fail with at most the given probability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorBound {
-    /// The bound that follows from the size of the sketch and the sum of all counts alone, by
-    /// Markov's inequality in every row.
+    /// The bound that follows from the size of the sketch and the sum of all counts, by Markov's
+    /// inequality for every row.
     pub from_total: u64,
-    /// The bound that follows from the counters, because only few of them are large. This bound is
-    /// much lower if a few keys make up most of the stream. `None` for hashes that are only
-    /// pairwise independent, for which no such bound is proven.
+    /// The bound that follows from the counters. If a few keys make up most of the stream, this
+    /// bound is much lower than the other. `None` for hashes that are only pairwise independent,
+    /// for which no such bound is proven.
     pub from_counters: Option<u64>,
 }
 
 impl ErrorBound {
-    /// The smaller of the two bounds. The result also holds with the probability asked for: where
+    /// The smaller of the two bounds. The smaller one also holds with the given probability: if
     /// neither bound implies the other, each is computed for half of the allowed probability of
     /// failure.
     #[must_use]
@@ -33,14 +33,15 @@ impl ErrorBound {
 }
 
 impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
-    /// The number of distinct keys: an estimate, and an interval that covers it with probability at
-    /// least `confidence`. `None` after [`halve`](Self::halve), which removes keys with low counts,
-    /// and for hashes that are only pairwise independent, for which no interval is proven.
+    /// An estimate of the number of distinct keys, and an interval that covers this number with
+    /// probability at least `confidence`. `None` after [`halve`](Self::halve), which removes keys
+    /// with low counts, and for hashes that are only pairwise independent, for which no interval is
+    /// proven.
     ///
     /// The first row is treated as a Bloom filter with one probe, whose set bits are the counters
     /// that are not 0 ([`items_interval`]). There is no estimate once every counter is above 0,
-    /// which happens at about 12 keys per counter. Time: linear in the counters of a row; the
-    /// interval takes up to some tenths of a second.
+    /// which happens at about 12 keys per counter. Time: linear in the number of counters of a row,
+    /// plus up to some tenths of a second for the interval.
     ///
     /// ```
     /// use truebloom::count_min::CountMin;
@@ -62,11 +63,12 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
         items_interval(Variant::Standard, self.shape.width(), 1, used, confidence).map(Some)
     }
 
-    /// The bounds that hold for an estimate with a probability of at least `1 - delta`, both proven
+    /// Upper bounds on the error of an estimate, which hold with a probability of at least
+    /// `1 - delta`. Both bounds are proven
     /// ([`Shape::error_bound`](truebloom_math::count_min::Shape::error_bound),
     /// [`Shape::tail_is_below`](truebloom_math::count_min::Shape::tail_is_below)). The bounds hold
-    /// for estimates that are not [`saturated`](super::Estimate::saturated), and include the chance
-    /// that a key has the same 128-bit hash as another. This method reads all counters several
+    /// for estimates that are not [`saturated`](super::Estimate::saturated), and include the
+    /// probability that two keys have the same 128-bit hash. This method reads all counters several
     /// times, so call it once, and not for every key.
     ///
     /// ```
@@ -82,12 +84,12 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
         let Some(delta) = without_equal_hashes(delta, self.total) else {
             return ErrorBound { from_total: self.total, from_counters: None };
         };
-        // Of two hashes, neither bound implies the other, and the counters decide which is smaller:
-        // each gets half, so that both hold together. With independent rows the counters' bound is
-        // never above the other (see `count_min/tail.rs`), so there is nothing to choose.
+        // For rows made from two hashes, neither bound implies the other. Each bound gets half of
+        // delta, so that both hold together. For independent rows, the bound from the counters is
+        // never above the other (see `count_min/tail.rs`), so each gets all of delta.
         let delta = if self.shape.rows() == Rows::TwoHash && R::FAMILY == Family::Ideal { half(&delta) } else { Some(delta) };
         let Some(delta) = delta else { return ErrorBound { from_total: self.total, from_counters: None } };
-        // What halving rounds away is less than one.
+        // Halving rounds away less than one.
         let rounded = u64::from(self.halved);
         let from_total = self.shape.error_bound(self.total, R::FAMILY, &delta);
         let from_counters = (R::FAMILY == Family::Ideal).then(|| self.bound_of_counters(from_total, &delta));
@@ -97,7 +99,8 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
         }
     }
 
-    /// The smallest v up to `most` such that a key with counters above v in all rows is unlikely.
+    /// The smallest v up to `most` for which the probability that a key has counters above v in all
+    /// rows is at most `delta`.
     fn bound_of_counters(&self, most: u64, delta: &Rate) -> u64 {
         let unlikely = |v: u64| {
             let is_above = |counter: C| counter.into_u64() > v || counter == C::HIGHEST;
@@ -116,11 +119,11 @@ pub(super) fn half(delta: &Rate) -> Option<Rate> {
     exact.or_else(|| Rate::try_from(0.5 * delta.to_f64() * (1.0 - 1e-12)).ok())
 }
 
-/// A probability less the probability of equal 128-bit hashes; `None` if the difference is not
-/// positive.
+/// `delta` minus the probability of equal 128-bit hashes; `None` if the difference is not positive.
 pub(super) fn without_equal_hashes(delta: &Rate, total: u64) -> Option<Rate> {
     let floor = hash_floor(total, 128);
-    // Less than the billionth that the bounds give away for their own roundings.
+    // Such a small probability is covered by the billionth that the bounds allow for their own
+    // rounding errors.
     if floor < delta.to_f64() * 1e-12 || floor == 0.0 {
         return Some(*delta);
     }

@@ -5,13 +5,13 @@ use crate::hash::KeyHash;
 use crate::key::Key;
 use alloc::vec::Vec;
 
-/// How many keys are hashed before their counters are read or written: enough for the memory to
-/// work on many at a time, and few enough to stay in the L1 cache.
+/// How many keys are hashed before their counters are read or written. There are enough keys for
+/// many memory accesses at a time, and few enough to stay in the L1 cache.
 const BATCH: usize = 32;
 
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
-    /// Counts every key once, like [`add`](Self::add), but overlaps the memory accesses of many
-    /// keys.
+    /// Counts each of the keys once, like [`add`](Self::add), but overlaps the memory accesses of
+    /// many keys.
     pub fn add_all<K: Key, I: IntoIterator<Item = K>>(&mut self, keys: I) {
         let mut keys = keys.into_iter();
         let (mut hashes, mut cells) = ([KeyHash::from_uniform_bits(0); BATCH], Vec::new());
@@ -35,10 +35,11 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     }
 
     /// Computes all indices first and adds to all counters afterwards: the second loop is so short
-    /// that the processor has many of its loads in progress at once, without a prefetch.
+    /// that the processor overlaps many of its loads without a prefetch.
     fn add_batch(&mut self, hashes: &[KeyHash], cells: &mut Vec<u64>) {
         if self.conservative {
-            // A key's counters depend on what the key before it left there.
+            // With conservative update, the effect of a key depends on the counters that the keys
+            // before it changed.
             return hashes.iter().for_each(|hash| self.add_hash(*hash, 1));
         }
         cells.clear();

@@ -12,8 +12,8 @@ use core::ops::RangeInclusive;
 use truebloom_math::count_min::{Family, Rows, Shape};
 use truebloom_math::{Error, Rate};
 
-/// How often integers of a range occurred: one sketch for each of the lengths 1, 2, 4, .. of
-/// aligned ranges, from which any range is assembled with at most two ranges per length.
+/// How often integers of a range occurred: one sketch for each of the lengths 1, 2, 4, ... of
+/// aligned ranges. Any range can be assembled from aligned ranges, at most two of each length.
 ///
 /// Lengths with fewer ranges than a sketch has counters are counted exactly.
 ///
@@ -49,15 +49,16 @@ impl<C: Counter> Level<C> {
     }
 }
 
-/// One hash function serves all lengths, because each length hashes different keys.
+/// The key of an aligned range. The keys of different lengths differ, so all lengths can use one
+/// hash function.
 fn key(index: u64, level: u32) -> u128 {
     u128::from(level) << 64 | u128::from(index)
 }
 
 impl<C: Counter> DyadicCountMin<C> {
-    /// A sketch for integers below `2^bits`, with 1 to 64 bits: for every aligned range, the error
-    /// is at most `epsilon` times the sum of all counts, with probability at least `1 - delta`. The
-    /// seed is random.
+    /// A sketch for integers below `2^bits`, where `bits` is 1 to 64. For every aligned range, the
+    /// error is at most `epsilon` times the sum of all counts, with probability at least
+    /// `1 - delta`. The seed is random.
     ///
     /// # Errors
     /// The errors of [`CountMin::new`].
@@ -85,7 +86,7 @@ impl<C: Counter> DyadicCountMin<C> {
         Ok(DyadicCountMin { bits, levels: (0..=bits).map(level).collect::<Result<_, _>>()? })
     }
 
-    /// Counts an integer `count` times. Time: that of one insertion into a sketch for each length.
+    /// Counts an integer `count` times. Takes as long as one insertion into a sketch per length.
     ///
     /// # Errors
     /// The integer is not below `2^bits`.
@@ -124,7 +125,8 @@ impl<C: Counter> DyadicCountMin<C> {
                 let part = counts.estimate(index, level);
                 sum = Estimate { value: sum.value.saturating_add(part.value), saturated: sum.saturated || part.saturated };
             };
-            // An odd start and an even end have no parent inside the range.
+            // If the start is odd or the end is even, the range of twice the length that contains
+            // it is not inside.
             if first & 1 == 1 {
                 count(first);
                 let Some(after) = first.checked_add(1).filter(|after| *after <= last) else { break };
@@ -144,10 +146,10 @@ impl<C: Counter> DyadicCountMin<C> {
     /// probability at most `delta`, for a range that was chosen without knowing the seed and is
     /// assembled from two ranges per length.
     ///
-    /// The bound from the total rests on this: a sum of smallest counters is at most the smallest
-    /// sum over one row of all lengths, rows are independent, and Markov's inequality applies to
-    /// the sum as it does to one counter. The bound from the counters is the sum of the bounds of
-    /// all parts, each for its share of `delta`. Neither bound implies the other, so each is
+    /// The bound from the total is Markov's inequality for a sum of counters. An estimate is the
+    /// sum of the smallest counters of its parts, so it is at most the sum of their counters in any
+    /// one row. Rows are independent. The bound from the counters is the sum of the bounds of all
+    /// parts, each for an equal share of `delta`. Neither bound implies the other, so each is
     /// computed for half of `delta`, and both hold together.
     #[must_use]
     pub fn error_bound(&self, delta: &Rate) -> ErrorBound {
@@ -168,7 +170,7 @@ impl<C: Counter> DyadicCountMin<C> {
     ///
     /// # Errors
     /// The errors of [`Sketch::merge`](super::Sketch::merge); or the numbers of bits differ. After
-    /// an error nothing has changed.
+    /// an error, the sketch is unchanged.
     pub fn merge(&mut self, other: &DyadicCountMin<C>) -> Result<(), MergeError> {
         if self.bits != other.bits {
             return Err(MergeError::Shape { name: "bits", ours: self.bits.into(), theirs: other.bits.into() });

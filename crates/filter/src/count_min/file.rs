@@ -21,8 +21,8 @@ reads_files! {
 
 views_files! {
     ///
-    /// The type of the counters must be that of the file: a view cannot show 32-bit counters as
-    /// 64-bit ones.
+    /// The counters must have the same type as in the file, because a view cannot show 32-bit
+    /// counters as 64-bit ones.
     ///
     /// ```
     /// use truebloom::count_min::CountMin;

@@ -1,4 +1,4 @@
-//! How the counter of a key in each row is chosen.
+//! Choosing the counter of a key in each row.
 
 use super::walk::Walk;
 use crate::error::BuildError;
@@ -20,11 +20,11 @@ mod sealed {
 
 /// How the rows of a sketch get their hashes: [`FullRows`], [`PairwiseRows`] or [`TwoHashRows`].
 pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 'static {
-    /// Independent rows, or rows of two hashes.
+    /// Whether the rows are independent, or made from two hashes.
     const ROWS: Rows;
-    /// The assumption about the hashes, which determines what is proven about the estimates.
+    /// The family of the hashes, which determines the bounds that are proven.
     const FAMILY: Family;
-    /// The kind of its files.
+    /// The kind of the files of sketches with these rows.
     const KIND: FileKind;
 
     /// The hashes for rows of this shape.
@@ -33,12 +33,13 @@ pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 
     /// The width is above 2^62.
     fn new(shape: &Shape, seed: Seed) -> Result<Self, BuildError>;
 
-    /// The index of the key's counter in every row; counters are numbered through all rows.
+    /// The index of the key's counter in every row. The counters of all rows are numbered
+    /// consecutively.
     fn cells(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 }
 
-/// Each row's position is drawn from the key's stream of words, in the same way as the bits of a
-/// filter: if the words are uniform and independent, so are the positions over the width.
+/// Each row's position is drawn from the key's stream of words, as the positions of a filter are.
+/// If the words are uniform and independent, so are the positions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FullRows {
     walk: Walk,
@@ -65,7 +66,7 @@ impl RowHashes for FullRows {
     }
 }
 
-/// Checks that the counters of all rows can be numbered in one word.
+/// Checks that one word can number the counters of all rows.
 fn check_cells(shape: &Shape) -> Result<(), BuildError> {
     u64::try_from(shape.cells()).map(drop).map_err(|_| BuildError::Memory { bytes: u64::MAX })
 }
@@ -77,12 +78,12 @@ const PRIME: u64 = (1 << 61) - 1;
 /// are the low 43, the middle 43 and the high 42 bits of the 128-bit hash. The four coefficients of
 /// every row are uniform below p and drawn from the seed.
 ///
-/// For any two different 128-bit numbers, the values before the last remainder are uniform and
-/// independent, whatever other numbers are hashed. So two keys share a counter with a probability
-/// of at most `1/w + w/(4p^2)`. The bound of [`Shape::failure_bound`] then holds without any model
-/// of the hash, for numbers that are passed to [`Sketch::add_hash`](super::Sketch::add_hash) as
-/// [`KeyHash::from_uniform_bits`]`(number)`. Keys of other types are hashed to 128 bits first, as
-/// in all filters. Nothing is proven about three keys together, so the counters prove no bound:
+/// For any two different 128-bit numbers, the values modulo p are uniform and independent. So two
+/// keys share a counter with a probability of at most `1/w + w/(4p^2)`. Therefore, for numbers that
+/// are passed to [`Sketch::add_hash`](super::Sketch::add_hash) as
+/// [`KeyHash::from_uniform_bits`]`(number)`, the bound of [`Shape::failure_bound`] holds without
+/// any assumption about the hash. Keys of other types are hashed to 128 bits first, as in all
+/// filters. Nothing is proven about three keys together, so no bound follows from the counters:
 /// [`ErrorBound::from_counters`](super::ErrorBound::from_counters) is `None`. The width is at most
 /// 2^40.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,8 +98,8 @@ impl RowHashes for PairwiseRows {
     const KIND: FileKind = FileKind::CountMin;
 
     fn new(shape: &Shape, seed: Seed) -> Result<PairwiseRows, BuildError> {
-        // Up to there w/(4p^2) is below 6e-14 of 1/w, which for a thousand rows is less than the
-        // billionth that the bounds give away.
+        // Up to this width, w/(4p^2) is below 6e-14 of 1/w. For a thousand rows, this is less than
+        // the billionth that the bounds allow for rounding errors.
         if shape.width() > 1 << 40 {
             let (found, expected) = (shape.width().to_string(), "at most 2^40 for pairwise independent rows".to_owned());
             return Err(truebloom_math::Error::OutOfRange { name: "width", found, expected }.into());
@@ -118,15 +119,15 @@ impl RowHashes for PairwiseRows {
         let [x, y, z] = [number & LOW, number >> 43 & LOW, number >> 86];
         let rows = self.coefficients.iter().zip(0u64..);
         rows.map(move |(&[a, b, c, d], row)| {
-            // Below 3 2^104 + 2^61: no overflow.
+            // The sum is below 3 2^104 + 2^61, so it does not overflow.
             let sum = u128::from(a) * x + u128::from(b) * y + u128::from(c) * z + u128::from(d);
             row * self.width + modulo_prime(sum) % self.width
         })
     }
 }
 
-/// The remainder modulo 2^61 - 1 of a number below 2^122: because 2^61 is 1 modulo that prime, the
-/// two digits to the base 2^61 are added.
+/// The remainder modulo 2^61 - 1 of a number below 2^122: because 2^61 is 1 modulo this prime, its
+/// two digits in base 2^61 are added.
 #[inline]
 fn modulo_prime(number: u128) -> u64 {
     let sum = (number as u64 & PRIME) + (number >> 61) as u64;
@@ -134,8 +135,8 @@ fn modulo_prime(number: u128) -> u64 {
     if sum >= PRIME { sum - PRIME } else { sum }
 }
 
-/// Row j of a copy uses `h1 + j h2` modulo the width, a prime; h1 and h2 are drawn anew for each
-/// copy.
+/// Row j of a copy uses `h1 + j h2` modulo the width, a prime; h1 and h2 are drawn separately for
+/// each copy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwoHashRows {
     walk: Walk,

@@ -25,40 +25,41 @@ use truebloom_math::{Error, Rate};
 pub struct HeavyHitter {
     /// The canonical bytes of the key.
     pub key: Vec<u8>,
-    /// Lower bound on its count: the number of its occurrences since it entered the list, counted
-    /// exactly.
+    /// Lower bound on its count: the exact number of its occurrences since it entered the list.
     pub at_least: u64,
-    /// Upper bound on its count, unless saturated: the smaller of its estimate and of `at_least`
-    /// plus the largest number of times that it can have occurred before it entered the list.
+    /// Upper bound on its count, unless saturated. This bound is the estimate of the sketch, or, if
+    /// this is smaller, `at_least` plus an upper bound on the key's occurrences before it entered
+    /// the list.
     pub at_most: u64,
-    /// The counters of the key are saturated and nothing is known about its earlier count, so
-    /// `at_most` is not a bound.
+    /// Whether `at_most` is not a bound, because the key's counters are saturated and nothing is
+    /// known about its earlier count.
     pub saturated: bool,
 }
 
-/// A sketch that also remembers the keys with the highest counts, as far as they can be identified.
+/// A sketch that also has a list of the keys with the highest counts, as far as they can be
+/// identified.
 ///
-/// # What is certain
+/// # What is guaranteed
 /// **Every key whose count exceeds [`missed_at_most`](Self::missed_at_most) is in the list**, for
-/// every stream and all hashes. Proof: consider a key that is not in the list, and the last time it
-/// was inserted. The bound computed at that insertion was at least its whole count. The key was
-/// refused or dropped, at that insertion or later, with that bound, and `missed_at_most` is the
-/// highest bound that was ever refused or dropped.
+/// every stream and all hashes. Proof: consider a key that is not in the list. The upper bound
+/// computed when it last occurred was at least its whole count. At that time or later, the key was
+/// refused or dropped with this bound, and `missed_at_most` is the highest bound of all keys that
+/// were refused or dropped.
 ///
-/// So [`above`](Self::above) knows whether its answer is complete. No list of fixed length can
-/// guarantee a threshold in advance, because estimates of light keys may exceed that of a heavy
-/// one. The smallest threshold with a complete answer depends on the stream: the lowest of the
-/// `capacity` highest bounds is typically `N / capacity` plus the error of the sketch.
+/// So [`above`](Self::above) can tell whether its answer is complete. No list of fixed length can
+/// guarantee a threshold in advance, because the estimates of rare keys may exceed that of a
+/// frequent one. The smallest threshold with a complete answer depends on the stream. If N is the
+/// sum of all counts, it is typically `N / capacity` plus the error of the sketch.
 /// [`for_share`](Self::for_share) chooses both sizes for a given share.
 ///
-/// The bounds of a key in the list are guaranteed, too. These bounds do not come from
-/// [`Sketch::error_bound`](super::Sketch::error_bound), which holds for a key fixed in advance.
-/// Keys in the list were chosen for their high estimates, and among such keys a much larger share
-/// than delta exceeds that bound.
+/// The bounds on the count of a key in the list are guaranteed, too. These bounds do not come from
+/// [`Sketch::error_bound`](super::Sketch::error_bound), which holds for a key that is fixed in
+/// advance. Keys in the list were chosen for their high estimates, and for such keys that bound
+/// fails much more often than with probability delta.
 ///
 /// # Memory
-/// The list has at most `2 capacity` keys, whose bytes take at most `256 capacity` bytes and 64 KiB
-/// together: longer keys leave room for fewer keys, and `missed_at_most` accounts for that.
+/// The list has at most `2 capacity` keys, which take at most `256 capacity` bytes plus 64 KiB. If
+/// keys are longer, the list has room for fewer of them, and `missed_at_most` accounts for that.
 ///
 /// ```
 /// use truebloom::count_min::HeavyHitters;
@@ -86,11 +87,11 @@ impl<R: RowHashes, C: Counter> PartialEq for ListedSketch<R, C> {
     }
 }
 
-/// The keys by their hashes. No answer depends on the order of the map.
+/// The listed keys, by their hashes. No answer depends on the order of the map.
 #[cfg(any(test, feature = "std"))]
 pub(super) type List = HashMap<u128, Listed, BuildHasherDefault<Hashed>>;
 
-/// The keys by their hashes. Without `std`, there is no hash map.
+/// The listed keys, by their hashes. Without `std`, there is no hash map.
 #[cfg(not(any(test, feature = "std")))]
 pub(super) type List = BTreeMap<u128, Listed>;
 
@@ -100,14 +101,14 @@ pub(super) struct Listed {
     pub(super) key: Vec<u8>,
     /// The key's exact count since it entered the list.
     pub(super) since: u64,
-    /// An upper bound on its count before that.
+    /// An upper bound on its count before it entered the list.
     pub(super) before: u64,
     /// An upper bound on its whole count when it last occurred.
     pub(super) at_most: u64,
 }
 
 impl Listed {
-    /// Applies a new bound from the sketch.
+    /// Updates the bound `at_most`, after a new estimate of the sketch.
     fn bound_by(&mut self, estimate: u64) {
         self.at_most = estimate.min(self.since.saturating_add(self.before));
     }
@@ -118,17 +119,18 @@ impl Listed {
 }
 
 /// The bound that follows from an estimate. If the estimate is saturated, it is the highest number,
-/// which stands for "no bound".
+/// which means "no bound".
 pub(super) fn upper(estimate: Estimate) -> u64 {
     if estimate.saturated { u64::MAX } else { estimate.value }
 }
 
-/// Half of a bound; the highest number stands for "no bound" and stays as it is.
+/// Half of a bound. The highest number means "no bound" and stays as it is.
 fn half(bound: u64, round: fn(u64) -> u64) -> u64 {
     if bound == u64::MAX { bound } else { round(bound) }
 }
 
-/// The keys of the map are already hashes, made with a seed, so they are not hashed again.
+/// The hasher of the map. The keys of the map are already seeded hashes, so it does not hash them
+/// again.
 #[cfg(any(test, feature = "std"))]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hashed(u64);
@@ -152,15 +154,16 @@ impl Hasher for Hashed {
 /// type is the default choice.
 pub type HeavyHitters<C = u64> = ListedSketch<FullRows, C>;
 
-/// The longest list: the keys are stored in full, so a longer one is a job for a hash map.
+/// The largest capacity of a list. Beyond this, an exact count in a hash map is better, because a
+/// list stores its keys in full.
 pub(super) const MAX_CAPACITY: u64 = 1 << 32;
 
 impl<C: Counter> HeavyHitters<C> {
-    /// A list of all keys that make up at least `share` of the sum of all counts: the sketch has an
-    /// error of half of that share, with probability at least `1 - delta`, and the list has room
-    /// for `2 / share` keys. The seed is random.
+    /// A list of all keys that make up at least `share` of the sum of all counts. The error of the
+    /// sketch is at most half of that share, with probability at least `1 - delta`, and the list
+    /// has room for `2 / share` keys. The seed is random.
     ///
-    /// [`above`](Self::above) then reports whether all of these keys are in the list.
+    /// [`above`](Self::above) reports whether all of these keys are in the list.
     ///
     /// # Errors
     /// The errors of [`CountMin::new`]; or the share is below 2^-31.
@@ -185,8 +188,8 @@ impl<C: Counter> HeavyHitters<C> {
 }
 
 impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
-    /// A list of `capacity` keys for this sketch. If the sketch is not empty,
-    /// `missed_at_most() == total()` at the start.
+    /// A list of `capacity` keys for this sketch. If the sketch is not empty, the list begins with
+    /// `missed_at_most() == total()`.
     ///
     /// # Errors
     /// The capacity is 0 or above 2^32.
@@ -211,14 +214,14 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         self.label.set(text)
     }
 
-    /// Counts a key `count` times. Time: that of the sketch twice, one lookup in a hash map, and a
-    /// share of the cost of pruning the list.
+    /// Counts a key `count` times. Time: two operations on the sketch, one lookup in a hash map,
+    /// and sometimes a pruning of the list.
     pub fn add<K: Key + ?Sized>(&mut self, key: &K, count: u64) {
         with_bytes(key, |bytes| self.add_hash(self.sketch.hasher().hash(bytes), bytes, count));
     }
 
     /// Like [`add`](Self::add), for a key whose hash is known. The hash must be that of the key's
-    /// bytes by the sketch's hasher, because otherwise the list and the counters would describe
+    /// bytes, computed by the sketch's hasher. Otherwise the list and the counters would describe
     /// different keys.
     pub fn add_hash(&mut self, hash: KeyHash, key: &[u8], count: u64) {
         self.sketch.add_hash(hash, count);
@@ -229,13 +232,15 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
                 listed.bound_by(estimate);
             }
             None if estimate > self.missed && count > 0 => {
-                // What it can have been before: both the sketch and the list know an upper bound.
+                // The earlier count of the key has two upper bounds, one from the sketch and one
+                // from the list.
                 let before = self.missed.min(if estimate == u64::MAX { estimate } else { estimate.saturating_sub(count) });
                 let mut listed = Listed { key: key.to_vec(), since: count, before, at_most: 0 };
                 listed.bound_by(estimate);
                 self.key_bytes += key.len();
                 self.listed.insert(hash.into(), listed);
-                // Twice the capacity before half is dropped, so that sorting costs little per key.
+                // The list grows to twice the capacity before half is dropped, so that sorting
+                // costs little per key.
                 if self.listed.len() as u64 >= 2 * self.capacity || self.key_bytes > self.most_key_bytes() {
                     self.drop_lowest();
                 }
@@ -248,9 +253,9 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         usize::try_from(256 * self.capacity + (64 << 10)).unwrap_or(usize::MAX)
     }
 
-    /// Drops all keys except the `capacity` highest, and then the lowest of these until the keys
-    /// fill at most three quarters of their bytes. The rest is room for new keys, so that pruning
-    /// costs little per key.
+    /// Drops all keys except the `capacity` keys with the highest bounds. Then drops the lowest of
+    /// these until the keys take at most three quarters of the allowed bytes. This leaves room for
+    /// new keys, so that pruning costs little per key.
     fn drop_lowest(&mut self) {
         if self.listed.len() as u64 <= self.capacity && self.key_bytes <= self.most_key_bytes() {
             return;
@@ -271,23 +276,23 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         self.key_bytes = bytes;
     }
 
-    /// An upper bound on the count of every key that is not in the list. After halving, it bounds
-    /// the decayed count without its fraction.
+    /// An upper bound on the count of every key that is not in the list. After
+    /// [`halve`](Self::halve), it is an upper bound on the halved count, rounded down.
     pub fn missed_at_most(&self) -> u64 {
         self.missed
     }
 
     /// The keys that may have occurred at least `threshold` times, highest first. All keys that did
-    /// occur so often are among them; those whose `at_least` is `threshold` or more certainly did.
-    /// `None` if keys may be missing, because `threshold` is not above
+    /// occur at least `threshold` times are among them. Keys whose `at_least` is `threshold` or
+    /// more did occur that often. `None` if keys may be missing, because `threshold` is not above
     /// [`missed_at_most`](Self::missed_at_most).
     pub fn above(&self, threshold: u64) -> Option<Vec<HeavyHitter>> {
         let complete = threshold > self.missed;
         complete.then(|| self.sorted().into_iter().take_while(|hitter| hitter.at_most >= threshold).collect())
     }
 
-    /// Certain bounds on the count of any key. A key that is not in the list occurred at most
-    /// [`missed_at_most`](Self::missed_at_most) times. Time: as for [`Sketch::estimate`].
+    /// Guaranteed bounds on the count of any key. A key that is not in the list occurred at most
+    /// [`missed_at_most`](Self::missed_at_most) times. Takes as long as [`Sketch::estimate`].
     pub fn bounds<K: Key + ?Sized>(&self, key: &K) -> HeavyHitter {
         let hash = self.sketch.hash(key);
         if let Some(listed) = self.listed.get(&u128::from(hash)) {
@@ -297,8 +302,8 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         HeavyHitter { key: key.to_key_bytes(), at_least: 0, at_most, saturated: at_most == u64::MAX }
     }
 
-    /// The `number` keys with the highest bounds `at_most`, highest first. If the list has fewer
-    /// keys, all of them.
+    /// The `number` keys with the highest bounds `at_most`, highest first; all keys if the list has
+    /// fewer.
     pub fn top(&self, number: usize) -> Vec<HeavyHitter> {
         let mut hitters = self.sorted();
         hitters.truncate(number);
@@ -323,28 +328,30 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     }
 
     /// Halves the counts of the sketch ([`Sketch::halve`](super::Sketch::halve)) and those of the
-    /// list. All certain bounds then hold for the decayed counts without their fractions.
+    /// list. All guaranteed bounds then hold for the halved counts, rounded down.
     pub fn halve(&mut self) {
         self.sketch.halve();
         self.missed = half(self.missed, |bound| bound / 2);
         for listed in self.listed.values_mut() {
-            // A full count may have been any higher one, so half of it is no upper bound.
+            // The true count may be higher than a full counter, so half of the counter is no upper
+            // bound.
             if listed.since == u64::MAX {
                 listed.before = u64::MAX;
             }
-            // Each rounded to its own side; what `since` loses is below one, as for the counters.
+            // The lower bound is rounded down, and the earlier count up. `since` loses less than
+            // one by rounding, as the counters do.
             listed.since /= 2;
             listed.before = half(listed.before, |bound| bound.div_ceil(2));
             listed.at_most = half(listed.at_most, |bound| bound / 2);
         }
     }
 
-    /// Adds the counts and the list of another sketch: afterwards this is the list of both streams,
-    /// with the capacity of this one.
+    /// Adds the counts and the list of another sketch. Afterwards this is the list of both streams,
+    /// and it keeps its capacity.
     ///
-    /// If a key is in only one list, its count in the other stream is at most the bound of the
-    /// other list for missing keys. If a key is in neither list, its count is at most the sum of
-    /// both bounds.
+    /// If a key is in only one list, its count in the other stream is at most `missed_at_most` of
+    /// the other list. If a key is in neither list, its count is at most the sum of both lists'
+    /// `missed_at_most`.
     ///
     /// # Errors
     /// The errors of [`Sketch::merge`](super::Sketch::merge).

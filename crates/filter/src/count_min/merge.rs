@@ -7,28 +7,28 @@ use crate::hash::check_alike;
 use truebloom_math::Rate;
 use truebloom_math::count_min::{Rows, Shape};
 
-/// An estimate of the inner product of two streams: the sum over all keys of the product of their
-/// counts.
+/// An estimate of the inner product of two streams: for every key, multiply its counts in both
+/// streams, and add up the products.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InnerProduct {
     /// The estimate, which is never below the inner product unless it is saturated.
     pub value: u128,
     /// An upper bound on how far the estimate exceeds the inner product. The bound fails with at
-    /// most the given probability, by Markov's inequality for the colliding pairs of keys in every
-    /// row.
+    /// most the given probability. The bound follows from Markov's inequality for the pairs of keys
+    /// that collide in a row.
     pub error_bound: f64,
     /// Whether a counter of either sketch, or the product, reached its highest value.
     pub saturated: bool,
 }
 
 impl<R: RowHashes, C: Counter> Sketch<R, C> {
-    /// Adds all counts of another sketch: afterwards this is the sketch of both streams.
+    /// Adds all counts of another sketch. Afterwards this is the sketch of both streams.
     ///
-    /// If either uses conservative update, the result is not the sketch that both streams in a row
-    /// would have made. Estimates still keep all their bounds: each sketch's counters are at least
-    /// its keys' counts, and at most those of plain update. The time is linear in the number of
-    /// counters.
+    /// If either sketch uses conservative update, the result differs from a sketch that counted
+    /// both streams itself. All bounds still hold: the counters are at least the counts of their
+    /// keys, and at most what they would be without conservative update. The time is linear in the
+    /// number of counters.
     ///
     /// # Errors
     /// The sketches differ in size, hasher or seed; then nothing changes.
@@ -36,8 +36,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         self.merge_times(other, 1)
     }
 
-    /// Adds all counts of another sketch `times` times: the same as calling [`merge`](Self::merge)
-    /// that often. The time is linear in the number of counters, whatever `times` is.
+    /// Adds all counts of another sketch `times` times, as `times` calls of [`merge`](Self::merge)
+    /// would. The time is linear in the number of counters and does not depend on `times`.
     ///
     /// # Errors
     /// The sketches differ in size, hasher or seed; then nothing changes.
@@ -55,9 +55,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         Ok(())
     }
 
-    /// The sum over all keys of the product of their counts in both streams (for one stream with
-    /// itself: the sum of the squares); never too low. The time is linear in the number of
-    /// counters.
+    /// An estimate of the inner product of both streams, which is never too low. The inner product
+    /// of a stream with itself is the sum of the squares of its counts. The time is linear in the
+    /// number of counters.
     ///
     /// # Errors
     /// The sketches differ in size, hasher or seed; or one of them used conservative update or
@@ -88,8 +88,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     }
 }
 
-/// A bound on what colliding pairs of keys add to the inner product; their mean in a row is
-/// `N M / w`. Rows are independent; where the rows of a copy share hashes, the copies are
+/// An upper bound on the error of the inner product from pairs of keys that collide. Its mean in
+/// one row is `N M / w`. Rows are independent; if the rows of a copy share hashes, the copies are
 /// independent.
 fn pairs_bound(shape: &Shape, ours: u64, theirs: u64, delta: &Rate) -> f64 {
     let all = ours as f64 * theirs as f64;

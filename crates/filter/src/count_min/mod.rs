@@ -1,23 +1,23 @@
-//! Count-Min sketches: they count how often each key occurred, in fixed memory, and an estimate is
-//! never too low.
+//! Count-Min sketches count how often each key occurred, in fixed memory. An estimate is never too
+//! low.
 //!
 //! | | |
 //! |---|---|
-//! | [`CountMin`] | rows with full hashes; the one to take |
-//! | [`TwoHashCountMin`] | two hashes make all rows: less hashing, about twice the counters |
-//! | [`PairwiseCountMin`] | rows whose independence is a theorem about their coefficients, for integers |
+//! | [`CountMin`] | an independent hash for every row; the default choice |
+//! | [`TwoHashCountMin`] | all rows from two hashes: less hashing, about twice the counters |
+//! | [`PairwiseCountMin`] | for integers: hashes that are proven to be pairwise independent |
 //! | [`HeavyHitters`] | a sketch that also remembers the most frequent keys; [`ListedSketch`] for rows of another kind |
 //! | [`DyadicCountMin`] | counts of ranges of integers |
 //!
 //! # What is proven
-//! A sketch is made for two numbers, `epsilon` and `delta`. An estimate is never below the key's
-//! count. Let `N` be the sum of all counts. For a key chosen without knowing the seed, the estimate
-//! exceeds the count by more than `epsilon N` with a probability of at most `delta`.
-//! [`Sketch::error_bound`] computes a bound for the stream so far from the counters; this bound is
-//! usually far lower. The bounds hold for each key by itself: of a thousand keys queried at a delta
-//! of 1/1000, one is expected to exceed its bound.
+//! An estimate is never below the key's count. A sketch is made for two numbers, `epsilon` and
+//! `delta`. Let `N` be the sum of all counts. For a key chosen without knowing the seed, the
+//! estimate exceeds the count by more than `epsilon N` with a probability of at most `delta`.
+//! [`Sketch::error_bound`] computes a bound for the present stream from the counters; it is usually
+//! far lower. The bounds hold for each key by itself: of a thousand keys queried at a delta of
+//! 1/1000, at most one on average exceeds its bound.
 //!
-//! An attacker who knows the seed can choose keys that make estimates as high as they like; for
+//! An attacker who knows the seed can choose keys that make an estimate as high as they like. For
 //! untrusted keys, use [`PortableHasher::sip13`] and keep the seed secret.
 //!
 //! ```
@@ -69,26 +69,26 @@ pub type CountMin<C = u64> = Sketch<FullRows, C>;
 /// A Count-Min sketch with pairwise independent rows: see [`PairwiseRows`].
 pub type PairwiseCountMin<C = u64> = Sketch<PairwiseRows, C>;
 
-/// A Count-Min sketch with two hashes per copy, from which all rows of the copy are made: see
-/// [`TwoHashRows`].
+/// A Count-Min sketch of one or more copies, in each of which all rows are made from two hashes:
+/// see [`TwoHashRows`].
 pub type TwoHashCountMin<C = u64> = Sketch<TwoHashRows, C>;
 
-/// Rows of counters: a key adds to one counter of each row, and the smallest of its counters is its
+/// Rows of counters. A key adds to one counter of each row, and the smallest of its counters is its
 /// estimate.
 ///
 /// `R` determines how the rows get their hashes; `C` is the type of the counters, `u32` or `u64`. A
 /// counter that reaches its highest value stays there, and estimates from it are marked as
-/// [`saturated`](Estimate::saturated). The [module](self) says what is proven.
+/// [`saturated`](Estimate::saturated). The documentation of the [module](self) says what is proven.
 ///
-/// `K` is where the counters are: the sketch's own memory, or borrowed bytes
-/// ([`view`](Sketch::view)).
+/// `K` is the backing, which says where the counters are: in the sketch's own memory, or in
+/// borrowed bytes ([`view`](Sketch::view)).
 pub struct Sketch<R: RowHashes, C: Counter = u64, K: Backing = Owned> {
     hasher: PortableHasher,
     shape: Shape,
     hashes: R,
     /// The counters, row by row.
     counters: K::Cells<C>,
-    /// The sum of all counts; halving rounds it up.
+    /// The sum of all counts. When counts are halved, it is rounded up.
     total: u64,
     conservative: bool,
     halved: bool,
@@ -99,10 +99,10 @@ pub struct Sketch<R: RowHashes, C: Counter = u64, K: Backing = Owned> {
 #[non_exhaustive]
 pub struct Estimate {
     /// The estimate, which is never below the count unless it is saturated. After
-    /// [`halve`](Sketch::halve), it is at least the decayed count without its fraction.
+    /// [`halve`](Sketch::halve), it is at least the halved count, rounded down.
     pub value: u64,
-    /// Whether a counter reached its highest value, so that counts may be lost: the true count may
-    /// be higher, and nothing bounds it.
+    /// Whether the counters reached their highest value, so that the true count may be higher.
+    /// There is then no upper bound.
     pub saturated: bool,
 }
 
@@ -135,27 +135,27 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         Sketch::with_shape(Shape::for_error(&epsilon, &delta, R::ROWS)?, hasher)
     }
 
-    /// A sketch of this size.
+    /// An empty sketch of this size.
     ///
     /// # Errors
-    /// The shape is for the other kind of rows; it has more than [`MAX_PROBES`] rows, or a width
+    /// The shape is for another kind of rows; it has more than [`MAX_PROBES`] rows, or a width
     /// above 2^62; the memory cannot be allocated.
     pub fn with_shape(shape: Shape, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         let hashes = checked_hashes(&shape, hasher)?;
         Ok(Sketch { hasher, shape, hashes, counters: zeroed(shape.cells())?, total: 0, conservative: false, halved: false })
     }
 
-    /// Uses conservative update from now on: an addition raises a key's counters only as far as its
-    /// new estimate needs. Estimates become smaller, and all bounds still hold, also after a
-    /// [`merge`](Self::merge). But a merged sketch differs from the one that a single stream would
-    /// have made, and there is no inner product.
+    /// Uses conservative update from now on: an addition raises a key's counters only up to its new
+    /// estimate. Estimates become smaller, and all bounds still hold, also after a
+    /// [`merge`](Self::merge). But a merged sketch differs from a sketch that counted both streams
+    /// itself, and there is no inner product.
     #[must_use]
     pub fn with_conservative_update(mut self) -> Sketch<R, C> {
         self.conservative = true;
         self
     }
 
-    /// Counts a key `count` times. Time: one hash and one counter per row (two accesses each with
+    /// Counts a key `count` times. Time: one hash, and one access to a counter per row (two with
     /// conservative update).
     #[inline]
     pub fn add<K: Key + ?Sized>(&mut self, key: &K, count: u64) {
@@ -180,22 +180,23 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
         (self.total, self.halved) = (0, false);
     }
 
-    /// Halves all counts, rounding down, so that old counts fade. If it is called at regular
-    /// intervals, a count is halved for each interval that passes.
+    /// Halves all counts, rounding down, so that old counts fade. If you call it at regular
+    /// intervals, a count loses half of its weight in each interval.
     ///
-    /// Estimates are then at least the decayed count without its fraction, and
+    /// Estimates are then at least the halved count, rounded down, and
     /// [`error_bound`](Self::error_bound) adds 1 for the rounding. Saturated counters stay as they
     /// are. The time is linear in the number of counters.
     pub fn halve(&mut self) {
         self.counters.iter_mut().for_each(|counter| *counter = counter.half());
-        // Up, as the bounds need at least the sum.
+        // Rounded up, because the bounds need a total of at least the sum.
         self.total = if self.total == u64::MAX { u64::MAX } else { self.total.div_ceil(2) };
         self.halved = true;
     }
 }
 
 impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
-    /// An upper bound on how often a key occurred. Time: one hash and one counter per row.
+    /// An upper bound on how often a key occurred. Time: one hash, and one access to a counter per
+    /// row.
     #[inline]
     pub fn estimate<Q: Key + ?Sized>(&self, key: &Q) -> Estimate {
         self.estimate_hash(self.hash(key))
@@ -222,8 +223,8 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
         cells.fold(C::HIGHEST, |least, counter| least.min(counter.get()))
     }
 
-    /// The sum of all counts. After halving it is an upper bound; at 2^64 - 1 it is only a lower
-    /// bound.
+    /// The sum of all counts. After halving, it is an upper bound. If it is 2^64 - 1, it is only a
+    /// lower bound.
     pub fn total(&self) -> u64 {
         self.total
     }

@@ -45,7 +45,8 @@ impl Header {
     /// Reads everything except the list of heavy hitters. `known` are the flags that this function
     /// does not check, because they do not concern the sketch.
     pub(super) fn read<R: RowHashes, C: Counter>(fields: &Fields, known: u32) -> Result<Header, FormatError> {
-        // The one that rows are drawn by, whatever schemes filters have.
+        // In files of sketches, this field always has the number of the method that draws
+        // positions.
         check_field("scheme", fields.u16(at::SCHEME).into(), Expected::Exactly(WALK.into()))?;
         let hasher = PortableHasher::new(fields.hasher()?, fields.seed());
         let flags = fields.flags(CONSERVATIVE | HALVED | known)?;
@@ -108,20 +109,20 @@ impl Header {
     }
 }
 
-/// Checks that the unused part of the last word of counters is 0.
+/// Checks that the bytes after the last counter are 0.
 fn check_after(sum: u64) -> Result<(), FormatError> {
     check_field("bytes after the counters", sum, Expected::Exactly(0)).map(drop)
 }
 
 impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
-    /// Checks the sum of each row. Every addition increased one counter of each row, so a row sums
-    /// to the total of all counts. A row sums to less if counters were not raised, were halved, or
-    /// are saturated. Saturated counters stay as they are when the total is halved; after that, the
-    /// sum cannot be checked.
+    /// Checks the sum of each row. Every addition increased one counter of each row, so the sum of
+    /// a row is the total of all counts. The sum is lower if counters were updated conservatively,
+    /// were halved, or are saturated. Saturated counters are not halved with the total, so they are
+    /// then left out of the sum.
     fn check_sums(&self) -> Result<(), FormatError> {
         let short = self.conservative || self.halved || self.total == u64::MAX;
-        // A full counter of a halved sketch, or one of fewer bits that was read into a wider one,
-        // says nothing of the sum: only the others are held to it.
+        // A full counter of a halved sketch says nothing about the sum, so only the others are
+        // added up. The same holds for 64-bit counters, which may have been read from 32 bits.
         let silent = self.halved || C::BYTES == u64::BYTES;
         for row in self.counters.chunks(self.shape.width() as usize) {
             let (mut sum, mut full) = (0u64, false);
@@ -196,13 +197,13 @@ impl<R: RowHashes, C: Counter, K: Counted> Written for Sketch<R, C, K> {
 }
 
 impl Header {
-    /// Makes a sketch whose counters are at the beginning of the payload in these bytes.
+    /// Makes a sketch over these bytes, whose payload begins with the counters.
     pub(super) fn over<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync>(
         self,
         bytes: B,
     ) -> Result<Sketch<R, C, View<B>>, FormatError> {
         check_field("bytes of a counter", self.counter_bytes.into(), Expected::Exactly(C::BYTES.into()))?;
-        // There are as many bytes, so nothing is cut off.
+        // The bytes contain all counters, so the length fits into a `usize`.
         let length = self.shape.cells() as usize * C::BYTES as usize;
         self.with_counters(InBytes::new(bytes, HEADER_BYTES, length))
     }
@@ -217,9 +218,9 @@ impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Viewed<B> for Sketc
 }
 
 impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Sketch<R, C, View<B>> {
-    /// Reads and checks all bytes of the view: the checksum, and the sums of the rows against the
-    /// sum of all counts. The time is linear in the number of counters, and the counters are not
-    /// copied.
+    /// Reads and checks all bytes of the view: the checksum, and whether the sum of each row agrees
+    /// with the sum of all counts. The time is linear in the number of counters, and the counters
+    /// are not copied.
     ///
     /// # Errors
     /// The bytes are damaged, or do not match the header.

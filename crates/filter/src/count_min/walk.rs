@@ -5,27 +5,27 @@ use crate::hash::KeyHash;
 use crate::scheme::{WordStream, draw};
 use truebloom_math::law;
 
-/// The number of the walk in files. It is stored where filters have the number of their scheme.
+/// The number that identifies this method of drawing in files. In a header, this number is stored
+/// where filters have the number of their scheme.
 pub(super) const WALK: u16 = 13;
 
-/// Numbers below a width, one from each word of a key's stream: exactly uniform and independent if
-/// the words are. Every word is mixed, including the first ones. So rows are well distributed even
-/// for numbers that were never hashed, which pairwise independent rows accept.
+/// Draws numbers below a width, one from each word of a key's stream. The numbers are exactly
+/// uniform and independent if the words are. All words are mixed, so rows are well distributed even
+/// for the unhashed numbers that pairwise independent rows accept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Walk {
     width: u64,
     count: u32,
-    /// The remainder of 2^64 by the width. The remainder is computed once, because it takes a
-    /// division.
+    /// 2^64 modulo the width, computed only once because this takes a division.
     threshold: u64,
 }
 
 impl Walk {
-    /// Makes the walk for a width of 1 to 2^62 and 1 to [`MAX_PROBES`](crate::MAX_PROBES) numbers
-    /// per key; an error for other values.
+    /// Draws 1 to [`MAX_PROBES`](crate::MAX_PROBES) numbers per key, below a width of 1 to 2^62.
+    /// Other values are errors.
     pub(super) fn new(width: u64, count: u32) -> Result<Walk, BuildError> {
         crate::scheme::check_probes(count)?;
-        // Checks the width, so that the remainder below does not divide by zero.
+        // This checks the width, so that the remainder below does not divide by zero.
         law::Standard::new(width, count)?;
         Ok(Walk { width, count, threshold: width.wrapping_neg() % width })
     }

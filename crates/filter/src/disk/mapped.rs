@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fmt, io};
 
-/// The bytes of a file, mapped into memory: they are read when they are accessed, and shared by all
-/// processes that map the file. A clone refers to the same map.
+/// The bytes of a file, mapped into memory. The bytes are read from the file when they are first
+/// accessed, and shared by all processes that map the file. A clone refers to the same map.
 ///
 /// ```
 /// use truebloom::file::Mapped;
@@ -27,23 +27,24 @@ use std::{fmt, io};
 pub struct Mapped(Arc<Mmap>);
 
 impl Mapped {
-    /// Maps a regular file. The map has the length that the file has at this moment; later changes
-    /// of that length do not change it.
+    /// Maps a regular file. The map has the length of the file at this moment, and keeps it when
+    /// the file's length changes.
     ///
     /// # Safety
     /// While the map or a clone of it exists, no process, including this one, may write to the file
-    /// or truncate it. Rust assumes that bytes behind a reference are constant; no lock enforces
-    /// that.
+    /// or truncate it. Rust assumes that bytes behind a reference do not change; no lock enforces
+    /// this.
     ///
-    /// If somebody does so anyway, it is unspecified whether written bytes are seen, so answers may
-    /// be wrong; accessing truncated bytes ends the process (SIGBUS on Unix). *Replacing* the file,
-    /// as all saving in this crate does, is allowed: the map keeps the old file.
+    /// If a process does so anyway, it is unspecified whether the map shows the written bytes, so
+    /// answers may be wrong. Accessing truncated bytes ends the process (SIGBUS on Unix).
+    /// *Replacing* the file is allowed, because the map keeps the old file. All methods of this
+    /// crate that save a file replace it.
     ///
     /// # Errors
     /// The errors of [`open_regular`](super::open_regular); or the system cannot map the file.
     pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<Mapped> {
         let file = open_regular(path)?;
-        // A folder opens as well, and has no bytes.
+        // A folder can be opened as well, but it has no bytes.
         if !file.metadata()?.is_file() {
             return Err(io::ErrorKind::IsADirectory.into());
         }

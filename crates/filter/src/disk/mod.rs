@@ -1,4 +1,4 @@
-//! Files on disk: replacing them completely or not at all, opening and mapping them.
+//! Files on disk: replacing them atomically, opening them and mapping them.
 
 use crate::error::FileError;
 use alloc::borrow::ToOwned;
@@ -9,21 +9,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// The beginning of the names of temporary files, which continue with twelve random letters and
-/// digits and [`SUFFIX`].
+/// Names of temporary files consist of this prefix, twelve random letters and digits, and
+/// [`SUFFIX`].
 const PREFIX: &str = ".truebloom-";
 const SUFFIX: &str = ".tmp";
 const RANDOM: usize = 12;
 
-/// What must have the name at the moment when the new file takes it.
+/// The file that must have the name at the moment when the new file takes it.
 #[derive(Clone, Copy, Debug)]
 pub enum Expected<'a> {
     /// Anything, or no file at all.
     Anything,
     /// No file at all.
     Nothing,
-    /// This file, which was opened under the name, usually because its contents were read in order
-    /// to change them.
+    /// This file, which was opened under the name. Use this if the new contents are computed from
+    /// the old ones.
     Only(&'a File),
 }
 
@@ -45,7 +45,7 @@ pub enum Unkept {
         /// The group of the new file.
         is: u32,
     },
-    /// Other names of the old file (hard links); they keep the old contents.
+    /// Other names (hard links) of the old file, under which the old contents remain.
     Links {
         /// How many other names there are.
         others: u64,
@@ -63,7 +63,7 @@ impl fmt::Display for Unkept {
     }
 }
 
-/// A new file that has not taken its name yet. If it is dropped, it leaves nothing behind.
+/// A new file that has not taken its name yet. If this value is dropped, the new file is removed.
 #[derive(Debug)]
 pub struct Replacement {
     /// The path as it was given.
@@ -80,16 +80,16 @@ pub struct Replacement {
 enum Identity {
     Anything,
     Nothing,
-    /// The file is kept open, so that no new file gets its inode number.
+    /// The file is kept open, so that no other file gets its inode number.
     Only(File),
 }
 
 impl Replacement {
     /// Creates an empty temporary file beside `path`, with the owner, group and permissions of the
-    /// file at `path`, or with the usual ones if there is none.
+    /// file at `path`, or with the usual ones if there is no such file.
     ///
     /// # Errors
-    /// The file at `path` is not what was expected, is not a regular file, or is read-only; the
+    /// The file at `path` is not the expected one, is not a regular file, or is read-only; the
     /// folder cannot be written.
     pub fn begin(path: impl AsRef<Path>, expected: Expected<'_>) -> Result<Replacement, FileError> {
         let name = path.as_ref();
@@ -122,18 +122,17 @@ impl Replacement {
         self.file.as_file()
     }
 
-    /// Flushes the new file to the disk and gives it its name. Returns the properties of the old
-    /// file that the new one could not take over. Afterwards, other processes can lock the new
-    /// file.
+    /// Flushes the new file to the disk, gives it its name, and unlocks it. Returns the properties
+    /// of the old file that the new one could not take over.
     ///
     /// # Errors
-    /// The file cannot be written; or the name no longer leads to what was expected. In both cases
-    /// the old file is unchanged. The system cannot confirm that the new name is on the disk: then
-    /// the new file has its name, but may be gone after a power cut.
+    /// The file cannot be written; or the name no longer leads to the expected file. The old file
+    /// is then unchanged. A third error is that the system cannot confirm that the new name is on
+    /// the disk. The new file then has its name, but may be gone after a power cut.
     pub fn commit(self) -> Result<Vec<Unkept>, FileError> {
         let (file, unkept) = self.commit_locked()?;
-        // By name: a child that another thread is just starting has the file, too, and would keep
-        // the lock for a moment.
+        // Closing the file would not always unlock it. A child process that another thread is just
+        // starting also has the file, and would keep the lock for a moment.
         let _ = file.unlock();
         Ok(unkept)
     }
@@ -147,7 +146,8 @@ impl Replacement {
         self.file.as_file().sync_all().map_err(|cause| write_error(&self.name, cause))?;
         let Replacement { name, path, expected, file, unkept } = self;
         let failed = |cause| write_error(&name, cause);
-        // Opened before anything is changed: some folders may be written and not be read.
+        // The folder is opened before anything is changed, because opening fails for folders that
+        // can be written but not read.
         let folder = folder_to_sync(&path).map_err(failed)?;
         let file = match expected {
             Identity::Anything => file.persist(&path).map_err(|error| failed(error.error))?,
@@ -180,31 +180,31 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
     match exchange(new.path(), path) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        // This system, or this file system, cannot.
+        // The system or the file system does not support exchanging names.
         Err(_) if is_old(path) => return new.persist(path).map(Some).map_err(|error| error.error),
         Err(_) => return Ok(None),
     }
     if is_old(new.path()) {
-        // Under the temporary name is the old file now, which goes with it.
+        // The old file now has the temporary name, and is removed with it.
         return Ok(Some(new.into_parts().0));
     }
     if let Err(error) = exchange(new.path(), path) {
-        // Under the temporary name is somebody's file, which must not go with it.
+        // Another program's file now has the temporary name, and must not be removed.
         let kept = new.keep().map_or_else(|error| error.file.path().to_owned(), |(_, kept)| kept);
         let problem = format!("another program put a file in its place, which could not be put back ({error}); it is {}", kept.display());
         return Err(io::Error::other(problem));
     }
     if !is_at(new.as_file(), new.path())? {
-        // A third file came in place of ours meanwhile, and by the line above under our name: it
-        // was the last.
+        // Meanwhile another program replaced our file, and the exchange above gave that third file
+        // our temporary name. The third file is the newest, so it gets its name back.
         exchange(new.path(), path)?;
     }
     Ok(None)
 }
 
-/// Checks whether a file could now be written at `path`, so that a long run can fail at its
-/// beginning. The check also removes temporary files that killed processes of this user left in the
-/// folder: regular files that have the names of our temporary files and are not locked.
+/// Checks whether a file could now be written at `path`, so that a long run can fail early. The
+/// check also removes temporary files that killed processes of this user left in the folder. These
+/// are unlocked regular files with names like those of our temporary files.
 ///
 /// # Errors
 /// The errors of [`Replacement::begin`].
@@ -214,9 +214,8 @@ pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Opens a file for reading without ever waiting; an ordinary call that opens a named pipe without
-/// a writer would wait until a writer comes. A folder can be opened, too, although nothing can be
-/// read from it.
+/// Opens a file for reading, and never waits. (Opening a named pipe in the ordinary way waits for a
+/// writer.) A folder can be opened, too, although nothing can be read from it.
 ///
 /// # Errors
 /// The file cannot be opened; it is a pipe, a socket or a device.
@@ -268,9 +267,9 @@ fn check_writable(name: &Path, path: &Path, old: &Metadata) -> Result<(), FileEr
     }
 }
 
-/// Removes the name of the temporary file, which the library for temporary files adds, from an
-/// error. Removing it also loses the error code of the system, so a missing folder is checked again
-/// to get it.
+/// Makes an error without the name of the temporary file, which the library for temporary files
+/// adds. This also loses the system's error code. To get the code for a missing folder, the folder
+/// is looked up again.
 fn write_error(path: &Path, cause: io::Error) -> FileError {
     let again = |kind| std::fs::metadata(folder_of(path)).err().filter(|again| again.kind() == kind);
     let cause = match cause.raw_os_error() {
@@ -280,8 +279,9 @@ fn write_error(path: &Path, cause: io::Error) -> FileError {
     FileError::Write { path: path.to_owned(), cause }
 }
 
-/// A new, locked temporary file. A file that will replace another can be read only by its owner
-/// until it has the other's permissions; a new file has the usual permissions from the start.
+/// A new, locked temporary file. If the file will replace another file, only its owner can read it
+/// until it has the permissions of the old file. Otherwise the file has the usual permissions from
+/// the start.
 fn temporary(folder: &Path, is_new: bool) -> io::Result<NamedTempFile> {
     loop {
         let mut builder = tempfile::Builder::new();
@@ -290,8 +290,8 @@ fn temporary(folder: &Path, is_new: bool) -> io::Result<NamedTempFile> {
             with_usual_permissions(&mut builder);
         }
         let file = builder.tempfile_in(folder)?;
-        // Until it is locked, another process may take it for a leftover, lock it and remove it.
-        // Some network file systems know no locks, and nothing is removed there.
+        // Before the file is locked, another process may mistake it for a leftover, lock it and
+        // remove it. On network file systems without locks, nothing is removed.
         let is_ours = !matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
         if is_ours && is_at(file.as_file(), file.path()).unwrap_or(false) {
             return Ok(file);
@@ -308,13 +308,13 @@ fn is_temporary(name: &str) -> bool {
     random.is_some_and(|random| random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Removes temporary files that killed processes left, if it is certain that they did. `ours` is a
-/// file of this process.
+/// Removes temporary files that killed processes certainly left behind. `ours` is a file of this
+/// process.
 fn remove_leftovers(folder: &Path, ours: &File) {
     let (Ok(entries), Ok(ours)) = (std::fs::read_dir(folder), ours.metadata()) else { return };
     for entry in entries.flatten() {
         if entry.file_name().to_str().is_some_and(is_temporary) {
-            // What cannot be removed is left to the next run.
+            // A file that cannot be removed is left for the next run.
             let _ = remove_leftover(&entry.path(), &ours);
         }
     }
@@ -323,7 +323,7 @@ fn remove_leftovers(folder: &Path, ours: &File) {
 fn remove_leftover(path: &Path, ours: &Metadata) -> io::Result<()> {
     let file = without_following(OpenOptions::new().read(true)).open(path)?;
     let metadata = file.metadata()?;
-    // The lock goes with the process that wrote the file; one that lives holds it.
+    // The process that writes the file holds a lock on it until it ends.
     let is_leftover = metadata.is_file() && is_of_same_owner(&metadata, ours) && file.try_lock().is_ok();
     if is_leftover && is_at(&file, path)? { std::fs::remove_file(path) } else { Ok(()) }
 }
@@ -346,7 +346,7 @@ mod system {
     }
 
     pub(super) fn with_usual_permissions(builder: &mut tempfile::Builder<'_, '_>) {
-        // Less what the process masks.
+        // The system removes the permissions in the process's umask.
         builder.permissions(Permissions::from_mode(0o666));
     }
 
@@ -366,7 +366,7 @@ mod system {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Whether this path leads to the opened file.
+    /// Whether the path leads to this open file.
     pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
         Ok(is_same(&file.metadata()?, &std::fs::symlink_metadata(path)?))
     }
@@ -375,8 +375,8 @@ mod system {
         one.uid() == other.uid()
     }
 
-    /// Gives the new file the group, the owner and the permissions of the old one, in this order,
-    /// so that at no time more users can read it than before.
+    /// Gives the new file the group, the owner and the permissions of the old one. In this order,
+    /// the new file is never readable by more users than the old one.
     pub(super) fn keep(file: &File, old: &Metadata) -> io::Result<Vec<Unkept>> {
         let new = file.metadata()?;
         let mut unkept = Vec::new();
@@ -395,8 +395,8 @@ mod system {
         Ok(unkept)
     }
 
-    /// Opens the folder so that it can be flushed, because a new name is on the disk only after
-    /// that.
+    /// Opens the folder so that it can be flushed. A new name is on the disk only after its folder
+    /// was flushed.
     pub(super) fn folder_to_sync(path: &Path) -> io::Result<File> {
         File::open(folder_of(path))
     }
@@ -432,7 +432,7 @@ mod system {
         Ok(true)
     }
 
-    /// On this system owners are not known, so nothing is removed.
+    /// The owner of a file is not known on this system, so nothing is removed.
     pub(super) fn is_of_same_owner(_: &Metadata, _: &Metadata) -> bool {
         false
     }

@@ -5,7 +5,7 @@ use core::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// The error for a file that cannot be opened or saved. The message does not repeat its cause,
+/// The error for a file that cannot be opened or saved. The message does not include the cause,
 /// which is the error's [`source`](std::error::Error::source).
 #[derive(Debug)]
 #[non_exhaustive]
@@ -29,8 +29,8 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// The file cannot be written. A file that was to be replaced is unchanged. If a file was being
-    /// updated in place, it is not known how much of the update is on the disk.
+    /// The file cannot be written. A file that it would have replaced is unchanged. If the file was
+    /// being updated in place, it is unknown how much of the update is on the disk.
     Write {
         /// The file.
         path: PathBuf,
@@ -52,8 +52,8 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// After the file was opened, it was removed, or another file took its name. The file that now
-    /// has the name is unchanged; what was written to the opened file is lost.
+    /// After the file was opened, it was removed, or another file took its name. A file that now
+    /// has the name is unchanged; data written to the opened file is lost.
     Replaced {
         /// The file.
         path: PathBuf,

@@ -4,8 +4,8 @@ use super::FormatError;
 use core::fmt;
 use std::io;
 
-/// The error for a filter that cannot be read from a stream. The message does not repeat its cause,
-/// which is the error's [`source`](std::error::Error::source).
+/// The error for a filter that cannot be read from a stream. The message does not include the
+/// cause, which is the error's [`source`](std::error::Error::source).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {

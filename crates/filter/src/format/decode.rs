@@ -1,5 +1,5 @@
-//! Decoding: from bytes to values. The bytes may be anything: damaged, malicious, or of another
-//! program.
+//! Decoding: from bytes to values. The bytes can be anything: damaged, malicious, or written by
+//! another program.
 
 use super::wire::{coded_header, expand, is_compressed};
 use super::{Fields, HEADER_BYTES, Stored};
@@ -10,11 +10,11 @@ use core::cmp::Ordering;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Reads a value from these bytes, which must be exactly one file, with nothing after it. Decoding
-/// takes about as much memory as the bytes have, and twice as much for filters that grow. A
-/// compressed file is expanded first.
+/// takes about as much memory as the bytes, and twice as much for filters that grow. A compressed
+/// file is expanded first.
 pub(crate) fn from_bytes<T: Stored>(bytes: &[u8]) -> Result<T, FormatError> {
     if is_compressed(bytes) {
-        // Refused by its header before anything is expanded.
+        // A file with a wrong header is refused before anything is expanded.
         Header::<T>::decode(&coded_header(bytes)?)?;
         return from_bytes(&expand(bytes)?);
     }
@@ -28,7 +28,7 @@ pub(crate) fn from_bytes<T: Stored>(bytes: &[u8]) -> Result<T, FormatError> {
     T::assemble(header.of_kind, words)
 }
 
-/// A header that has been checked as far as this is possible without the payload.
+/// A header that has been checked as far as possible without the payload.
 pub(super) struct Header<T: Stored> {
     pub(super) of_kind: T::Header,
     pub(super) payload_bytes: u64,
@@ -78,7 +78,7 @@ pub(crate) fn check_checksum(expected: u64, found: u64) -> Result<(), FormatErro
     if expected == found { Ok(()) } else { Err(FormatError::PayloadChecksum { expected, found }) }
 }
 
-/// Reserves room for the words of `bytes` more bytes, out of `total`.
+/// Reserves room for the words in `bytes` more bytes; an error names `total` bytes.
 pub(super) fn reserve(words: &mut Vec<u64>, bytes: u64, total: u64) -> Result<(), FormatError> {
     let more = usize::try_from(bytes / 8).ok();
     let reserved = more.and_then(|more| words.try_reserve_exact(more).ok());

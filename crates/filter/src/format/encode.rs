@@ -20,7 +20,7 @@ pub(crate) fn to_bytes<T: Written>(value: &T) -> Result<Vec<u8>, BuildError> {
 }
 
 /// A part of the value's file: at most `length` bytes from `start` on. The checksum of the whole
-/// file is computed only for a part that includes bytes of the header.
+/// file is computed only if the part includes bytes of the header.
 pub(crate) fn part_of_bytes<T: Written>(value: &T, start: u64, length: usize) -> Result<Vec<u8>, BuildError> {
     let end = encoded_bytes(value).min(start.saturating_add(length as u64));
     let count = usize::try_from(end.saturating_sub(start)).unwrap_or(usize::MAX);
@@ -89,7 +89,7 @@ pub(crate) fn put_words(bytes: &mut Vec<u8>, words: impl Iterator<Item = u64>) {
 }
 
 /// Calls `use_chunk` with the little-endian bytes of the words, chunk by chunk. The bytes are
-/// copied, because a view of words as bytes would need unsafe code and a little-endian machine.
+/// copied, because treating words as bytes would need unsafe code and a little-endian machine.
 fn for_each_chunk<E>(mut words: impl Iterator<Item = u64>, mut use_chunk: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
     let mut buffer = Vec::with_capacity(CHUNK_BYTES);
     loop {

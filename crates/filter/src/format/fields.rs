@@ -1,5 +1,5 @@
-//! The header of 256 bytes before the payload. The fields that all kinds share are checked here,
-//! and each field has one function to read it and one to write it.
+//! The header of 256 bytes before the payload. The fields that all kinds share are checked here.
+//! Each field has one function that reads it and one that writes it.
 
 use super::HEADER_BYTES;
 use crate::MAX_PROBES;
@@ -12,14 +12,14 @@ use xxhash_rust::xxh3::xxh3_64;
 const MAGIC: [u8; 8] = *b"\x89TBL\r\n\x1a\n";
 const VERSION: u16 = 1;
 
-/// The flag of a file that is being updated in place.
+/// The flag that marks a file as being updated in place.
 const UNFINISHED: u32 = 1 << 6;
 
 /// The flag of a filter that is the result of a union.
 pub(crate) const MERGED: u32 = 1;
 
-/// The flag of an intersection, which is set together with [`MERGED`]. The field after the
-/// parameters of the layout says how many of the offers certainly do not belong to its items.
+/// The flag of an intersection, which is set together with [`MERGED`]. The field after the layout's
+/// parameters has the number of offers that certainly do not belong to its items.
 pub(crate) const INTERSECTION: u32 = 32;
 
 /// Where each field starts; docs/FORMAT.md explains the fields.
@@ -124,8 +124,8 @@ impl Fields {
         u64::from_le_bytes(self.get(offset))
     }
 
-    /// Reads a field whose value must be within these limits, both included; the error calls it
-    /// `name`.
+    /// Reads a field whose value must be within these limits, both included. An error names the
+    /// field `name`.
     pub(crate) fn u64_within(&self, name: &'static str, offset: usize, lowest: u64, highest: u64) -> Result<u64, FormatError> {
         check_field(name, self.u64(offset), Expected::Within(lowest, highest))
     }
@@ -162,8 +162,8 @@ impl Fields {
         self.put(at::BITS, bits.to_le_bytes());
     }
 
-    /// Reads the scheme, which must be one that this kind of file can have: blocked filters have a
-    /// scheme of their own.
+    /// Reads the scheme, which must be one that this kind of file can have. Only blocked filters
+    /// have the blocked scheme.
     pub(crate) fn scheme(&self, kind: FileKind) -> Result<SchemeId, FormatError> {
         let found = self.u16(at::SCHEME);
         let known = SchemeId::from_number(found).filter(|scheme| scheme.layout() == kind.layout());
@@ -209,7 +209,7 @@ impl Fields {
     pub(crate) fn rate(&self) -> Result<Option<Rate>, FormatError> {
         let (numerator, divisor) = (self.u64(at::RATE_NUMERATOR), self.u64(at::RATE_DIVISOR));
         let exponent = i32::from_le_bytes(self.get(at::RATE_EXPONENT));
-        // One way to write "none", so that equal filters have equal bytes.
+        // Only these bytes mean that there is no rate, so that equal filters have equal bytes.
         if (numerator, exponent, divisor) == (0, 0, 0) {
             return Ok(None);
         }
@@ -223,7 +223,7 @@ impl Fields {
         self.put(at::FLAGS, flags.to_le_bytes());
     }
 
-    /// Marks the file as being updated in place to an intersection.
+    /// Marks the file as being updated in place, and as an intersection.
     #[cfg(feature = "mmap")]
     pub(crate) fn mark_unfinished_intersection(&mut self) {
         let flags = self.u32(at::FLAGS) | UNFINISHED | MERGED | INTERSECTION;
@@ -261,12 +261,13 @@ impl Fields {
 }
 
 fn check_magic(start: &[u8]) -> Result<(), FormatError> {
-    // A file shorter than that is cut off, if what is there fits.
+    // A shorter file may be truncated, so its missing bytes count as correct here.
     let filled: [u8; 8] = core::array::from_fn(|i| start.get(i).copied().unwrap_or(MAGIC[i]));
     if filled == MAGIC {
         return Ok(());
     }
-    // Text mode turns line ends into others or drops the high bit: all after the letters.
+    // A transfer in text mode changes line ends or clears the highest bit of a byte, but keeps the
+    // three letters.
     let letters_stand = filled[1..4] == MAGIC[1..4] && (filled[0] | 0x80) == MAGIC[0];
     let found = start[..start.len().min(MAGIC.len())].to_vec();
     Err(if letters_stand { FormatError::TextMode { found } } else { FormatError::NotAFilter { found } })

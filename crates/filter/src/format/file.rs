@@ -1,4 +1,4 @@
-//! Files: opening them, and replacing them completely or not at all.
+//! Files: opening them, and replacing them atomically.
 
 use super::{Stored, Written, read_from, write_to};
 use crate::disk::{Expected, Replacement, open_regular};
@@ -33,6 +33,6 @@ fn save_as<T: Written>(value: &T, path: &Path, expected: Expected<'_>) -> Result
 fn read_file<T: Stored>(path: &Path) -> Result<T, ReadError> {
     let file = open_regular(path)?;
     let metadata = file.metadata()?;
-    // A folder has no length to check against, and cannot be read.
+    // For a folder, no length is passed; reading it fails.
     read_from(file, metadata.is_file().then_some(metadata.len()))
 }

@@ -7,8 +7,8 @@ use crate::hash::Seed;
 use crate::ids::FileKind;
 use core::ops::Range;
 
-/// The fields of a file's header that all kinds have. This is for programs that inspect files
-/// without opening them as filters; docs/FORMAT.md explains the fields of each kind.
+/// The fields of a file's header that all kinds have. Use it in programs that inspect files without
+/// opening them as filters. docs/FORMAT.md explains the fields of each kind.
 ///
 /// ```
 /// use truebloom::{BloomFilter, FileHeader, FileKind};
@@ -38,16 +38,15 @@ impl FileHeader {
     pub const BYTES: u64 = HEADER_BYTES as u64;
 
     /// The header at the start of these bytes; for a compressed file, the header of the original
-    /// file. It is not checked whether the fields have values that are valid for the kind.
+    /// file. The values of the fields are not checked for the kind.
     ///
     /// # Errors
-    /// The bytes are not a header of this version, or a damaged one, or its kind is not known.
+    /// The bytes are not a header of this version; the header is damaged; or its kind is unknown.
     pub fn from_bytes(bytes: &[u8]) -> Result<FileHeader, FormatError> {
         if is_compressed(bytes) { FileHeader::plain(&wire::coded_header(bytes)?) } else { FileHeader::plain(bytes) }
     }
 
-    /// The header of bytes that are not compressed; the original of a compressed file cannot be
-    /// compressed again.
+    /// The header of bytes that are not compressed; compressed bytes are an error.
     pub(crate) fn plain(bytes: &[u8]) -> Result<FileHeader, FormatError> {
         let (fields, kind) = Fields::open(bytes, &FileKind::ALL)?;
         Ok(FileHeader { fields, kind })
@@ -58,8 +57,8 @@ impl FileHeader {
         if self.fields.is_unfinished() { Err(FormatError::Unfinished) } else { Ok(()) }
     }
 
-    /// Returns an error unless the two headers can belong to two states of one filter: bits and
-    /// probes can change only in a filter that grows.
+    /// Returns an error unless the two headers can belong to two states of one filter: the numbers
+    /// of bits and probes can change only in a filter that grows.
     pub(crate) fn check_states(old: &[u8], new: &[u8]) -> Result<(), FormatError> {
         let (old, new) = (FileHeader::plain(old)?, FileHeader::plain(new)?);
         let grows = old.kind == FileKind::Scalable;
@@ -76,7 +75,7 @@ impl FileHeader {
         fields.into_iter().find(|(_, differ)| *differ).map_or(Ok(()), |(field, _)| Err(FormatError::OtherFilter { field }))
     }
 
-    /// What the file contains.
+    /// The kind of value that the file contains.
     #[must_use]
     pub fn kind(&self) -> FileKind {
         self.kind
@@ -122,8 +121,7 @@ impl FileHeader {
 
 impl FormatError {
     /// The range of header bytes of the wrong field, if the error is about one field. `header` is
-    /// the beginning of the file; it is needed because the position of some fields depends on the
-    /// kind.
+    /// the beginning of the file, because the positions of some fields depend on the file's kind.
     #[must_use]
     pub fn header_bytes(&self, header: &[u8]) -> Option<Range<u64>> {
         let range = match *self {
@@ -140,7 +138,7 @@ impl FormatError {
     }
 }
 
-/// The range of header bytes of the field with this name in errors.
+/// The range of header bytes of the field that has this name in errors.
 fn named(field: &str, header: &[u8]) -> Option<Range<usize>> {
     Some(match field {
         "kind" => at::KIND..at::SCHEME,
@@ -149,7 +147,7 @@ fn named(field: &str, header: &[u8]) -> Option<Range<usize>> {
         "flags" => at::FLAGS..at::PROBES,
         "probes" => at::PROBES..at::BITS,
         "bits" => at::BITS..at::SEED,
-        // Of layouts, whose bits come in units.
+        // Layouts that need a multiple of some number of bits report this field.
         field if field.starts_with("bits modulo ") => at::BITS..at::SEED,
         "changed" => at::CHANGED..at::CAPACITY,
         "excluded offers" => {

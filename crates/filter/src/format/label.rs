@@ -6,10 +6,12 @@ use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-/// Text in UTF-8 without NUL, padded with zeros in the file; if there is no label, all bytes are 0.
+/// A label is UTF-8 text without NUL. In the file it is padded with zeros; without a label, all of
+/// its bytes are 0.
 ///
-/// Kinds 1 and 2 store it in an unused part of the header. The headers of recycling filters and
-/// sketches are full, so their label is at the end of the payload, and a flag says so.
+/// Files of kinds 1 and 2 store the label in a free part of the header. The headers of recycling
+/// filters and sketches have no room, so their label is at the end of the payload, and a flag says
+/// that it is there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Label(Option<Box<str>>);
 
@@ -74,8 +76,8 @@ impl Label {
         Label::of_words(end.into_iter(), flags)
     }
 
-    /// Reads the label at the end of a payload. `file` is the file from its beginning, perhaps with
-    /// more bytes after it; `payload_bytes` is the length of the payload.
+    /// Reads the label at the end of a payload. `file` begins with the file and may have more bytes
+    /// after it; `payload_bytes` is the length of the payload.
     pub(crate) fn at_end(file: &[u8], payload_bytes: u64, flags: u32) -> Result<Label, FormatError> {
         let end = super::HEADER_BYTES + payload_bytes as usize;
         let bytes = file.get(end - Label::payload_bytes(flags) as usize..end).unwrap_or_default();
@@ -89,14 +91,14 @@ impl Label {
         let mut bytes = [0; MOST];
         bytes.as_chunks_mut().0.iter_mut().zip(words).for_each(|(to, word)| *to = word.to_le_bytes());
         let why = || FormatError::Parameters { why: "the label at the end is not text".to_string() };
-        // None is said by the flag.
+        // A file without a label does not have the flag, so an empty label is an error.
         Label::of_bytes(bytes).filter(|label| label.0.is_some()).ok_or_else(why)
     }
 
     fn of_bytes(bytes: [u8; MOST]) -> Option<Label> {
         let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(MOST);
         let (text, rest) = bytes.split_at(end);
-        // One way to write each, so that equal values have equal bytes.
+        // The bytes after the text must be 0, so that equal values have equal bytes.
         core::str::from_utf8(text).ok().filter(|_| rest.iter().all(|byte| *byte == 0)).and_then(Label::new)
     }
 

@@ -1,6 +1,6 @@
-//! The methods of everything that can be saved in files.
+//! The methods of all types that can be saved in files.
 
-/// Defines the methods that write; the documentation given before the type also appears at
+/// Defines the methods that write. The macro adds the documentation before the type to that of
 /// `to_bytes`.
 macro_rules! writes_files {
     ($(#[$of_bytes:meta])* [$($generics:tt)*] $type:ty) => {
@@ -14,10 +14,11 @@ macro_rules! writes_files {
                 $crate::format::to_bytes(self)
             }
 
-            /// A part of the value's file: at most `length` bytes from `start` on, and none from
-            /// its end on. Use this to send a file in parts. The time is linear in the length of
-            /// the part. If the part includes bytes of the header (the first 256, which contain a
-            /// checksum of everything), it is linear in the length of the file.
+            /// A part of the value's file: `length` bytes from `start` on, or fewer at the end of
+            /// the file. Use this to send a file in parts. The time is linear in the length of the
+            /// part. For a part that includes bytes of the header (the first 256), the time is
+            /// linear in the length of the file, because the header has a checksum of the whole
+            /// file.
             ///
             /// # Errors
             /// The memory for the part cannot be allocated.
@@ -25,7 +26,7 @@ macro_rules! writes_files {
                 $crate::format::part_of_bytes(self, start, length)
             }
 
-            /// Writes the value's file to a writer. The writer need not be buffered, because the
+            /// Writes the value's file to a writer. The writer does not need a buffer, because the
             /// file is written in large pieces.
             ///
             /// # Errors
@@ -36,7 +37,7 @@ macro_rules! writes_files {
             }
 
             /// Writes the value's file to the beginning of `bytes`, where it can be viewed or
-            /// stored, and returns its length. This needs no memory for a copy of the file.
+            /// stored, and returns its length. This allocates no memory for a copy of the file.
             ///
             /// # Errors
             /// The slice `bytes` is shorter than [`encoded_bytes`](Self::encoded_bytes).
@@ -50,12 +51,13 @@ macro_rules! writes_files {
             }
 
             /// Writes the value's file and replaces an existing one, whose owner, group and
-            /// permissions it keeps as far as the system allows ([`file`](crate::file)).
+            /// permissions are kept as far as the system allows ([`file`](crate::file)).
             ///
             /// A reader of the path sees either the whole old file or the whole new file, even
-            /// after a power cut: the bytes are written to a temporary file beside it and flushed
-            /// to the disk before that file takes the name. A symbolic link is followed, and the
-            /// file that it points to is replaced. This needs no memory for a copy of the file.
+            /// after a power cut. The bytes are written to a temporary file in the same folder and
+            /// flushed to the disk, and then this file takes the name. A symbolic link is followed,
+            /// and the file that it points to is replaced. This allocates no memory for a copy of
+            /// the file.
             ///
             /// # Errors
             /// Something other than a file has that name (a folder, a device, a pipe, a link that
@@ -77,7 +79,7 @@ macro_rules! writes_files {
     };
 }
 
-/// Defines the methods that read; the documentation given before the type also appears at
+/// Defines the methods that read. The macro adds the documentation before the type to that of
 /// `from_bytes`.
 macro_rules! reads_files {
     ($(#[$of_bytes:meta])* [$($generics:tt)*] $type:ty) => {
@@ -85,51 +87,51 @@ macro_rules! reads_files {
             /// Reads a value from these bytes, which must be exactly one file, with nothing after
             /// it.
             ///
-            /// This is safe for bytes from any source: all other bytes are an error, and the memory
+            /// This is safe for bytes from any source: invalid bytes are an error, and the memory
             /// needed is a small multiple of their length. For a [compressed](crate::wire) file, it
             /// is a small multiple of the expanded length, which is at most
             /// [1,024](crate::wire::MOST_EXPANSION) times the compressed length. The checksums
-            /// detect damage; they do not stop a forger. The time is linear in the length of the
-            /// decompressed bytes.
+            /// detect damage, but not deliberate changes. The time is linear in the length of the
+            /// expanded bytes.
             $(#[$of_bytes])*
             ///
             /// # Errors
-            /// The bytes are not a file of this type, or a damaged one; something follows the file;
-            /// the memory cannot be allocated.
+            /// The bytes are not a file of this type, or the file is damaged; other bytes follow
+            /// the file; the memory cannot be allocated.
             pub fn from_bytes(bytes: &[u8]) -> Result<Self, $crate::FormatError> {
                 $crate::format::from_bytes(bytes)
             }
 
-            /// Reads a value from a stream, and does not read further than the value. For files,
-            /// use [`open`](Self::open), which also checks that nothing follows.
+            /// Reads a value from a stream, up to the value's last byte. For files, use
+            /// [`open`](Self::open), which also checks that nothing follows the value.
             ///
             /// This is safe for streams from any source, like [`from_bytes`](Self::from_bytes): the
             /// memory needed is at most a small multiple of the expanded length of the stream, plus
             /// 8 MiB.
             ///
             /// # Errors
-            /// The stream fails or ends too early; the bytes are not a file of this type, or a
-            /// damaged one; the memory cannot be allocated.
+            /// The stream fails or ends too early; the bytes are not a file of this type, or the
+            /// file is damaged; the memory cannot be allocated.
             #[cfg(feature = "std")]
             pub fn read_from(reader: impl std::io::Read) -> Result<Self, $crate::ReadError> {
                 $crate::format::read_from(reader, None)
             }
 
-            /// Reads a file. The memory needed is about the length of the file; for a filter that
-            /// grows, it is twice that; for a [compressed](crate::wire) file, twice the expanded
-            /// length; and for a sketch's list of keys, a small multiple of its length.
+            /// Reads a file. The memory needed is about the length of the file. A filter that grows
+            /// needs twice the length, a [compressed](crate::wire) file twice the expanded length,
+            /// and a sketch's list of keys a small multiple of its length.
             ///
             /// # Errors
-            /// The file cannot be read; its bytes are not a file of this type, or a damaged one;
-            /// something follows the file; the memory cannot be allocated.
+            /// The file cannot be read; its bytes are not a file of this type, or the file is
+            /// damaged; other bytes follow the file; the memory cannot be allocated.
             #[cfg(feature = "fs")]
             pub fn open(path: impl AsRef<std::path::Path>) -> Result<Self, $crate::FileError> {
                 $crate::format::open(path.as_ref())
             }
 
-            /// Checks whether a file could now be saved at `path`, so that a long run can fail at
-            /// its start, with the errors of [`save`](Self::save). It creates and removes an empty
-            /// temporary file, and also removes temporary files that killed processes left
+            /// Checks whether a file could now be saved at `path`, so that a long run can fail
+            /// early. The check creates and removes an empty temporary file. The check also removes
+            /// temporary files that killed processes left
             /// ([`file::check_target`](crate::file::check_target)).
             ///
             /// # Errors
@@ -142,34 +144,34 @@ macro_rules! reads_files {
     };
 }
 
-/// Defines the methods that make views of bytes; the documentation given before the types also
-/// appears at `view`.
+/// Defines the methods that make views of bytes. The macro adds the documentation before the types
+/// to that of `view`.
 macro_rules! views_files {
     ($(#[$of_view:meta])* [$($generics:tt)*] $type:ty, [$($bytes:tt)*] $view:ty, $mapped:ty) => {
         impl<$($generics)*> $type {
-            /// A view of the value in these bytes, without a copy. The view is queried like the
-            /// filter itself. Opening it reads only the header, in well under a microsecond. The
-            /// bytes must be exactly one file, with nothing after it. Any alignment is allowed;
-            /// `bytes` may be a slice, a `static` from `include_bytes!`, a vector, an `Arc<[u8]>`,
+            /// A view of the value in these bytes, without a copy. A view answers the same queries
+            /// as the value itself. Opening it reads only the header, in well under a microsecond.
+            /// The bytes must be exactly one file, with nothing after it, and need no alignment.
+            /// `bytes` can be a slice, a `static` from `include_bytes!`, a vector, an `Arc<[u8]>`,
             /// or a mapped file.
             ///
-            /// The header and its own checksum are verified; nothing else is read. Values that are
+            /// The header and its checksum are verified; nothing else is read. Values that are
             /// computed from the bits, such as the filter's own rate, are available only after
-            /// `verify_bytes`. This is safe for bytes from any source, like
-            /// [`from_bytes`](Self::from_bytes). If the bytes change meanwhile, answers change, but
-            /// no other harm is done.
+            /// `verify_bytes`. Like [`from_bytes`](Self::from_bytes), this is safe for bytes from
+            /// any source. If the bytes change while the view exists, answers can change, but
+            /// nothing else happens.
             ///
             /// # Errors
-            /// The bytes are not a file of this type, or the header is damaged; something follows
+            /// The bytes are not a file of this type, or the header is damaged; other bytes follow
             /// the file.
             $(#[$of_view])*
             pub fn view<B: $($bytes)*>(bytes: B) -> Result<$view, $crate::FormatError> {
                 $crate::format::view::<Self, B>(bytes)
             }
 
-            /// A [`view`](Self::view) of the file at the beginning of these bytes, which may be
-            /// followed by other bytes. Use it for a filter inside a larger file. The view's
-            /// `encoded_bytes` says where the filter ends.
+            /// A [`view`](Self::view) of the file at the beginning of these bytes. Other bytes may
+            /// follow it. Use it for a filter inside a larger file. The view's `encoded_bytes` says
+            /// where the filter ends.
             ///
             /// # Errors
             /// The errors of [`view`](Self::view), except that other bytes may follow the file.
@@ -182,8 +184,9 @@ macro_rules! views_files {
         #[allow(unsafe_code, reason = "to map a file is to promise that it does not change")]
         impl<$($generics)*> $type {
             /// A [`view`](Self::view) of a file that is mapped into memory. Opening it reads only
-            /// the header and takes about a millisecond for any size. All processes that map the
-            /// file share its memory. Only the parts that are queried are read.
+            /// the header and takes about a millisecond for a file of any size. All processes that
+            /// map the file share its memory. Only the parts that queries need are read from the
+            /// file.
             ///
             /// # Safety
             /// The requirement of [`Mapped::open`]($crate::file::Mapped::open): while the file is

@@ -1,7 +1,7 @@
-//! The file format, version 1, as described in docs/FORMAT.md. The bytes are the same in a file, in
-//! a byte string of another language, and in a value of a database.
+//! The file format, version 1, as described in docs/FORMAT.md. The same bytes are used in files, in
+//! byte strings of other languages, and in databases.
 //!
-//! All kinds share one envelope: a type that implements [`Stored`] is written and read with the
+//! All kinds share one structure. A type that implements [`Stored`] is written and read with the
 //! functions of this module.
 
 mod decode;

@@ -8,27 +8,27 @@ use alloc::vec::Vec;
 /// A value with a file format: a header of 256 bytes and a payload of 64-bit words, written
 /// little-endian.
 ///
-/// The envelope (magic, version, kind, lengths, checksums) and the handling of streams, files and
-/// memory are shared; a kind defines only its fields and its words.
+/// All kinds share the general fields (magic, version, kind, lengths, checksums) and the code for
+/// streams, files and memory. A kind defines only its own fields and its words.
 pub(crate) trait Stored: Written {
     /// The kinds of files that this type opens.
     const KINDS: &'static [FileKind];
 
-    /// The contents of the header. It can only have values that `Self` can have:
-    /// [`read_header`](Self::read_header) refuses others.
+    /// The contents of the header. [`read_header`](Self::read_header) refuses values that `Self`
+    /// cannot have.
     type Header;
 
-    /// Reads and checks every field of this kind, and checks that parameters which the kind does
-    /// not use are 0. Nothing is allocated before these checks.
+    /// Reads and checks every field of this kind, and checks that all unused parameters are 0.
+    /// Nothing is allocated before these checks.
     fn read_header(fields: &Fields, kind: FileKind) -> Result<Self::Header, FormatError>;
 
     /// The length of the payload that follows a header with these contents: a multiple of 8, at
     /// most 2^62.
     fn payload_bytes(header: &Self::Header) -> u64;
 
-    /// Makes a value from a header and its words; there must be as many words as
-    /// [`payload_bytes`](Self::payload_bytes) says. Returns an error if header and words contradict
-    /// each other.
+    /// Makes a value from a header and its words; the number of words must be that of
+    /// [`payload_bytes`](Self::payload_bytes). Returns an error if header and words contradict each
+    /// other.
     fn assemble(header: Self::Header, words: Vec<u64>) -> Result<Self, FormatError>;
 }
 

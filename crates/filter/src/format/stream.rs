@@ -1,5 +1,5 @@
-//! Reading values from streams. The stream may contain anything: damaged, malicious, or data of
-//! another program.
+//! Reading values from streams. The stream can contain anything: damaged or malicious data, or data
+//! of another program.
 
 use super::decode::{Header, reserve, words_of};
 use super::wire::{PREFIX_BYTES, is_compressed, wire_bytes};
@@ -10,9 +10,9 @@ use alloc::vec::Vec;
 use std::io::{self, Read};
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// The size of the steps in which the memory for words grows while a stream of unknown length is
-/// read. So if a header promises more than the stream contains, no more memory is taken than for
-/// the stream and one step.
+/// While a stream of unknown length is read, the memory for words grows in steps of this size. So
+/// if the header states a length that is too large, the memory exceeds the stream by at most one
+/// step.
 const GROWTH_BYTES: u64 = 8 << 20;
 
 /// Reads a value from a stream. If the length of the stream is not known, it is not read beyond the
@@ -68,13 +68,13 @@ fn read_words(mut reader: impl Read, bytes: u64, length_known: bool) -> Result<(
     Ok((words, checksum.digest()))
 }
 
-/// Fills the buffer until the stream ends.
+/// Reads until the buffer is full or the stream ends.
 fn read_up_to(reader: &mut impl Read, mut buffer: &mut [u8]) -> io::Result<usize> {
     let wanted = buffer.len();
     while !buffer.is_empty() {
         match reader.read(buffer) {
             Ok(0) => break,
-            // A reader that claims more than it was given room for is broken; it must not make us
+            // A faulty reader may claim more bytes than the buffer has; this must not cause a
             // panic.
             Ok(count) => buffer = buffer.get_mut(count..).ok_or_else(|| io::Error::other("the reader returned more than was asked for"))?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

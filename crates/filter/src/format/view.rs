@@ -10,14 +10,13 @@ use crate::{disk::Mapped, error::FileError};
 use std::{io, path::Path};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A value that can be queried while another owner holds the bytes with its words.
+/// A value that can be queried in bytes that another owner holds.
 pub(crate) trait Viewed<B>: Stored {
     /// The type of a value whose words `B` holds.
     type View;
 
-    /// Makes a view from a header and the bytes after which the payload follows; the payload is not
-    /// read. After the header there must be as many bytes as
-    /// [`payload_bytes`](Stored::payload_bytes) says.
+    /// Makes a view from a header and the bytes of the file, without reading the payload. The
+    /// payload must have the length that [`payload_bytes`](Stored::payload_bytes) says.
     fn over(header: Self::Header, bytes: B) -> Result<Self::View, FormatError>;
 }
 

@@ -5,13 +5,13 @@ use crate::key::Write;
 use core::hash::{BuildHasher, Hash, Hasher};
 use truebloom_math::mix;
 
-/// A hasher that is built with the standard library's traits, such as `RandomState` or the hashers
-/// of other crates.
+/// Adapts a hasher that implements the standard library's traits, such as `RandomState` or a hasher
+/// of another crate.
 ///
-/// Such a hasher has two drawbacks. Its hash has only 64 bits, which raises the lowest possible
-/// rate to n/2^64; plans take this into account. And a filter with such a hasher cannot be saved,
-/// because the hasher has no number in the file format and does not guarantee stable output. So a
-/// filter of this type has no method `save`:
+/// Compared with the hashers of this crate, such a hasher has two drawbacks. Its hash has only 64
+/// bits, which raises the lowest possible rate to n/2^64; plans take this into account. And a
+/// filter with such a hasher cannot be saved, because the hasher has no number in the file format
+/// and does not guarantee stable output. So a filter of this type has no method `save`:
 ///
 /// ```compile_fail
 /// use truebloom::{BloomFilter, ForeignHasher};
@@ -35,15 +35,16 @@ pub struct ForeignHasher<S> {
 }
 
 impl<S: BuildHasher> ForeignHasher<S> {
-    /// A hasher that takes its hash functions from `hashers`.
+    /// A hasher that computes hashes with the hashers that `hashers` builds.
     pub fn new(hashers: S) -> ForeignHasher<S> {
         ForeignHasher { hashers }
     }
 
     /// The hash of any value that implements `std::hash::Hash`, even if its type is not a
-    /// [`Key`](crate::Key). Pass it to [`insert_hash`](crate::BloomFilter::insert_hash) and
+    /// [`Key`](crate::Key). Pass the hash to [`insert_hash`](crate::BloomFilter::insert_hash) and
     /// [`contains_hash`](crate::BloomFilter::contains_hash) of filters with this hasher. This hash
-    /// differs from the hash of the same value as a key, because `Hash` adds framing.
+    /// differs from the hash of the same value as a key, because `Hash` adds lengths and
+    /// terminators.
     ///
     /// ```
     /// use std::path::Path;
@@ -91,10 +92,10 @@ impl<S: BuildHasher + 'static> KeyHasher for ForeignHasher<S> {
     }
 }
 
-/// Makes a 128-bit hash from a 64-bit one. Both halves are functions of the same 64 bits; distinct
-/// hashes stay distinct. The bits of the hash are mixed, because many hashers mix integers badly.
-/// If a hasher returned an integer unchanged and its bits were not mixed, a filter of 100 keys
-/// would have more than three times the planned rate. The constant is 2^64 over the golden ratio.
+/// Makes a 128-bit hash from a 64-bit one. Both halves are functions of the same 64 bits, and
+/// distinct hashes stay distinct. The bits are mixed, because many hashers mix integers badly. If a
+/// hasher returned an integer unchanged and its bits were not mixed, a filter of 100 keys would
+/// have more than three times the planned rate. The constant is 2^64 over the golden ratio.
 #[inline]
 fn spread(hash: u64) -> KeyHash {
     KeyHash { h1: mix(hash), h2: mix(hash ^ 0x9e37_79b9_7f4a_7c15) }

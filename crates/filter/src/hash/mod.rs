@@ -19,15 +19,15 @@ use crate::ids::HasherId;
 use crate::key::{Key, KeyWriter, Write, write_pieces};
 use truebloom_math::mix;
 
-/// The hash of a key: two halves of 64 bits, each of which behaves like a random number.
+/// The hash of a key: two halves of 64 bits, which behave like random numbers.
 ///
 /// Positions are computed from the halves directly. [`mixed`](Self::mixed) makes a hash from any
 /// 128-bit number; [`from_uniform_bits`](Self::from_uniform_bits) accepts a number that is already
-/// a good hash. A 64-bit hash can be used as a key of a filter with the hasher [`Prehashed`], whose
+/// a good hash. To use 64-bit hashes as keys, make a filter with the hasher [`Prehashed`]; its
 /// rates account for keys with equal hashes.
 ///
 /// To divide keys among several filters with one seed, use the low bits of the first half, or give
-/// each filter its own seed: keys whose hashes begin alike share positions.
+/// each filter its own seed. With the high bits, the keys of one filter would share positions.
 ///
 /// Filters with the same seed and hasher give a key the same hash, so a key can be hashed once and
 /// then offered to many filters of any size
@@ -40,21 +40,23 @@ pub struct KeyHash {
 
 impl KeyHash {
     /// A hash from 128 bits that are already uniform and independent, like those of a good hash
-    /// function; they are not mixed. The low half of the number becomes the first half of the hash.
+    /// function. The bits are not mixed. The low half of the number becomes the first half of the
+    /// hash.
     ///
-    /// All bits are used: with a 64-bit hash in a `u128`, all keys would fall into the same block
-    /// of a blocked filter. [`mixed`](Self::mixed) is safe for any number.
+    /// All 128 bits must be random. With a 64-bit hash in a `u128`, all keys of a blocked filter
+    /// would share their block, or their positions in a block. [`mixed`](Self::mixed) is safe for
+    /// any number.
     #[inline]
     #[must_use]
     pub const fn from_uniform_bits(hash: u128) -> KeyHash {
         KeyHash { h1: hash as u64, h2: (hash >> 64) as u64 }
     }
 
-    /// A hash from any number that identifies the key: a counter, an identifier with fixed bits, a
-    /// short hash. Distinct numbers have distinct hashes, whose positions behave like random ones.
-    /// But there is no seed, so anyone who chooses the numbers chooses the positions. The mixing
-    /// takes two rounds of a Feistel network, each with SplitMix64's finalizer twice, or about
-    /// three nanoseconds.
+    /// A hash from any number that identifies the key, such as a counter, an identifier with some
+    /// constant bits, or a short hash. Distinct numbers have distinct hashes, and their positions
+    /// behave like random ones. But there is no seed, so anyone who chooses the numbers also
+    /// chooses the positions. The mixing is a Feistel network of two rounds, each of which applies
+    /// SplitMix64's finalizer twice. This takes about three nanoseconds.
     ///
     /// ```
     /// use truebloom::{BlockedBloomFilter, KeyHash};
@@ -67,7 +69,7 @@ impl KeyHash {
     #[must_use]
     pub fn mixed(number: u128) -> KeyHash {
         let (low, high) = (number as u64, (number >> 64) as u64);
-        // Any two unlike odd constants would do.
+        // Any two different odd constants would do.
         let h1 = mix(low ^ mix(high.wrapping_add(0x9e37_79b9_7f4a_7c15)));
         let h2 = mix(high ^ mix(h1.wrapping_add(0xd1b5_4a32_d192_ed03)));
         KeyHash { h1, h2 }
@@ -123,7 +125,7 @@ fn hash_long<K: Key + ?Sized>(hasher: &impl KeyHasher, key: &K) -> KeyHash {
     hasher.hash_pieces(&mut |take| write_pieces(key, take))
 }
 
-/// Returns an error unless both hash in the same way, because filters that are merged must give
+/// Returns an error unless both hashers are the same function, because merged filters must give
 /// every key the same positions.
 pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), MergeError> {
     if ours.id() != theirs.id() {
@@ -135,15 +137,16 @@ pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), Merg
     Ok(())
 }
 
-/// A seeded function from bytes to hashes.
+/// A function, selected by a seed, that computes the hash of a key from its bytes.
 ///
-/// [`PortableHasher`] is the default of filters; [`ForeignHasher`] adapts the hashers of other
-/// crates, and [`Prehashed`] is for keys that are already 64-bit hashes.
+/// [`PortableHasher`] is the default. [`ForeignHasher`] adapts the hashers of other crates.
+/// [`Prehashed`] is for keys that are already 64-bit hashes.
 ///
-/// The trait is sealed: a hasher that overstated its width would make every rate wrong, one whose
-/// methods disagreed would lose keys, and one that used another hasher's seed would lose keys in
-/// unions. Wrap a custom hasher in [`ForeignHasher`]; pass 128-bit hashes directly, with
-/// [`KeyHash::from_uniform_bits`] and [`insert_hash`](crate::BloomFilter::insert_hash).
+/// The trait is sealed, because a wrong implementation can break filters. If a hasher overstated
+/// the number of its bits, every rate would be wrong. If its methods disagreed, filters would lose
+/// keys. If two different hashers had the same seed, unions would lose keys. Wrap a custom hasher
+/// in [`ForeignHasher`], or pass 128-bit hashes with [`KeyHash::from_uniform_bits`] and
+/// [`insert_hash`](crate::BloomFilter::insert_hash).
 ///
 /// ```compile_fail,E0277
 /// use truebloom::{HasherId, KeyHash, KeyHasher, Seed};
@@ -159,17 +162,17 @@ pub(crate) fn check_alike<H: KeyHasher>(ours: &H, theirs: &H) -> Result<(), Merg
 /// }
 /// ```
 pub trait KeyHasher: sealed::Sealed + 'static {
-    /// The width of the hash in bits: two keys have equal hashes with probability `2^-HASH_BITS`,
+    /// The number of bits of the hash. Two keys have equal hashes with probability `2^-HASH_BITS`,
     /// and plans account for that.
     const HASH_BITS: u32;
 
     /// The hash of a key's canonical bytes.
     fn hash(&self, bytes: &[u8]) -> KeyHash;
 
-    /// The hash of more than eight bytes that are written in pieces: `write` is called once, and
-    /// passes each piece to the function that it gets. The result equals [`hash`](Self::hash) of
-    /// all the bytes together, except for a [`ForeignHasher`], whose hash may depend on where
-    /// pieces end.
+    /// The hash of more than eight bytes that are written in pieces. `write` is called once, with a
+    /// function as its argument, and passes each piece to that function. The result equals
+    /// [`hash`](Self::hash) of all the bytes together. Only the hash of a [`ForeignHasher`] may
+    /// depend on where the pieces end.
     fn hash_pieces(&self, write: &mut Write<'_>) -> KeyHash;
 
     /// The hash of the eight little-endian bytes of a number; it equals [`hash`](Self::hash) of
@@ -190,7 +193,7 @@ pub trait KeyHasher: sealed::Sealed + 'static {
     fn id(&self) -> Option<HasherId>;
 
     /// The seed, or a fingerprint of the hasher if it does not reveal its seed. Hashers with equal
-    /// `id` and `seed` hash alike. (If the seeds are fingerprints of good hashers, there is a
-    /// chance of 2^-128 that they do not.)
+    /// `id` and `seed` compute equal hashes. (If the seeds are fingerprints of good hashers, this
+    /// fails with a probability of 2^-128.)
     fn seed(&self) -> Seed;
 }

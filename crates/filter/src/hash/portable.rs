@@ -5,12 +5,12 @@ use super::{KeyHash, KeyHasher, Seed, hash_key, one_by_one, sip};
 use crate::ids::HasherId;
 use crate::key::{Key, Write};
 
-/// One of the hash functions of the file format, together with its seed. Filters that can be saved
-/// have this hasher.
+/// One of the hash functions that have a number in the file format, together with its seed. Only
+/// filters with this hasher can be saved.
 ///
-/// There is one type for all of these functions, because which one a filter needs is known only
-/// when its file is opened. So `BloomFilter` without type arguments opens every file. The choice
-/// costs one well-predicted branch per key.
+/// All of these functions have the same type, because a program learns only from the file which of
+/// them a filter needs. So `BloomFilter` without type arguments opens files with any of them.
+/// Selecting the function costs one well-predicted branch per key.
 ///
 /// ```
 /// use truebloom::{BloomFilter, PortableHasher, Seed};
@@ -37,7 +37,7 @@ impl PortableHasher {
     /// XXH3-128 with a random seed: the default of filters.
     ///
     /// # Errors
-    /// The operating system gives no random numbers.
+    /// The operating system provides no random numbers.
     #[cfg(feature = "random")]
     pub fn random() -> Result<PortableHasher, crate::BuildError> {
         Seed::random().map(PortableHasher::xxh3)
@@ -55,8 +55,8 @@ impl PortableHasher {
         PortableHasher::new(HasherId::Sip13, seed)
     }
 
-    /// The hash of a key of any type, as in every filter with this hasher. The result equals
-    /// [`FilterOf::hash`](crate::FilterOf::hash). Use it if there is no filter, or only a `dyn`
+    /// The hash of a key of any type, equal to [`FilterOf::hash`](crate::FilterOf::hash) of a
+    /// filter with this hasher. Use this method if you have no filter, or only a `dyn`
     /// [`Filter`](crate::Filter).
     #[inline]
     pub fn hash_key<K: Key + ?Sized>(&self, key: &K) -> KeyHash {

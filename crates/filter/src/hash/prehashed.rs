@@ -7,13 +7,12 @@ use xxhash_rust::xxh3::{Xxh3Builder, xxh3_64_with_seed};
 
 /// The hasher for keys that are already 64-bit hashes, given as `u64`.
 ///
-/// The number is mixed with the seed, so it need not be a good hash; distinct numbers stay
-/// distinct. Two keys with equal hashes cannot be distinguished, whatever the filter's size. For
-/// this reason alone, a share of up to n/2^64 of other keys passes; plans, rates and
+/// The number is mixed with the seed, so it does not have to be a good hash. Distinct numbers stay
+/// distinct. Two keys with equal hashes cannot be distinguished, however large the filter is. So a
+/// share of up to n/2^64 of other keys passes in any filter of n keys; plans, rates and
 /// [`verify`](crate::verify) account for that. Keys of other types are first hashed with XXH3-64.
 ///
-/// A filter with this hasher cannot be saved, because the file format has no number for hashes that
-/// were computed elsewhere.
+/// A filter with this hasher cannot be saved, because this hasher has no number in the file format.
 ///
 /// ```
 /// use truebloom::{BlockedBloomFilter, Prehashed, Seed};
@@ -55,8 +54,8 @@ impl KeyHasher for Prehashed {
         self.hash_number(state.digest())
     }
 
-    /// Each half is a bijection of the number. The second half depends on the whole seed and on the
-    /// first half, so that the two behave as if they were independent.
+    /// Each half is a bijective function of the number. The second half is computed from the first
+    /// half and the seed, so that the halves behave as if they were independent.
     #[inline]
     fn hash_number(&self, number: u64) -> KeyHash {
         let h1 = mix(mix(number ^ self.seed.low()) ^ self.seed.high());

@@ -5,8 +5,8 @@ use core::fmt;
 use siphasher::sip128::SipHasher13;
 use truebloom_math::mix;
 
-/// The purpose of a salt. The purpose keeps the derivation of salts separate from the hashes of
-/// keys, and from that of salts for another purpose.
+/// The purpose of a salt. Salts for different purposes are derived differently, and differently
+/// from the hashes of keys.
 #[derive(Clone, Copy)]
 pub(crate) enum Use {
     /// Salts for the phases of a recycling filter.
@@ -24,17 +24,17 @@ impl Use {
     }
 }
 
-/// Gives a phase or a layer its own positions. It consists of 128 bits that are mixed with a key's
-/// hash, or of nothing.
+/// Gives a phase or a layer its own positions. A salt consists of 128 bits that are mixed with a
+/// key's hash, or it is empty.
 ///
-/// The key is hashed only once, whatever the number of phases. In the model, a random function maps
-/// hash and phase together to positions; that the salted hash behaves like one is tested, not
-/// proven.
+/// Because of salts, a key is hashed only once, whatever the number of phases. In the model, a
+/// random function maps hash and phase together to positions. It is tested, not proven, that the
+/// salted hash behaves like such a function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Salt(Option<[u64; 2]>);
 
 impl fmt::Debug for Salt {
-    /// Formats nothing that is derived from the seed.
+    /// Does not show the salt, because it is derived from the seed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Salt").finish_non_exhaustive()
     }
@@ -43,8 +43,8 @@ impl fmt::Debug for Salt {
 impl Salt {
     pub(crate) const NONE: Salt = Salt(None);
 
-    /// The salt for phase or layer number `number` (the number of recycles or layers before it):
-    /// SipHash-1-3-128 of that number, with the hasher's seed as its key.
+    /// The salt for phase or layer `number`, counted from 0: the SipHash-1-3-128 of this number,
+    /// with the hasher's seed as the key.
     pub(crate) fn numbered(of: Use, seed: Seed, number: u64) -> Salt {
         let hash = SipHasher13::new_with_keys(seed.low() ^ of.word(), seed.high() ^ of.word()).hash(&number.to_le_bytes());
         Salt(Some([hash.h1, hash.h2]))

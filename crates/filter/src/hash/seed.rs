@@ -11,10 +11,10 @@ use core::str::FromStr;
 
 /// 128 bits that select one hash function of a family.
 ///
-/// The proven rate is a mean over seeds, for keys chosen without knowing the seed: use a random one
-/// unless filters must be merged or compared, or a result must be repeated.
-/// [`Display`](fmt::Display) writes it as hexadecimal digits; `{:?}` does not show it, to keep it
-/// out of logs, because an attacker who knows the seed can choose keys that all pass.
+/// The proven rate is a mean over seeds, for keys chosen without knowing the seed. Use a random
+/// seed, unless filters must be merged or compared, or a result must be reproducible.
+/// [`Display`](fmt::Display) writes the seed as hexadecimal digits. `{:?}` does not show it, to
+/// keep it out of logs: an attacker who knows the seed can choose keys that all pass.
 ///
 /// ```
 /// use truebloom::Seed;
@@ -31,7 +31,7 @@ impl Seed {
     /// A seed from the random numbers of the operating system.
     ///
     /// # Errors
-    /// The operating system gives no random numbers.
+    /// The operating system provides no random numbers.
     #[cfg(feature = "random")]
     pub fn random() -> Result<Seed, BuildError> {
         let mut bytes = [0; 16];
@@ -66,7 +66,7 @@ impl FromStr for Seed {
     /// Accepts one to 32 hexadecimal digits, with or without a leading `0x`.
     fn from_str(text: &str) -> Result<Seed, ParseSeedError> {
         let digits = text.strip_prefix("0x").unwrap_or(text);
-        // from_str_radix takes a sign; a seed has none.
+        // `from_str_radix` accepts a sign, but a seed has none.
         let signed = digits.starts_with(['+', '-']);
         let seed = u128::from_str_radix(digits, 16).ok().filter(|_| !signed);
         seed.map(Seed).ok_or_else(|| ParseSeedError { found: text.to_owned() })

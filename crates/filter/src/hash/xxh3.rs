@@ -11,14 +11,14 @@ use xxhash_rust::xxh3::{Xxh3Builder, xxh3_128_with_seed};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Xxh3 {
     seed: u64,
-    /// The seed in the form that is needed to hash numbers, computed once.
+    /// The seed in the form in which it is used for numbers; computed once.
     of_eight: OfEight,
 }
 
 impl Xxh3 {
-    /// Prepares XXH3 for a seed; XXH3 takes 64 bits of it. So two seeds give the same hash function
-    /// with probability 2^-64. All other pairs of seeds give unrelated hashes, whichever bits they
-    /// differ in.
+    /// Prepares XXH3 for a seed. XXH3 has a seed of only 64 bits, so two seeds give the same hash
+    /// function with probability 2^-64. Otherwise their hashes are unrelated, whichever bits of the
+    /// seeds differ.
     pub(super) fn new(seed: Seed) -> Xxh3 {
         let seed = mix(mix(seed.low().wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ seed.high());
         Xxh3 { seed, of_eight: OfEight::new(seed) }
@@ -64,20 +64,21 @@ impl fmt::Debug for Xxh3 {
     }
 }
 
-/// XXH3-128 of eight bytes under a seed. It is the published algorithm's arithmetic for inputs of
-/// that length; for numbers it needs neither memory nor branches.
+/// XXH3-128 of eight bytes, with a seed: the same arithmetic as the published algorithm for inputs
+/// of this length. For numbers, it needs neither memory accesses nor branches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct OfEight {
     flip: u64,
 }
 
-/// The first of XXH64's primes, plus four times the length, as the algorithm adds it.
+/// The first of XXH64's primes, plus four times the length of the input, as in the published
+/// algorithm.
 const FACTOR: u64 = 0x9e37_79b1_85eb_ca87 + (8 << 2);
 
 impl OfEight {
     #[inline(always)]
     fn new(seed: u64) -> OfEight {
-        // Two words of the algorithm's default secret, xored.
+        // The XOR of two words of the algorithm's default secret.
         const SECRET: u64 = 0xdb97_9083_e96d_d4de ^ 0x1f67_b3b7_a4a4_4072;
         let seed = seed ^ (u64::from((seed as u32).swap_bytes()) << 32);
         OfEight { flip: SECRET.wrapping_add(seed) }
@@ -103,8 +104,8 @@ impl OfEight {
 }
 
 impl Halves for OfEight {
-    /// Equals [`hash`](OfEight::hash). The product is computed from halves, as vector instructions
-    /// require.
+    /// The same as [`hash`](OfEight::hash). The product is computed from 32-bit halves, as vector
+    /// instructions require.
     #[inline(always)]
     fn of(self, number: u64) -> (u64, u64) {
         let keyed = number ^ self.flip;

@@ -7,11 +7,10 @@ use core::fmt;
 #[non_exhaustive]
 #[repr(u16)]
 pub enum HasherId {
-    /// XXH3-128: a few nanoseconds per key. This hasher is for keys that are chosen without knowing
-    /// the seed.
+    /// XXH3-128, for keys that are chosen without knowing the seed: a few nanoseconds per key.
     Xxh3 = 3,
-    /// SipHash-1-3-128, for untrusted keys. SipHash is several times slower, but without the seed
-    /// nobody can choose keys that fill the filter or pass it.
+    /// SipHash-1-3-128, for untrusted keys. SipHash is several times slower than XXH3, but without
+    /// the seed nobody can choose keys that fill the filter faster, or that pass.
     Sip13 = 2,
 }
 

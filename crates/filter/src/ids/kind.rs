@@ -17,7 +17,8 @@ macro_rules! file_kind {
             /// All kinds.
             pub const ALL: [FileKind; [$($number),*].len()] = [$(FileKind::$kind),*];
 
-            /// What opens a file of this kind: the type of this crate, and the verb of the command.
+            /// How to open a file of this kind: the type of this crate, and the subcommand of
+            /// `truebloom`.
             #[must_use]
             pub fn opened_by(self) -> &'static str {
                 match self { $(FileKind::$kind => $opened_by,)* }
@@ -51,17 +52,17 @@ file_kind! {
     Scalable = 5, "a Bloom filter that grows", "`ScalableFilter::open`, or `truebloom check`", Spread;
     /// A Count-Min sketch.
     CountMin = 6, "a Count-Min sketch", "`CountMin::open`, or `truebloom count query`", Spread;
-    /// A Count-Min sketch whose rows are made of two hashes.
+    /// A Count-Min sketch whose rows are made from two hashes.
     TwoHashCountMin = 7, "a two-hash Count-Min sketch", "`TwoHashCountMin::open`, or `truebloom count query`", Spread;
     /// A blocked recycling filter, of one phase.
     RecyclingBlocked = 8, "a blocked recycling filter", "`BlockedRecyclingFilter::open`, or `truebloom dedup --state`", Lines;
-    /// Many filters with one plan.
+    /// Many filters with the same plan.
     Pack = 9, "a pack of filters", "`Pack::open`", Spread;
 }
 
 impl FileKind {
-    /// The number of bytes that the layout's own parameters take in the header of a Bloom filter:
-    /// at most 16, because eight more bytes and the label follow them.
+    /// The number of bytes of the layout's own parameters in the header of a Bloom filter: at most
+    /// 16, because eight more bytes and the label follow the parameters.
     pub(crate) const fn layout_bytes(self) -> usize {
         match self {
             FileKind::Blocked => 8,

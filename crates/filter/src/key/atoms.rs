@@ -14,7 +14,7 @@ macro_rules! key_from_number {
         impl Key for $type {
             #[inline]
             fn write_key(&self, to: &mut KeyWriter<'_>) {
-                // The cast widens: it extends the sign of a signed type and never loses a bit.
+                // The cast extends the sign of a signed type, and never loses a bit.
                 to.number(*self as u64);
             }
 
@@ -39,7 +39,7 @@ impl Key for u8 {
         Some(u64::from(*self))
     }
 
-    /// A sequence of bytes is a byte string.
+    /// A slice of `u8` is a byte string.
     #[inline(always)]
     fn slice_bytes(bytes: &[u8]) -> Option<&[u8]> {
         Some(bytes)
@@ -197,7 +197,7 @@ mod tests {
         ];
         for key in same {
             assert_eq!((key.to_key_bytes().as_slice(), key.key_bytes()), (&b"key"[..], Some(&b"key"[..])));
-            // Within another key, after their length.
+            // Within a larger key, a byte string is written after its length.
             assert_eq!((key, 1u8).to_key_bytes(), b"\x03\0\0\0\0\0\0\0key\x01\0\0\0\0\0\0\0");
         }
     }

@@ -1,4 +1,4 @@
-//! The trait of keys: everything with canonical bytes.
+//! The trait of keys: values with canonical bytes.
 
 mod atoms;
 mod composite;
@@ -10,8 +10,8 @@ pub(crate) use writer::{Take, Write};
 
 use alloc::vec::Vec;
 
-/// A value with canonical bytes. These bytes are the same in every process, on every platform and
-/// in every language that writes this crate's files.
+/// A value with canonical bytes. These bytes are the same in every process, on every platform, and
+/// in every language that writes files of this format.
 ///
 /// | key | bytes |
 /// |---|---|
@@ -26,20 +26,21 @@ use alloc::vec::Vec;
 ///
 /// Within a sequence, a tuple, a struct or an enum, the numbers in this table take 8 bytes, and a
 /// byte string begins with its length. So two different values of one type never have the same
-/// bytes (a `dyn Key` may have any type at run time). As parts of a larger key, the bytes of one
-/// value never begin with those of another. docs/FORMAT.md has the full definition.
+/// bytes. (A `dyn Key` is an exception, because it can have any type.) Within a larger key, the
+/// bytes of one value never begin with the bytes of another. docs/FORMAT.md has the full
+/// definition.
 ///
 /// Values of different types can be the same key: `5u8`, `5u64` and `5i32`; `true` and `1`; `"a"`
-/// and `b"a"`; `-1i64` and `u64::MAX`; a `struct Url(String)` and its text; a number and the string
-/// of its 8 bytes; a `u128`, a pair of `u64` and the string of their 16 bytes. To mix types in one
-/// filter, add a tag to each: `("id", 5u64)`.
+/// and `b"a"`; `-1i64` and `u64::MAX`; a `struct Url(String)` and its text. A number is the same
+/// key as the byte string of its 8 bytes. A `u128`, a pair of `u64`, and the byte string of their
+/// 16 bytes are the same key, too. To mix types in one filter, add a tag to each: `("id", 5u64)`.
 ///
-/// Hashing a key never allocates. Floating-point numbers are not keys, because only the program can
-/// decide which of their properties matter (`x.to_bits()` distinguishes 0.0 from -0.0).
-/// `std::hash::Hash` is not used, because it adds framing that depends on the type and may change
-/// with any version of the standard library: files made with it could become unreadable. For
-/// filters in memory, [`ForeignHasher::hash_one`](crate::ForeignHasher::hash_one) accepts values
-/// that implement `std::hash::Hash`.
+/// Hashing a key never allocates. Floating-point numbers are not keys, because only your program
+/// can decide which of them are the same key (`x.to_bits()` distinguishes 0.0 from -0.0).
+/// `std::hash::Hash` is not used, because it adds lengths and terminators that depend on the type.
+/// Both may change with any version of the standard library, so saved filters could become useless.
+/// For filters in memory, [`ForeignHasher::hash_one`](crate::ForeignHasher::hash_one) accepts
+/// values that implement `std::hash::Hash`.
 ///
 /// # Types of your own
 /// Use `#[derive(Key)]`, with the feature `derive`, or write the implementation field by field:
@@ -71,7 +72,7 @@ use alloc::vec::Vec;
 pub trait Key {
     /// Writes the key as a part of a larger one: a number as its bytes, a byte string after its
     /// length, and anything else part by part. A key that is not part of a larger one is hashed in
-    /// the same way, unless one of the following methods says otherwise.
+    /// the same form, unless [`key_bytes`](Self::key_bytes) returns a byte string.
     fn write_key(&self, to: &mut KeyWriter<'_>);
 
     /// The key as a number, if it is a number of 8 bytes. Such keys are hashed in registers,
@@ -82,8 +83,9 @@ pub trait Key {
         None
     }
 
-    /// The key as a byte string, if it is one. If it is not part of a larger key, it is hashed
-    /// without its length. [`write_key`](Self::write_key) must then write exactly that string.
+    /// The key as a byte string, if it is one. A byte string that is not part of a larger key is
+    /// hashed without its length. [`write_key`](Self::write_key) must then write exactly that
+    /// string.
     #[inline(always)]
     fn key_bytes(&self) -> Option<&[u8]> {
         None
@@ -100,8 +102,8 @@ pub trait Key {
         None
     }
 
-    /// The bytes that are hashed. This method is for tests, and for other programs that make the
-    /// same keys; filters hash without this copy.
+    /// The bytes that are hashed. Use this method in tests, and to produce the same keys in other
+    /// programs; filters hash without this copy.
     ///
     /// ```
     /// use truebloom::Key;

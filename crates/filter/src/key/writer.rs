@@ -1,9 +1,9 @@
-//! The writer that assembles keys of several parts.
+//! The writer that assembles the bytes of a key.
 
-/// Takes a key piece by piece.
+/// A function that takes a key piece by piece.
 pub(crate) type Take<'a> = dyn FnMut(&[u8]) + 'a;
 
-/// Writes a key piece by piece.
+/// A function that writes a key piece by piece.
 pub(crate) type Write<'a> = dyn FnMut(&mut Take<'_>) + 'a;
 
 /// The size of the buffer in which a key is assembled before it is hashed; it is enough for nearly
@@ -12,14 +12,15 @@ const SHORT: usize = 128;
 
 /// Receives the parts of a key: see [`Key::write_key`](crate::Key::write_key).
 ///
-/// Keys up to a certain length are assembled in a buffer and hashed at once; longer ones are hashed
-/// piece by piece. In both cases nothing is allocated, and the result is the hash of all bytes.
+/// Keys of up to 128 bytes are assembled in a buffer and hashed at once; longer ones are hashed
+/// piece by piece. Nothing is allocated for short or long keys, and the result is the hash of all
+/// bytes.
 pub struct KeyWriter<'a> {
     bytes: [u8; SHORT],
     /// The number of bytes in the buffer, or the length of the whole key if `take` is `None`.
     len: usize,
-    /// The function that receives full pieces; without it, bytes that do not fit into the buffer
-    /// are only counted.
+    /// The function that receives each full piece. Without it, bytes that do not fit into the
+    /// buffer are only counted.
     take: Option<&'a mut Take<'a>>,
 }
 
@@ -72,7 +73,7 @@ impl<'a> KeyWriter<'a> {
 
     #[inline]
     fn push(&mut self, bytes: &[u8]) {
-        // Saturating: beyond the end of memory, it is no short key either.
+        // The sum saturates, because a key of that length is not short either.
         let end = self.len.saturating_add(bytes.len());
         match self.bytes.get_mut(self.len..end) {
             Some(room) => {

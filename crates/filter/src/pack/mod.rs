@@ -1,4 +1,4 @@
-//! Many filters with one plan and one seed, stored one after the other.
+//! Many filters with the same plan and seed, stored one after the other.
 
 mod record;
 mod stored;
@@ -17,13 +17,13 @@ use core::fmt;
 use record::record_words;
 
 /// Many small filters in one piece of memory, or in one file. Bits, probes, scheme, hasher, seed,
-/// capacity and rate are stored once. Each member takes 64 bytes beside its bits: its counts and
-/// two checksums.
+/// capacity and rate are stored once. Each filter in the pack (a *member*) takes 64 bytes besides
+/// its bits, for its counts and two checksums.
 ///
-/// A member is a view like any other: [`get`](Self::get) makes it in nanoseconds, and the view
-/// takes 64 bytes. The plan is made once, and because all members have one seed, a key needs to be
-/// hashed only once for all of them. For example, 10,000 filters of 5,000 keys each at 1% take
-/// 1.011 times the memory of their bits.
+/// [`get`](Self::get) returns a view of a member in a few nanoseconds; the view takes 64 bytes. The
+/// plan is made once. All members have the same seed, so a key needs to be hashed only once for all
+/// of them. For example, 10,000 filters of 5,000 keys each at 1% take 1.011 times the memory of
+/// their bits.
 ///
 /// ```
 /// use truebloom::{BloomFilter, Pack};
@@ -44,8 +44,7 @@ use record::record_words;
 /// ```
 pub struct Pack<S: Scheme = Standard, K: Backing = Owned> {
     head: Head<S, PortableHasher>,
-    /// A fingerprint that binds records to this pack, so that they are not mistaken for those of a
-    /// pack with another plan or seed.
+    /// A fingerprint of the plan and the seed, so that a record of another pack is an error.
     family: u64,
     /// The records, one after the other.
     words: K::List,
@@ -58,18 +57,18 @@ pub type Member<'a, S = Standard, W = [u8; 8]> = FilterOf<S, PortableHasher, Pac
 pub type PackView<B, S = Standard> = Pack<S, View<B>>;
 
 impl<S: Scheme> Pack<S> {
-    /// An empty pack for filters with the plan and the seed of this one. The filter's keys and its
-    /// label are not copied.
+    /// An empty pack for filters with the plan and the seed of this filter. The filter's keys and
+    /// its label are not copied.
     pub fn of<K: Counted>(filter: &FilterOf<S, PortableHasher, K>) -> Pack<S> {
         let head = Head { label: Label::default(), ..filter.head().clone() };
         Pack::with_words(head, Vec::new())
     }
 
-    /// Adds a filter to the pack. Its bits and counts are copied; its label and its plan are not,
-    /// because the plan is the pack's.
+    /// Adds a filter to the pack. Its bits and counts are copied, but not its label and its plan;
+    /// the plan is that of the pack.
     ///
     /// # Errors
-    /// The filter differs from the pack's others in bits, probes, scheme, hasher or seed.
+    /// The filter differs from the pack in bits, probes, scheme, hasher or seed.
     pub fn push<K: Counted>(&mut self, filter: &FilterOf<S, PortableHasher, K>) -> Result<(), MergeError> {
         self.check_alike(filter)?;
         let start = self.words.len();
@@ -95,7 +94,8 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
     }
 
     /// The filter with this index, counted from 0 in the order of insertion; `None` beyond the last
-    /// filter. Only the filter's record is checked; `verify_bytes` also checks its bits.
+    /// filter. Only the filter's record is checked; `verify_bytes` of the filter also checks its
+    /// bits.
     ///
     /// # Errors
     /// The filter is damaged.
@@ -120,8 +120,9 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         record_words(&self.head.scheme).saturating_mul(8)
     }
 
-    /// Writes a filter as a member to the beginning of these bytes. Use this if members are stored
-    /// separately: for example, each in the file of its table, and the shared values in one place.
+    /// Writes a filter as a member to the beginning of these bytes. Use this to store members
+    /// separately: for example, each member in the file of its table, and the shared values in one
+    /// place.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Pack};
@@ -135,8 +136,8 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
     /// ```
     ///
     /// # Errors
-    /// The filter differs from the pack's in bits, probes, scheme, hasher or seed; `bytes` is
-    /// shorter than [`member_bytes`](Self::member_bytes).
+    /// The filter differs from the pack in bits, probes, scheme, hasher or seed; `bytes` is shorter
+    /// than [`member_bytes`](Self::member_bytes).
     pub fn write_member<V: Counted>(&self, filter: &FilterOf<S, PortableHasher, V>, bytes: &mut [u8]) -> Result<(), MergeError> {
         self.check_alike(filter)?;
         let (needed, found) = (self.member_bytes(), bytes.len());
@@ -145,8 +146,7 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         Ok(())
     }
 
-    /// The member at the beginning of these bytes, which [`write_member`](Self::write_member)
-    /// wrote.
+    /// The member that [`write_member`](Self::write_member) wrote to the beginning of these bytes.
     ///
     /// # Errors
     /// There are too few bytes, or they are damaged, or they belong to a pack with another plan or

@@ -22,8 +22,8 @@ mod at {
     pub(super) const CHECKSUM: usize = 7;
 }
 
-/// The number of words that a record and its bits take. If that number overflows, this returns one
-/// that is too large to be addressed.
+/// The number of words that a record and its bits take. If the number overflows, this returns a
+/// number that is too large for any memory.
 pub(super) fn record_words<S: Scheme>(scheme: &S) -> usize {
     usize::try_from(words_for(scheme.bits())).unwrap_or(usize::MAX).saturating_add(KEPT_WORDS)
 }
@@ -86,7 +86,7 @@ fn kept_checksum(kept: &[u64; KEPT_WORDS], family: u64) -> u64 {
     xxh3_64_with_seed(bytes[..at::CHECKSUM].as_flattened(), family)
 }
 
-/// The XXH3-64 of the bits, in the form that they have in a file.
+/// The XXH3-64 of the bits as they are stored in a file.
 fn bits_checksum<W: Word>(words: &[W]) -> u64 {
     let mut checksum = Xxh3Default::new();
     for words in words.chunks(CHUNK) {

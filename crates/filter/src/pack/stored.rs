@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 /// The position in the header at which the number of members is stored.
 const MEMBERS: usize = at::PARAMETERS + 8;
 
-/// A limit in bytes that exceeds the memory of any machine.
+/// A limit in bytes, larger than the memory of any machine.
 const MOST_BYTES: u64 = 1 << 60;
 
 /// The contents of a header of this kind.
@@ -96,8 +96,8 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Viewed<B> for Pack<S> {
 }
 
 impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Pack<S, View<B>> {
-    /// Reads all bytes of the pack: the checksum is verified, and each member is checked as by its
-    /// own `verify_bytes`. The time is linear in the number of bits of all members.
+    /// Reads all bytes of the pack: the checksum is verified, and each member is checked as its own
+    /// `verify_bytes` would check it. The time is linear in the number of bits of all members.
     ///
     /// # Errors
     /// The bytes are damaged, or do not match the counts of the members.

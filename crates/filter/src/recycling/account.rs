@@ -1,4 +1,4 @@
-//! What a recycling filter reports about its stream.
+//! The counts and rates that a recycling filter reports about its stream.
 
 use super::memory::{Layout, Memory};
 use super::{Phases, RecyclingFilter, Seeds};
@@ -23,27 +23,29 @@ pub struct Stats {
     /// How many of the recycles happened because of [`sigma`](super::Policy::sigma).
     pub by_fill: u64,
     /// How many items have entered the active phase since the last recycle, including a retained
-    /// one.
+    /// item.
     pub items: u64,
 }
 
 /// How many new items were reported as seen because the filter cannot distinguish them from
 /// repeats.
 ///
-/// An item counts once per cycle, when it is first offered (with two phases: once while it is
-/// remembered); all its later offers in that time are reported as seen as well.
+/// An item counts at most once per cycle, when it is first offered. (With two phases, it counts at
+/// most once while it is remembered.) Its later offers in that time are also reported as seen, but
+/// do not count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WrongDrops {
-    /// An estimate of the number of wrong drops, which has the same mean over seeds as that number.
-    /// The estimate may be higher than the number of items that were reported as seen.
+    /// An estimate of the number of wrong drops. Over seeds, the estimate has the same mean as the
+    /// number itself. The estimate may be higher than the number of items that were reported as
+    /// seen.
     pub expected: f64,
-    /// An upper bound on the number of wrong drops, which holds with the confidence asked for. The
+    /// An upper bound on the number of wrong drops, which holds with the requested confidence. The
     /// bound is never higher than the number of items that were reported as seen.
     pub at_most: u64,
 }
 
-/// The counts, and the sum of the odds of the items that were kept.
+/// The counts, and the sum of the odds `rate / (1 - rate)` of the items that were kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counts {
     pub(super) offered: u64,
@@ -52,8 +54,8 @@ pub struct Counts {
     pub(super) cycles: u64,
     pub(super) by_fill: u64,
     pub(super) items: u64,
-    /// The odds of earlier cycles and those of the present cycle are summed separately: a single
-    /// sum would stop growing at 2^53 times its terms.
+    /// The sum for earlier cycles. The present cycle has its own sum, because a single sum would
+    /// stop growing once it is 2^53 times as large as its terms.
     pub(super) odds: f64,
     pub(super) odds_of_cycle: f64,
     /// If the filter was shared by threads: the largest number of bits by which they have exceeded
@@ -72,8 +74,8 @@ impl Counts {
     #[inline]
     pub(super) fn keep(&mut self, rate: f64) {
         self.new = self.new.saturating_add(1);
-        // A rate that rounds to 1 would end the sum for good; the bound is not given for such
-        // filters anyway.
+        // A rate that rounds to 1 would make the sum infinite. For such filters no bound is
+        // reported anyway.
         self.odds_of_cycle += (rate / (1.0 - rate)).min(MOST_ODDS);
     }
 
@@ -94,30 +96,31 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     }
 
     /// An upper bound on [`fpr`](Self::fpr) at the moment when an item is offered, for every
-    /// stream. If threads have shared the filter, it holds from now on.
+    /// stream. If threads have shared the filter, the bound holds from now on.
     pub fn worst_fpr(&self) -> f64 {
         (self.memory.worst_rate(&self.policy, self.counts.overfill.unwrap_or(0)) * (1.0 + self.rounding())).min(1.0)
     }
 
-    /// The sum of `rho / (1 - rho)` over the items that were new, where rho is the probability,
-    /// just before the item was inserted, that it would pass. Its mean equals that of the number of
-    /// new items that were reported as seen, under the conditions of
-    /// [`wrong_drops`](Self::wrong_drops). The sum does not include items that threads offered to
-    /// an [`AtomicRecyclingFilter`](super::AtomicRecyclingFilter).
+    /// The sum of `rho / (1 - rho)` over all items that were reported as new. Here rho is the
+    /// filter's rate just before the item was inserted. Under the conditions of
+    /// [`wrong_drops`](Self::wrong_drops), this sum has the same mean as the number of new items
+    /// that were reported as seen. The sum does not include items that threads offered to an
+    /// [`AtomicRecyclingFilter`](super::AtomicRecyclingFilter).
     pub fn compensator(&self) -> f64 {
         self.counts.odds + self.counts.odds_of_cycle
     }
 
-    /// How many new items of this stream were reported as seen: an estimate with the same mean, and
-    /// an upper bound that holds with this confidence at all times of the stream.
+    /// An estimate of how many new items of this stream were reported as seen, and an upper bound
+    /// that holds with this confidence at all times of the stream. The estimate has the same mean
+    /// as the true number.
     ///
     /// The bound is proven ([`truebloom_math::freedman`]) for every stream that was chosen
     /// independently of the seed. With [`Seeds::Kept`], a forgotten item that returns does not
-    /// behave like a new item, and if the stream is repeated, its errors are repeated, too. So the
-    /// result is `None` as soon as something has been forgotten. The result is also `None` for
-    /// filters so small that a fresh key may be certain to pass, and for filters that threads have
-    /// shared, because the rates at which their items were offered are not known. Equal 128-bit
-    /// hashes add at most `new^2 / 2^129` on average.
+    /// behave like a new item: if the stream is repeated, its errors are repeated, too. The result
+    /// is then `None` as soon as something has been forgotten. The result is also `None` for
+    /// filters that are so small that their worst rate is nearly 1. For filters that threads have
+    /// shared, the result is `None` because their rates at the moments of the offers are unknown.
+    /// Equal 128-bit hashes add at most `new^2 / 2^129` wrong drops on average.
     ///
     /// # Errors
     /// The confidence is not strictly between 0 and 1; more than 2^53 wrong drops are expected for
@@ -129,11 +132,12 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
             return Ok(None);
         }
         let expected = self.compensator();
-        // What rounding may have lost: each term, amplified where 1 - rho is small, and each
-        // addition, of which a cycle has no more than bits.
+        // Adds what rounding may have lost: in each term, where a small 1 - rho amplifies the
+        // error, and in each addition. A cycle has at most as many additions as the filter has
+        // bits.
         let additions = self.bits() as f64 + self.counts.cycles as f64;
         let safe = expected * (1.0 + (1.0 + odds) * self.rounding() + additions * f64::EPSILON);
-        // A wrong drop is an item that was reported as seen.
+        // Every wrong drop was reported as seen.
         let seen = self.counts.offered.saturating_sub(self.counts.new);
         Ok(Some(WrongDrops { expected, at_most: wrong_drops_at_most(safe, odds, confidence)?.min(seen) }))
     }
@@ -142,8 +146,8 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     /// number of new items, including those that were wrongly dropped. `None` before the first new
     /// item, and for filters that threads have shared.
     ///
-    /// For a stream whose new items come independently of the fill, it converges to the long-run
-    /// average of the design; popular items that return after each recycle raise it.
+    /// If the new items of a stream come independently of the fill, this rate converges to the
+    /// long-run average of the design. Popular items that return after each recycle raise it.
     pub fn average_fpr(&self) -> Option<f64> {
         let expected = self.compensator();
         (self.counts.new > 0 && self.counts.overfill.is_none()).then(|| expected / (self.counts.new as f64 + expected))
@@ -155,8 +159,8 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.policy.seeds == Seeds::Kept && self.counts.cycles > kept_until
     }
 
-    /// The relative error of a rate: three terms with `2 (k + 1)` rounding errors each, none larger
-    /// than the result, and some operations.
+    /// A bound on the relative error of a computed rate. The rate has three terms, none of which
+    /// exceeds the result, with `2 (k + 1)` rounding errors each, and a few more operations.
     fn rounding(&self) -> f64 {
         (3.0 * f64::from(self.probes()) + 8.0) * f64::EPSILON
     }
@@ -164,7 +168,7 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
     /// The present rate: the probability that a key is reported as seen although it was never
-    /// offered and was chosen without knowing the seed. The bits determine this rate.
+    /// offered, for keys chosen without knowing the seed. The bits determine this rate.
     pub fn fpr(&self) -> f64 {
         self.memory.rate()
     }

@@ -7,7 +7,7 @@ use crate::bulk::{Answers, BATCH};
 use crate::hash::{KeyHash, KeyHasher};
 use alloc::vec::Vec;
 
-/// How many items ahead bits are prefetched if the items are processed one by one.
+/// If items are processed one by one, the bits of the item this many places ahead are prefetched.
 const AHEAD: usize = 16;
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
@@ -35,7 +35,7 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
             if left.is_empty() {
                 return answers;
             }
-            // One of them may end the phase.
+            // One of these items may end the phase.
             self.one_by_one(left.into_iter(), &mut answers);
         }
     }

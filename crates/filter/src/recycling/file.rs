@@ -1,5 +1,5 @@
-//! Recycling filters as bytes, streams and files, which contain the whole state, even in the middle
-//! of a cycle.
+//! Recycling filters as bytes, streams and files. Their files contain the whole state, even in the
+//! middle of a cycle.
 
 use super::RecyclingFilter;
 use super::memory::Layout;
@@ -23,16 +23,16 @@ writes_files! {
 
 reads_files! {
     ///
-    /// The scheme or layout is determined by the type: `let seen: RecyclingFilter =
-    /// RecyclingFilter::from_bytes(&bytes)?` has the standard scheme. For a file with another
-    /// scheme, this is an error.
+    /// The type determines the scheme or layout: `let seen: RecyclingFilter =
+    /// RecyclingFilter::from_bytes(&bytes)?` has the standard scheme. A file with another scheme is
+    /// then an error.
     [S: Layout] RecyclingFilter<PortableHasher, S>
 }
 
 views_files! {
     ///
-    /// `B` is cloned for the second phase: pass a slice or an `Arc` if cloning would copy the
-    /// bytes.
+    /// `bytes` is cloned for the second phase. Pass a slice or an `Arc`, so that the bytes are not
+    /// copied.
     ///
     /// ```
     /// use truebloom::recycling::{Policy, RecyclingFilter};

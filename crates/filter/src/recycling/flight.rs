@@ -6,7 +6,7 @@ use crate::scheme::SideBySide;
 use alloc::vec::Vec;
 use core::mem::swap;
 
-/// Three groups of items, each at its own stage, all in one phase.
+/// Three groups of items, each at its own stage, in a filter with one phase.
 pub(super) struct Flight {
     /// The items that are being added now.
     pub(super) added: Ahead,
@@ -24,8 +24,8 @@ impl Flight {
         Flight { added, asked, present, salt }
     }
 
-    /// Moves every group to its next stage; the group that was looked up is cleared. Returns false
-    /// if no group has items any more.
+    /// Moves every group to its next stage, and clears the group that was looked up. Returns false
+    /// if no items are left.
     #[inline(always)]
     pub(super) fn advance(&mut self, scheme: &impl SideBySide) -> bool {
         swap(&mut self.present, &mut self.asked);
@@ -35,7 +35,7 @@ impl Flight {
         self.present.count() + self.asked.count() > 0
     }
 
-    /// Returns the items that were added and not looked up, in order.
+    /// Appends the items that were added but not looked up to `left`, in order.
     pub(super) fn land(self, left: &mut Vec<KeyHash>) {
         [self.present, self.asked, self.added].iter().for_each(|group| left.extend(group.hashes()));
     }

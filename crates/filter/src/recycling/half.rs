@@ -1,4 +1,4 @@
-//! One phase whose positions can be anywhere: its bits, how many of them are set, and its salt.
+//! One phase whose positions can be anywhere: its bits, the number of set bits, and its salt.
 
 use crate::arch::{AlignedWords, prefetch};
 use crate::backing::{Backing, Counted, Owned, Writable};
@@ -41,7 +41,7 @@ impl<K: Backing> Half<K> {
         scheme.positions(self.salt.apply(hash)).take(first).for_each(|position| prefetch(&self.bits.words()[..], position >> 6));
     }
 
-    /// The positions of a key whose bits are not set, each once.
+    /// The positions of a key whose bits are not set, without duplicates.
     pub(super) fn unset(&self, scheme: &impl Scheme, hash: KeyHash) -> Vec<u64> {
         let is_set = self.bits.getter();
         let mut unset: Vec<u64> = scheme.positions(self.salt.apply(hash)).filter(|position| !is_set(*position)).collect();
@@ -80,8 +80,8 @@ impl<K: Writable> Half<K> {
         newly_set
     }
 
-    /// Sets the bits of a key of a group and returns how many were not set before, without updating
-    /// the number of set bits.
+    /// Sets the bits of a key in a group and returns how many were not set before. Does not update
+    /// `ones`.
     #[inline(always)]
     pub(super) fn set_positions(&mut self, scheme: &impl Scheme, group: &Ahead, lane: usize) -> u64 {
         let (mut newly_set, mut set) = (0, self.bits.setter());
@@ -94,7 +94,8 @@ impl<K: Writable> Half<K> {
     pub(super) fn remove(&mut self, positions: &[u64]) {
         positions.iter().for_each(|position| self.bits.unset(*position));
         let ones = K::kept_mut(&mut self.ones);
-        // Saturating: a view's bytes may be others by now than those that were counted.
+        // The difference saturates, because a view's bytes may have changed since they were
+        // counted.
         *ones = ones.saturating_sub(positions.len() as u64);
     }
 

@@ -1,5 +1,4 @@
-//! The memory of a recycling filter whose positions can be anywhere. This memory has one phase or
-//! two.
+//! The memory of a recycling filter whose positions can be anywhere, with one or two phases.
 
 use super::account::Counts;
 use super::flight::Flight;
@@ -95,9 +94,9 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
         self.rate_at(self.active.ones(), *K::kept(&self.both))
     }
 
-    /// The active phase has at most sigma set bits. The frozen phase may have more: the bits of a
-    /// trigger, and those that threads have set beyond the limit. If the phases share their
-    /// positions, as few bits as possible are assumed to be set in both.
+    /// The active phase has at most sigma set bits. The frozen phase may also have the bits of a
+    /// trigger, and bits that threads have set beyond the limit. If a key has the same positions in
+    /// both phases, the rate is highest when as few bits as possible are set in both.
     fn worst_rate(&self, policy: &Policy, overfill: u64) -> f64 {
         let frozen = policy.most_frozen(self.scheme.probes()).saturating_add(overfill).min(self.scheme.bits());
         let active = policy.sigma;
@@ -121,7 +120,7 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
     where
         K: Writable,
     {
-        // Most items are far from the limit, so their bits need not be looked at.
+        // If the number of set bits is far from the limit, the item's bits are not read.
         let ones = self.active.ones();
         ones.saturating_add(self.probes().into()) > policy.sigma && ones + self.active.unset(&self.scheme, hash).len() as u64 > policy.sigma
     }
@@ -177,7 +176,7 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
     fn prefetch(&self, hash: KeyHash) {
         self.active.prefetch(&self.scheme, hash, usize::MAX);
         if let Some(frozen) = &self.frozen {
-            // A new item leaves the frozen phase after two probes or so.
+            // For a new item, the lookup in the frozen phase ends after about two probes.
             frozen.prefetch(&self.scheme, hash, 2);
         }
     }
@@ -212,7 +211,8 @@ impl<S: FillScheme, K: Backing> Memory<K> for Halves<S, K> {
     }
 
     fn read_scheme(fields: &Fields) -> Result<S, FormatError> {
-        // Before the bytes that only other schemes use: what the scheme is says more.
+        // The scheme is checked before the bytes that only other schemes use, because its error is
+        // more helpful.
         let id = fields.scheme(FileKind::RecyclingOnePhase)?;
         fields.check_zero(parameter::OVERFILL + 8, at::HEADER_CHECKSUM)?;
         S::with_id(id, fields.bits()?, fields.probes()?).map_err(|error| match error {
@@ -296,8 +296,8 @@ fn half<K: Counted>(words: K::Words, bits: u64, salt: Salt) -> Result<Half<K>, F
 }
 
 impl<S: FillScheme, K: Writable> Halves<S, K> {
-    /// Sets the bits of an item in the active phase. Returns how many were not set there, and
-    /// whether the frozen phase contains the item (which is checked only if this matters).
+    /// Sets the bits of an item in the active phase. Returns how many of them were not set before,
+    /// and whether the frozen phase contains the item (which is checked only if it matters).
     #[inline]
     fn set(&mut self, hash: KeyHash) -> (u64, bool) {
         let Some(frozen) = &self.frozen else { return (self.active.insert(&self.scheme, hash), false) };
@@ -326,12 +326,12 @@ impl<S: FillScheme, K: Writable> Halves<S, K> {
         most_ones > policy.sigma || policy.insertions.is_some_and(|most| counts.items.saturating_add(items) >= most)
     }
 
-    /// Enters the present group into the only phase, if none of its items can end the phase.
-    /// Returns one bit per item, which is set if the item was new. There is no branch on whether an
-    /// item is new, because it would be mispredicted every other time.
+    /// Inserts the present group into the only phase. None of its items may end the phase. Returns
+    /// one bit per item, which is set if the item was new. There is no branch on whether an item is
+    /// new, because it would be mispredicted every other time.
     ///
-    /// Between two items, one later item is added and the bits of another are prefetched, so that
-    /// hashing and waiting for memory overlap all the time.
+    /// Between two items, one later item is hashed, and the bits of another are prefetched, so that
+    /// hashing and memory accesses always overlap.
     #[inline]
     fn enter_group(&mut self, flight: &mut Flight, hashes: &mut impl Iterator<Item = KeyHash>, counts: &mut Counts) -> u64 {
         let Flight { added, asked, present, .. } = flight;
@@ -359,7 +359,7 @@ impl<S: FillScheme, K: Writable> Halves<S, K> {
 }
 
 impl<S: FillScheme, K: Counted> Halves<S, K> {
-    /// The memory that consists of these phases.
+    /// The memory with these phases.
     pub(super) fn of(scheme: S, seeds: Seeds, active: Half<K>, frozen: Option<Half<K>>) -> Halves<S, K> {
         let shared = frozen.as_ref().filter(|_| seeds == Seeds::Kept);
         let both = shared.map_or(0, |frozen| active.bits.count_common(&frozen.bits));
@@ -367,8 +367,8 @@ impl<S: FillScheme, K: Counted> Halves<S, K> {
         Halves { scheme, seeds, active, frozen, both: K::keep(both), frozen_rate: K::keep(frozen_rate) }
     }
 
-    /// The result of [`pass_rate`] for these numbers of bits that are set in the active phase and
-    /// in both.
+    /// The result of [`pass_rate`], for `active` bits set in the active phase and `both` set in
+    /// both phases.
     #[inline]
     fn rate_at(&self, active: u64, both: u64) -> f64 {
         let frozen_rate = self.frozen.as_ref().map(|_| *K::kept(&self.frozen_rate));
@@ -376,11 +376,13 @@ impl<S: FillScheme, K: Counted> Halves<S, K> {
     }
 }
 
-/// The probability that a fresh key passes, given the numbers of bits that are set in the active
-/// phase and in both. `frozen_rate` is the rate of the frozen phase by itself, if there is one.
+/// The probability that a key passes although it was never offered. `active` bits are set in the
+/// active phase, and `both` bits in both phases. `frozen_rate` is the rate of the frozen phase by
+/// itself, if there is one.
 ///
-/// Phases with one seed share the key's positions: the key passes if all its bits are set in the
-/// active phase, or all in the frozen one. Phases with different seeds are independent.
+/// The key passes if all its bits are set in the active phase, or all in the frozen one. Phases
+/// with the same seed have the same positions of a key; phases with different seeds are
+/// independent.
 #[inline]
 pub(super) fn pass_rate(scheme: &impl FillScheme, seeds: Seeds, active: u64, frozen_rate: Option<f64>, both: impl FnOnce() -> u64) -> f64 {
     let rate = scheme.rate_at(active);

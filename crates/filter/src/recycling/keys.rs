@@ -7,11 +7,11 @@ use crate::hash::{KeyHash, KeyHasher, hash_key};
 use crate::key::Key;
 use core::time::Duration;
 
-/// What the filter remembered of an item when the item was offered.
+/// Which phase contained an item when it was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Seen {
-    /// The filter did not contain the item, so it is guaranteed that the item was not remembered.
+    /// No phase contained the item, so it was certainly not remembered.
     New,
     /// Only the frozen phase contained the item: it is a repeat or a false positive. The item has
     /// now entered the active phase.
@@ -21,7 +21,7 @@ pub enum Seen {
 }
 
 impl Seen {
-    /// Whether the item was new, so that it is a first occurrence.
+    /// Whether the item was new, so that the filter did not remember it.
     #[inline]
     #[must_use]
     pub fn is_new(self) -> bool {
@@ -30,18 +30,18 @@ impl Seen {
 }
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
-    /// Checks whether an item is new, that is, not remembered, and remembers it. If the active
-    /// phase is then full, the filter recycles.
+    /// Checks whether an item is new (not remembered), and remembers it. If the active phase is
+    /// then full, the filter recycles.
     ///
-    /// Time: one hash and k probes, or up to twice as many probes with two phases. A recycle is
-    /// linear in the bits, and this cost is spread over the items of a cycle.
+    /// Time: one hash and k probes, or up to twice as many probes with two phases. A recycle takes
+    /// time linear in the bits, which is little per item of a cycle.
     #[inline]
     pub fn check_and_insert<Q: Key + ?Sized>(&mut self, key: &Q) -> Seen {
         self.check_and_insert_hash(self.hash(key))
     }
 
-    /// Like [`check_and_insert`](Self::check_and_insert), after a call of
-    /// [`advance`](Self::advance) with this time of the caller's clock.
+    /// Like [`check_and_insert`](Self::check_and_insert), after calling [`advance`](Self::advance)
+    /// with this time of the caller's clock.
     #[inline]
     pub fn check_and_insert_at<Q: Key + ?Sized>(&mut self, key: &Q, now: Duration) -> Seen {
         self.advance(now);
@@ -71,9 +71,9 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         seen
     }
 
-    /// Whether this key, if it were offered next, would make the active phase fuller than
-    /// [`sigma`](super::Policy::sigma) allows, and so end it. Use it in programs that must stop
-    /// before anything is forgotten. The answer does not predict recycles by insertions or by age.
+    /// Whether offering this key next would make the active phase fuller than
+    /// [`sigma`](super::Policy::sigma), and so end it. Use this in programs that must stop before
+    /// anything is forgotten. Recycles because of insertions or age are not predicted.
     ///
     /// ```
     /// use truebloom::recycling::RecyclingFilter;
@@ -94,16 +94,16 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
 
 impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     /// Prefetches the bits of a key that will be offered soon; about ten keys ahead works best. In
-    /// a filter larger than the caches, the memory accesses then overlap. Prefetching changes
-    /// nothing in the filter.
+    /// a filter larger than the caches, the memory accesses then overlap. Prefetching does not
+    /// change the filter.
     #[inline]
     pub fn prefetch(&self, hash: KeyHash) {
         self.memory.prefetch(hash);
     }
 
     /// Whether the key is remembered. This is always true for items that were offered since the
-    /// last recycle (with two phases: since the one before it), and true for other keys at the rate
-    /// [`fpr`](Self::fpr).
+    /// last recycle (with two phases, since the last but one). For other keys it is true with a
+    /// probability of [`fpr`](Self::fpr).
     #[inline]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))

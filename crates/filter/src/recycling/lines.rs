@@ -1,5 +1,4 @@
-//! The memory of a blocked recycling filter. This memory has one phase, and each key uses one cache
-//! line of it.
+//! The memory of a blocked recycling filter, which has one phase; each key uses one cache line.
 
 use super::Policy;
 use super::memory::{Entered, Layout, Memory, Phased, Recorded};
@@ -19,16 +18,16 @@ use truebloom_math::recycling::{BlockedDesign, Weights};
 use truebloom_math::{Law, MAX_BLOCKED_PROBES};
 
 /// The blocked layout: all probes of a key are in one block of 512 bits, a cache line, as in a
-/// [`BlockedBloomFilter`](crate::BlockedBloomFilter). A key then takes one access to memory, and
-/// the filter needs a few more bits.
+/// [`BlockedBloomFilter`](crate::BlockedBloomFilter). Each key takes one access to memory, but the
+/// filter needs a few more bits.
 ///
 /// The number of set bits does not determine the rate of such a filter, because some lines get more
 /// items than others. The filter's own rate is the mean over its lines of `(ones / 512)^probes`.
-/// This rate is updated with every item, in whole numbers ([`Weights`]), and decides when to
-/// recycle: as soon as it exceeds [`sigma`](Policy::sigma), which is from 1e-15 to 0.999.
+/// Every new item updates this rate, in integer arithmetic ([`Weights`]). The filter recycles as
+/// soon as the rate exceeds [`sigma`](Policy::sigma), which can be 1e-15 to 0.999.
 ///
-/// Such a filter has up to 32 probes and one phase, which retains nothing: no law is known for
-/// anything else. [`BlockedDesign`] models such filters.
+/// A blocked recycling filter has up to 32 probes and one phase, and retains no item after a
+/// recycle, because no law is known for other designs. [`BlockedDesign`] models such filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocked {}
 
@@ -65,8 +64,8 @@ impl<K: Backing> Lines<K> {
 }
 
 impl<K: Counted> Lines<K> {
-    /// Makes a phase of words that are all 0. The words are not read, because reading would make
-    /// the system allocate every page.
+    /// Makes a phase of words that are all 0. The words are not read, because reading them would
+    /// make the system allocate every page.
     fn empty(scheme: InLines, words: K::Words, policy: &Policy<f64>, salt: Salt) -> Result<Lines<K>, BuildError> {
         let design = design(&scheme, policy)?;
         let (weights, most_weight) = (design.weights(), design.most_weight());
@@ -109,8 +108,8 @@ impl<K: Backing> Memory<K> for Lines<K> {
         "blocked"
     }
 
-    /// The time is linear in the number of bits, because only the weights of lines are updated
-    /// during insertion, not this number.
+    /// The time is linear in the number of bits, because an insertion updates only the sum of
+    /// weights, and not this number.
     fn ones(&self) -> u64
     where
         K: Counted,
@@ -156,7 +155,7 @@ impl<K: Backing> Memory<K> for Lines<K> {
         let mut with = *line;
         self.scheme.set_in(self.level, &mut with, word, hash);
         let Sum { weights, weight, most_weight } = K::kept(&self.sum);
-        // Saturating: a view's bytes may be others by now than those that were counted.
+        // The sum saturates, because a view's bytes may have changed since they were counted.
         weight.saturating_sub(weights.of(ones(line))).saturating_add(weights.of(ones(&with))) > *most_weight
     }
 
@@ -167,7 +166,7 @@ impl<K: Backing> Memory<K> for Lines<K> {
     {
         let hash = self.salt.apply(hash);
         let (line, word) = self.scheme.line_and_word(hash);
-        // The scheme draws no line beyond the end.
+        // The scheme never draws a line beyond the end.
         let Some(line) = self.words.as_chunks_mut().0.get_mut(line as usize) else { return Entered::Known };
         if self.scheme.is_in(self.level, line, word, hash) {
             return Entered::Known;
@@ -224,7 +223,7 @@ impl<K: Backing> Memory<K> for Lines<K> {
     where
         K: Counted,
     {
-        // Was checked with the header.
+        // The design was checked with the header, so this returns no error.
         let lines: Result<Lines<K>, BuildError> = Lines::empty(scheme, words.0, policy, recorded.salt);
         let mut lines = lines.map_err(|error| FormatError::Parameters { why: error.to_string() })?;
         let Sum { weights, most_weight, .. } = K::kept(&lines.sum).clone();

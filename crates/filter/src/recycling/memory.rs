@@ -1,5 +1,5 @@
-//! The interface to a filter's memory. The memory is separate from the rules that say when the
-//! filter forgets, and from the report about the stream.
+//! The interface to a filter's memory. The rules that say when the filter forgets, and the report
+//! about the stream, are elsewhere.
 
 use super::Policy;
 use super::account::Counts;
@@ -14,9 +14,9 @@ use crate::scheme::FillScheme;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-/// The layout of a recycling filter's bits: positions can be anywhere, for the [schemes whose fill
-/// determines their rate](FillScheme), or each key takes one cache line, for
-/// [`Blocked`](super::Blocked).
+/// The layout of a recycling filter's bits: with the [schemes whose fill determines their
+/// rate](FillScheme), positions can be anywhere; with [`Blocked`](super::Blocked), each key takes
+/// one cache line.
 pub trait Layout {
     /// The recycle threshold: [`sigma`](Policy::sigma).
     type Limit: Limit;
@@ -32,11 +32,11 @@ impl<S: FillScheme> Layout for S {
     type Scheme = S;
 }
 
-/// The recycle threshold, which files store as a number.
+/// The recycle threshold, which files store as an integer.
 pub trait Limit: Copy + PartialEq + Debug {
-    /// The threshold that files store as this number.
+    /// The threshold that files store as this integer.
     fn from_number(number: u64) -> Self;
-    /// The number that files store for the threshold.
+    /// The integer that files store for the threshold.
     fn number(self) -> u64;
 }
 
@@ -69,13 +69,13 @@ pub enum Entered {
     Refreshed,
     /// The item entered the active phase; neither phase contained it.
     New {
-        /// The probability with which the item would have been reported as seen.
+        /// The probability with which such an item is reported as seen.
         rate: f64,
     },
 }
 
-/// Phases of bits, each of which represents a set of keys. The probability that a fresh key passes
-/// is known exactly at any moment.
+/// Phases of bits, each of which represents a set of keys. At any moment, it is known with what
+/// probability a key passes although it was never offered.
 pub trait Memory<K: Backing>: Sized + PartialEq {
     /// The type of the recycle threshold.
     type Limit: Limit;
@@ -115,14 +115,14 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Counted;
 
-    /// The probability that a fresh key passes. It is computed from the numbers of set bits, which
-    /// the filter keeps up to date, so no bits are counted here.
+    /// The probability that a key passes although it was never offered. The rate is computed from
+    /// values that insertions update, so no bits are counted here.
     fn rate(&self) -> f64
     where
         K: Counted;
 
-    /// The largest value of [`rate`](Self::rate) at the moment when an item is offered, before
-    /// rounding, if threads have exceeded the limit of a phase by this many bits.
+    /// The largest possible [`rate`](Self::rate) when an item is offered, without rounding errors,
+    /// if threads have exceeded the limit of a phase by `overfill` bits.
     fn worst_rate(&self, policy: &Policy<Self::Limit>, overfill: u64) -> f64;
 
     /// Whether the active phase is fuller than [`sigma`](Policy::sigma).
@@ -140,8 +140,9 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Writable;
 
-    /// Inserts items in groups as long as no item of a group can end the phase. Items that were
-    /// taken but not inserted, because one of them may end the phase, are put into `left`.
+    /// Inserts items in groups as long as no item of a group can end the phase. If an item of a
+    /// group may end the phase, the items that were taken from `hashes` but not inserted are put
+    /// into `left`.
     fn enter_groups(
         &mut self,
         _hashes: &mut impl Iterator<Item = KeyHash>,
@@ -165,9 +166,9 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     /// Prefetches the memory of a key's bits.
     fn prefetch(&self, hash: KeyHash);
 
-    /// The positions whose bits an item would set and that must be unset again if the item ends the
-    /// phase (it does if it `is_last`). The list is empty if such items stay in the phase, or if
-    /// this item cannot end it.
+    /// The positions of the bits that this item would set, and that must be unset again if it ends
+    /// the phase. If it `is_last`, it does end the phase. The list is empty if such items stay in
+    /// the phase, or if this item cannot end it.
     fn trigger_bits(&self, _hash: KeyHash, _policy: &Policy<Self::Limit>, _is_last: bool) -> Vec<u64>
     where
         K: Counted,
@@ -182,7 +183,8 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     {
     }
 
-    /// Freezes the active phase, if there are two phases, and starts an empty one with this salt.
+    /// Freezes the active phase if there are two phases, and starts an empty active phase with this
+    /// salt.
     fn turn(&mut self, salt: Salt)
     where
         K: Writable;
@@ -231,7 +233,7 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
 /// A value for the active phase, and one for the frozen phase if there are two.
 pub(super) type Phased<T> = (T, Option<T>);
 
-/// The values that a file stores about the phases beside their words.
+/// The values that a file stores about the phases, in addition to their words.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded {
     /// The salt of the active phase.

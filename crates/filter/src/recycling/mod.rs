@@ -1,11 +1,11 @@
-//! Filters that forget: for endless streams, in fixed memory, at a proven rate.
+//! Filters that forget, for endless streams, in fixed memory, with a proven rate.
 //!
 //! A [`RecyclingFilter`] is emptied when its fill reaches a threshold, so its rate never exceeds a
 //! known worst rate, however long the stream is. Each recycle starts a new *cycle*. An item is
-//! *new* if it is not remembered; a forgotten item that comes again is new again. With two
-//! [phases](Phases), the filter also remembers the previous cycle. [`BlockedRecyclingFilter`] needs
-//! one cache line per key; [`AtomicRecyclingFilter`] can be shared by threads. The average rate of
-//! a design and its items per cycle are computed in [`truebloom_math::recycling`].
+//! *new* if the filter does not remember it; so a forgotten item is new when it comes again. With
+//! two [phases](Phases), the filter also remembers the previous cycle. [`BlockedRecyclingFilter`]
+//! uses one cache line per key. [`AtomicRecyclingFilter`] can be shared by threads.
+//! [`truebloom_math::recycling`] computes the average rate of a design, and its items per cycle.
 //!
 //! ```
 //! use truebloom::recycling::{Policy, RecyclingFilter, Seen};
@@ -60,29 +60,29 @@ use truebloom_math::{Error, Rate};
 /// A filter that is emptied when its fill reaches a threshold, so that it can process an endless
 /// stream.
 ///
-/// [`check_and_insert`](Self::check_and_insert) reports whether an item is new, that is, not
-/// remembered, and then remembers it. The rate at which new items are wrongly reported as seen
-/// starts at 0 in each cycle and never exceeds [`worst_fpr`](Self::worst_fpr). A remembered item is
-/// never reported as new.
+/// [`check_and_insert`](Self::check_and_insert) reports whether an item is new (not remembered),
+/// and then remembers it. The rate at which new items are wrongly reported as seen starts at 0 in
+/// each cycle and never exceeds [`worst_fpr`](Self::worst_fpr). A remembered item is never reported
+/// as new.
 ///
 /// # What is remembered
-/// * With one phase, the filter remembers everything since the last recycle.
-/// * With two phases, the filter remembers everything since the recycle before the last. An item
-///   that is only in the frozen phase enters the active one when it comes again, so it is
-///   remembered for longer.
+/// * With one phase, the filter remembers all items since the last recycle.
+/// * With two phases, the filter remembers all items since the last but one recycle. If an item
+///   that is only in the frozen phase comes again, it enters the active phase, so it is remembered
+///   for longer.
 ///
 /// With an [`age`](Policy::age) of T and two phases, an item is remembered for less than 2T, and
 /// for at least T unless the fill forces earlier recycles ([`Stats::by_fill`] counts them). The
 /// filter has no clock of its own: it gets the time only from [`advance`](Self::advance) and
-/// [`check_and_insert_at`](Self::check_and_insert_at). Without such a call the filter forgets
-/// nothing because of its age, however often [`check_and_insert`](Self::check_and_insert) is
-/// called, and [`contains`](Self::contains) answers for the last time that was given.
+/// [`check_and_insert_at`](Self::check_and_insert_at). Until the next such call, nothing is
+/// forgotten because of its age, however often you call
+/// [`check_and_insert`](Self::check_and_insert).
 ///
 /// # Sizes
 /// [`for_items`](RecyclingFilter::for_items) sizes one phase. For other designs, the functions of
-/// [`truebloom_math::recycling`] find the size, and [`Policy::from`] the policy. This filter
-/// remembers an hour in which up to a million distinct keys come, and reports a new key as seen at
-/// a rate of at most 0.1%, whatever came before:
+/// [`truebloom_math::recycling`] find the size, and [`Policy::from`] makes the policy. The
+/// following filter remembers an hour in which up to a million distinct keys come. The probability
+/// that it reports a new key as seen is at most 0.1%, whatever came before:
 ///
 /// ```
 /// use std::time::Duration;
@@ -99,24 +99,25 @@ use truebloom_math::{Error, Rate};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// With more than a million new keys in an hour, it forgets earlier, and the rate still holds.
+/// If more than a million new keys come in an hour, it forgets earlier, and the rate still holds.
 ///
 /// # Files
-/// Write `<RecyclingFilter>::open(path)` with angle brackets, or give the variable its type: the
-/// layout is a type parameter, and Rust applies its default only in a type.
+/// Write `<RecyclingFilter>::open(path)` with angle brackets, or annotate the variable with its
+/// type. The layout is a type parameter, and Rust applies the default of a type parameter only in
+/// types.
 ///
-/// # Which items go wrong
-/// When an item that is not remembered is offered, it is wrongly reported as seen with the
-/// probability that the bits give at that moment. All later offers of that item are then also
-/// reported as seen, until the next recycle. [`wrong_drops`](Self::wrong_drops) bounds the number
-/// of such items in the stream so far.
+/// # Which answers are wrong
+/// A new item is wrongly reported as seen with a probability that the set bits determine at that
+/// moment. All later offers of this item are then also reported as seen, until the next recycle.
+/// [`wrong_drops`](Self::wrong_drops) estimates how many items were wrongly reported so far, with
+/// an upper bound.
 ///
 /// `S` is the [scheme](crate::scheme): [`Standard`]; [`Classic`](crate::scheme::Classic) for
 /// distinct probes; or [`Blocked`] for one cache line per key ([`BlockedRecyclingFilter`]). `H` is
 /// the hasher, as for [`BloomFilter`](crate::BloomFilter).
 ///
 /// `K` is the backing, as for [`FilterOf`](crate::FilterOf): [`view`](RecyclingFilter::view) makes
-/// a filter over bytes that answers queries.
+/// a filter over bytes.
 pub struct RecyclingFilter<H: KeyHasher = PortableHasher, S: Layout = Standard, K: Backing = Owned> {
     hasher: H,
     policy: Policy<S::Limit>,
@@ -127,8 +128,8 @@ pub struct RecyclingFilter<H: KeyHasher = PortableHasher, S: Layout = Standard, 
 }
 
 impl RecyclingFilter {
-    /// A filter with `bits` bits *per phase*, 1 to 2^62, and 1 to [`MAX_PROBES`](crate::MAX_PROBES)
-    /// probes, with a random seed.
+    /// A filter with `bits` bits *per phase* (1 to 2^62), 1 to [`MAX_PROBES`](crate::MAX_PROBES)
+    /// probes, and a random seed.
     ///
     /// # Errors
     /// Bits, probes or a field of the policy are out of range; the memory cannot be allocated;
@@ -140,14 +141,14 @@ impl RecyclingFilter {
 }
 
 impl RecyclingFilter {
-    /// A filter that takes `items` new items per cycle on average, or slightly more, before it is
-    /// emptied. It wrongly reports a new item as seen at an average rate of at most `rate`. The
-    /// filter is the smallest that [`min_bits`] finds, with one phase and a random seed.
-    /// [Sizes](Self#sizes) shows how to size two phases.
+    /// A filter that takes at least `items` new items per cycle on average. On average, it wrongly
+    /// reports new items as seen at a rate of at most `rate`. This is the smallest filter that
+    /// [`min_bits`] finds, with one phase and a random seed. [Sizes](Self#sizes) shows how to size
+    /// two phases.
     ///
-    /// The average is proven for the long run of every stream that is chosen without knowing the
-    /// seed. For each single new item, the rate is at most [`worst_fpr`](Self::worst_fpr), which is
-    /// several times as high.
+    /// The average is proven for the long run, and for every stream that is chosen without knowing
+    /// the seed. For each single new item, the rate is at most [`worst_fpr`](Self::worst_fpr),
+    /// which is several times the average.
     ///
     /// ```
     /// use truebloom::recycling::RecyclingFilter;
@@ -158,7 +159,7 @@ impl RecyclingFilter {
     ///
     /// # Errors
     /// `items` is 0 or above 10^18; the rate is invalid or below 1e-300; the filter would need more
-    /// than 2^62 bits, or more than the memory; there are no random numbers.
+    /// than 2^62 bits; the memory cannot be allocated; there are no random numbers.
     #[cfg(feature = "random")]
     pub fn for_items<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<RecyclingFilter, BuildError>
     where
@@ -190,9 +191,9 @@ impl RecyclingFilter {
 }
 
 impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
-    /// The model of this filter, which gives its long-run rates. It follows from bits, probes and
-    /// [`Policy`], and ignores recycles by insertions or age, which happen earlier than those by
-    /// fill. `None` for filters with two phases that retain the trigger, for which no law is known.
+    /// The model of this filter, which gives its long-run rates. The model is computed from bits,
+    /// probes and [`Policy`], and ignores earlier recycles because of insertions or age. `None` for
+    /// filters with two phases that retain the trigger, for which no law is known.
     pub fn design(&self) -> Option<Design> {
         let Policy { phases, sigma, retaining, seeds, .. } = self.policy;
         let colliding = S::new(self.bits(), self.probes()).ok()?.id() != SchemeId::Classic;
@@ -234,7 +235,7 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.memory.probes()
     }
 
-    /// When the filter forgets, and what it keeps then.
+    /// The policy, which says when the filter forgets, and what it keeps then.
     pub fn policy(&self) -> &Policy<S::Limit> {
         &self.policy
     }
@@ -249,13 +250,13 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.hasher.seed()
     }
 
-    /// The time when the active phase began, by the caller's clock. The time is 0 until a time is
-    /// given for the first time.
+    /// The time when the active phase began, by the caller's clock, or 0 until the caller gives a
+    /// time.
     pub fn phase_start(&self) -> Duration {
         Duration::from_nanos(self.clock.start)
     }
 
-    /// The latest time that was given.
+    /// The latest time that the caller gave.
     pub fn now(&self) -> Duration {
         Duration::from_nanos(self.clock.now)
     }
@@ -285,7 +286,8 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
 
 impl<H: KeyHasher, S: Layout, K: Counted> RecyclingFilter<H, S, K> {
     /// The number of set bits in the active phase; at most [`sigma`](Policy::sigma). For a
-    /// [`Blocked`] filter this is linear in the bits, because there is no running count.
+    /// [`Blocked`] filter, sigma is a rate and does not limit this number, and counting takes time
+    /// linear in the bits.
     pub fn ones(&self) -> u64 {
         self.memory.ones()
     }

@@ -9,8 +9,8 @@ use truebloom_math::{Rate, try_bisect};
 
 /// Says when a recycling filter forgets, and what it keeps then.
 ///
-/// The filter always forgets when its fill exceeds [`sigma`](Self::sigma), which bounds its rate.
-/// On request it also forgets after a number of insertions, or at an age.
+/// The filter always forgets when its fill exceeds [`sigma`](Self::sigma), which limits its rate. A
+/// policy can also make it forget after a number of insertions, or at an age.
 ///
 /// ```
 /// use std::time::Duration;
@@ -21,29 +21,29 @@ use truebloom_math::{Rate, try_bisect};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Policy<L = u64> {
-    /// How many phases are remembered, and whether the item that ends a phase stays in it.
+    /// The number of phases, and whether the item that ends a phase (the *trigger*) stays in it.
     pub phases: Phases,
     /// The recycle threshold: recycle as soon as *more* bits than this are set in the active phase.
-    /// The threshold must be at most `bits - 1`. If the trigger stays in a frozen phase, it must be
-    /// at most `bits - 1 - probes`, so that even the frozen phase cannot pass every key.
+    /// The threshold must be at most `bits - 1`. If the trigger stays in a frozen phase, the
+    /// threshold must be at most `bits - 1 - probes`, so that the frozen phase is never full.
     ///
     /// For [`Blocked`](super::Blocked), where the number of set bits does not determine the rate,
     /// the threshold is a rate: recycle as soon as the filter's own rate exceeds it.
     pub sigma: L,
     /// Recycle after this many items have entered the active phase, if that happens earlier. The
-    /// number must be at least 1. The average rate of such a filter differs from that of a filter
-    /// bounded only by sigma, but the worst rate still holds.
+    /// number must be at least 1. A filter that recycles by insertions has another average rate
+    /// than one that recycles only by sigma, but its worst rate is at most the same.
     pub insertions: Option<u64>,
     /// Recycle when the active phase is this old, if that happens earlier. The caller provides the
     /// clock by [`RecyclingFilter::advance`](super::RecyclingFilter::advance) or
-    /// [`check_and_insert_at`](super::RecyclingFilter::check_and_insert_at); no other call looks at
-    /// the time.
+    /// [`check_and_insert_at`](super::RecyclingFilter::check_and_insert_at); other calls ignore the
+    /// time.
     pub age: Option<Duration>,
     /// Whether the item that triggers a recycle is the first one in the next phase. Retaining needs
     /// a sigma of at least the number of probes.
     pub retaining: bool,
-    /// Whether every phase has its own seed, derived from the hasher's seed and the number of
-    /// recycles, or all phases use the hasher's seed.
+    /// Whether all phases use the hasher's seed, or every phase has its own seed, derived from the
+    /// hasher's seed and the number of recycles.
     pub seeds: Seeds,
 }
 
@@ -53,8 +53,8 @@ impl<L> Policy<L> {
         Policy { phases: Phases::One, sigma, insertions: None, age: None, retaining: false, seeds: Seeds::Renewed }
     }
 
-    /// Two phases with renewed seeds, each of which is frozen, together with its trigger, when it
-    /// is fuller than `sigma`.
+    /// Two phases with renewed seeds. A phase is frozen, with its trigger in it, when it is fuller
+    /// than `sigma`.
     pub fn two_phases(sigma: L) -> Policy<L> {
         Policy { phases: Phases::Two(Trigger::Included), ..Policy::one_phase(sigma) }
     }
@@ -64,7 +64,7 @@ impl<L> Policy<L> {
         self.age.map(nanoseconds)
     }
 
-    /// Returns an error for a number of insertions or an age that no phase can keep.
+    /// Returns an error for an invalid number of insertions or age.
     fn check_times(&self) -> Result<(), BuildError> {
         let first = if self.retaining { 2 } else { 1 };
         within("insertions", self.insertions.unwrap_or(first), first, u64::MAX, "a phase must take an item")?;
@@ -100,8 +100,8 @@ impl From<BlockedDesign> for Policy<f64> {
 }
 
 impl Policy<f64> {
-    /// Returns an error for policies for which blocked filters have no law; the limit is checked
-    /// elsewhere.
+    /// Returns an error for policies that blocked filters cannot have, because no law is known for
+    /// them. The threshold is checked elsewhere.
     pub(super) fn check_blocked(&self) -> Result<(), BuildError> {
         if self.phases != Phases::One {
             return Err(BuildError::NotBlocked { what: "two phases" });
@@ -120,7 +120,8 @@ impl Policy {
         }
     }
 
-    /// Returns an error for policies that cannot work; the fields say which values are allowed.
+    /// Returns an error for policies with invalid values. The documentation of the fields says
+    /// which values are allowed.
     pub(crate) fn check(&self, bits: u64, probes: u32) -> Result<(), BuildError> {
         let probes = u64::from(probes);
         let over = if self.phases == Phases::Two(Trigger::Included) { probes } else { 0 };
@@ -139,21 +140,22 @@ fn within(field: &'static str, found: u64, lowest: u64, highest: u64, why: &'sta
     if fits { Ok(()) } else { Err(BuildError::Policy { field, found, expected: Expected::Within(lowest, highest), why }) }
 }
 
-/// The duration in nanoseconds, which saturates after 584 years.
+/// The duration in nanoseconds, saturating after 584 years.
 pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The largest sigma at which a phase of this scheme passes a fresh key at a rate of at most
-/// `rate`. Use it to recycle when the filter's own rate exceeds `rate`; the set bits determine that
-/// rate. The limit on the rate is proven. Takes time logarithmic in the bits.
+/// The largest sigma at which the rate of one phase with this scheme is proven to be at most
+/// `rate`. Use it to recycle when the filter's own rate would exceed `rate`. The time is
+/// logarithmic in the number of bits.
 ///
 /// # Errors
-/// Computing a rate of the scheme takes too much work.
+/// A rate of the scheme would take too long to compute.
 pub fn sigma_at_rate<S: FillScheme>(scheme: &S, rate: &Rate) -> Result<u64, BuildError> {
     let law = scheme.law();
     let asked = rate.to_f64().next_down();
-    // No bits set is a rate of 0; all of them one of 1, which is above every rate.
+    // With no set bits the rate is 0. With all bits set it is 1, which exceeds every requested
+    // rate.
     let exceeds = |ones: u64| Ok::<bool, BuildError>(!law.fpr_at_fill(&[ones])?.is_some_and(|fpr| fpr.upper <= asked));
     Ok(try_bisect(1..=scheme.bits(), exceeds)? - 1)
 }

@@ -13,18 +13,18 @@ pub(super) struct Clock {
     pub(super) now: u64,
     /// When the active phase began.
     pub(super) start: u64,
-    /// Whether a time has been given yet; before that, `start` has no meaning.
+    /// Whether a time has been given; until then, `start` has no meaning.
     pub(super) runs: bool,
 }
 
 impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
     /// Sets the time, and recycles if the active phase is then too old. After a pause of at least
-    /// twice the age it recycles twice, because then both phases are too old.
+    /// twice the age, it recycles twice, because both phases are too old.
     ///
-    /// The caller's clock counts from any fixed moment (for example, the Unix epoch), which must
-    /// stay the same if a filter is saved and opened again. If the clock goes back, time stands
-    /// still for the filter until the clock has caught up, or until [`set_back`](Self::set_back) is
-    /// called. The first phase begins with the first time given.
+    /// The caller's clock can count from any fixed moment (for example, the Unix epoch). This
+    /// moment must stay the same when a filter is saved and opened again. If the clock goes back,
+    /// the filter's time does not change until the clock has caught up, or until you call
+    /// [`set_back`](Self::set_back). The first phase begins at the first time that is given.
     pub fn advance(&mut self, now: Duration) {
         let now = nanoseconds(now);
         if !self.clock.runs {
@@ -34,16 +34,17 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         let Some(age) = self.policy.age_nanoseconds() else { return };
         let overdue = (self.clock.now - self.clock.start) / age;
         if overdue > 0 {
-            // Where the phase would have begun, had every recycle been on time.
+            // The phase begins at the time when it would have begun if every recycle had been on
+            // time.
             let start = self.clock.start + overdue * age;
             (0..overdue.min(2)).for_each(|_| self.turn());
             self.clock.start = start;
         }
     }
 
-    /// Sets the clock back, together with the beginning of the active phase, whose age does not
-    /// change. Use it for a filter that was saved by the clock of another machine, or by a clock
-    /// that was wrong. The call does nothing if the filter's clock is not ahead of `now`.
+    /// Sets the filter's clock back, together with the beginning of the active phase, so that the
+    /// age of the phase does not change. Use this if the filter was saved with the clock of another
+    /// machine, or with a wrong clock. Nothing happens if the filter's clock is not ahead of `now`.
     pub fn set_back(&mut self, now: Duration) {
         let (now, age) = (nanoseconds(now), self.clock.now - self.clock.start);
         if self.clock.runs && self.clock.now > now {
@@ -57,14 +58,14 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         self.turn();
     }
 
-    /// Whether a cycle ends with this number of items.
+    /// Whether a cycle ends because it has this number of items.
     #[inline]
     pub(super) fn is_last(&self, items: u64) -> bool {
         self.policy.insertions.is_some_and(|most| items >= most)
     }
 
-    /// Recycles because of an item that has entered the active phase; `trigger_bits` are the bits
-    /// that the item set there, if they must be removed.
+    /// Recycles because of an item that has entered the active phase. `trigger_bits` are the bits
+    /// that the item set there, if they must be unset.
     #[cold]
     pub(super) fn recycle_after(&mut self, trigger: KeyHash, trigger_bits: &[u64]) {
         let by_fill = self.memory.is_over_limit(&self.policy);

@@ -97,7 +97,7 @@ impl<S: Layout> Stored for RecyclingFilter<PortableHasher, S> {
         let label = Label::split_off(&mut words, header.flags)?;
         let bytes = 8 * header.phase_words();
         let aligned = |words| AlignedWords::from_vec(words).ok_or(FormatError::Memory { bytes });
-        // Bounds the memory that is taken now to that of the second phase.
+        // Only the words of the second phase are copied here, which limits the additional memory.
         let frozen = header.has_two().then(|| words.split_off(header.phase_words() as usize));
         header.counted(label, (aligned(words)?, frozen.map(aligned).transpose()?))
     }
@@ -209,7 +209,7 @@ fn read_policy<L: Limit>(fields: &Fields, kind: FileKind) -> Result<(Policy<L>, 
 }
 
 /// Reads the number of bits by which threads have exceeded the limit, if they have shared the
-/// filter. In kind 8, where this field has another meaning, the flag is an error.
+/// filter. In files of kind 8, this field has another meaning, and the flag is an error.
 fn read_overfill(fields: &Fields, kind: FileKind) -> Result<Option<u64>, FormatError> {
     if fields.flags(u32::MAX)? & SHARED != 0 {
         return fields.u64_within("overfill", parameter::OVERFILL, 0, fields.u64(at::BITS)).map(Some);
@@ -229,7 +229,8 @@ fn read_counts<L>(fields: &Fields, kind: FileKind, policy: &Policy<L>) -> Result
     let by_fill = fields.u64_within("recycles by fill", parameter::BY_FILL, 0, cycles)?;
     let most_items = policy.insertions.map_or(u64::MAX, |most| most - 1).min(new + refreshed);
     let items = fields.u64_within("items of the cycle", parameter::ITEMS, 0, most_items)?;
-    // Of numbers that are not negative, the larger has the larger bits.
+    // The bits of non-negative floating-point numbers have the same order as the numbers, so they
+    // can be compared as integers.
     let odds = |name, offset| fields.u64_within(name, offset, 0, f64::MAX.to_bits()).map(f64::from_bits);
     let (odds, odds_of_cycle) = (odds("sum of odds", parameter::ODDS)?, odds("sum of odds of the cycle", parameter::ODDS_OF_CYCLE)?);
     Ok(Counts { offered, new, refreshed, cycles, by_fill, items, odds, odds_of_cycle, overfill: read_overfill(fields, kind)? })

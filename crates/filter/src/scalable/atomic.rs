@@ -21,14 +21,14 @@ use std::sync::{OnceLock, PoisonError};
 use truebloom_math::law::Layered;
 use truebloom_math::{Fpr, Growth, Rate};
 
-/// A [`ScalableFilter`] that threads fill and query at the same time. It is made for a rate, or
-/// from a [`ScalableFilter`], and can be turned back into one at the end.
+/// A [`ScalableFilter`] that threads fill and query at the same time. This filter is made for a
+/// rate, or from a [`ScalableFilter`], and can be turned into a [`ScalableFilter`] at the end.
 ///
-/// Insertions and queries take no lock. Opening a layer takes a lock, and a thread that needs the
-/// new layer waits for it. The rate never exceeds the requested rate: an insertion reserves room
-/// for all its bits before it sets any of them, so a layer stays within its limit in whatever order
-/// the threads run. [`AtomicFilterOf`](crate::AtomicFilterOf) explains which keys of other threads
-/// a thread sees, and to which threads a key is reported as new; the same is true here.
+/// Insertions and queries take no lock. Only opening a layer takes a lock, and threads that need
+/// the new layer wait for it. The rate never exceeds the requested rate: an insertion reserves room
+/// for all its bits before it sets any of them, so a layer always stays within its limit.
+/// [`AtomicFilterOf`](crate::AtomicFilterOf) explains which keys of other threads a thread sees,
+/// and which threads get true for a new key; the same holds here.
 ///
 /// ```
 /// use truebloom::AtomicScalableFilter;
@@ -48,9 +48,9 @@ pub struct AtomicScalableFilter {
     growth: Growth,
     label: Label,
     layers: Box<[OnceLock<Box<SharedLayer>>]>,
-    /// The number of layers that exist. The number is updated after the layer was stored.
+    /// The number of layers, which is updated after a new layer is stored.
     count: AtomicUsize,
-    /// Held by the thread that opens a layer.
+    /// The lock of the thread that opens a layer.
     opening: Mutex<()>,
     offered: Tally,
     /// A lower bound on the number of distinct keys in the filter from which this one was made.
@@ -64,11 +64,11 @@ struct SharedLayer {
     taken: AtomicU64,
 }
 
-/// How many probes of a key are prefetched; half of the keys that are not contained need no second
+/// How many probes of a key are prefetched. Half of the keys that are not contained need no second
 /// probe.
 const ASKED_AHEAD: usize = 2;
 
-/// Slots for later layers: more than can be used before memory runs out.
+/// The number of slots for later layers. The memory runs out before all of them are used.
 const MORE_LAYERS: usize = Growth::MOST_LAYERS as usize;
 
 impl AtomicScalableFilter {
@@ -95,7 +95,7 @@ impl AtomicScalableFilter {
     /// Inserts a key; returns true if it was new to this call.
     ///
     /// # Panics
-    /// There is no panic. But if the memory for a new layer cannot be allocated, the process ends,
+    /// Never panics. But if the memory for a new layer cannot be allocated, the process is aborted,
     /// as with the collections of the standard library. [`try_insert_hash`](Self::try_insert_hash)
     /// returns an error instead.
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> bool {
@@ -137,21 +137,22 @@ impl AtomicScalableFilter {
         self.parts().map(|part| part.layer.bits()).sum()
     }
 
-    /// The number of probes per key in all layers so far, which is the most that a query takes.
+    /// The number of probes per key in all layers so far. A query takes at most this many probes.
     pub fn probes(&self) -> u32 {
         self.parts().fold(0, |probes, part| probes.saturating_add(part.layer.probes()))
     }
 
     /// The filter's present rate: [`ScalableFilter::fpr`]. Bits that other threads set meanwhile
-    /// may or may not be counted. Linear in the bits; allocates no copy of them.
+    /// may or may not be counted. The time is linear in the number of bits, and the bits are not
+    /// copied.
     pub fn fpr(&self) -> Fpr {
         let there = || (0..self.layers()).filter_map(|number| self.layer(number));
         let (layers, ones): (Vec<&SharedLayer>, Vec<u64>) = there().map(|layer| (layer, count_ones(layer.bits.words()))).unzip();
         let numbers = layers.iter().map(|layer| layer.part.number).collect();
         let law = Layered::numbered(layers.iter().map(|layer| layer.part.layer).collect(), numbers);
         fence(Ordering::Acquire);
-        // After the bits: an insertion counts itself before it sets any, and the count is to be an
-        // upper bound.
+        // The count is read after the bits. An insertion is counted before it sets a bit, so the
+        // count is an upper bound.
         rate_at(&law, &ones, self.offered())
     }
 
@@ -180,8 +181,8 @@ impl AtomicScalableFilter {
         super::keys::or_abort(self.try_insert_hash(hash))
     }
 
-    /// Inserts keys in order, and reports which of them were new to this call: the same answers as
-    /// from calling [`insert`](Self::insert) for each. Meanwhile the bits of the next keys are
+    /// Inserts keys in order, and reports which of them were new. The answers are the same as from
+    /// calling [`insert`](Self::insert) for each key. Meanwhile, the bits of later keys are
     /// prefetched.
     ///
     /// ```
@@ -200,8 +201,8 @@ impl AtomicScalableFilter {
         self.answers(bulk::hashed(hashes), |hash| self.insert_hash(hash))
     }
 
-    /// Which of the keys are contained: the same answers as from calling
-    /// [`contains`](Self::contains) for each.
+    /// Reports which of the keys are contained. The answers are the same as from calling
+    /// [`contains`](Self::contains) for each key.
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         self.answers(bulk::hashing(&self.hasher, keys), |hash| self.contains_hash(hash))
     }
@@ -211,8 +212,8 @@ impl AtomicScalableFilter {
         self.answers(bulk::hashed(hashes), |hash| self.contains_hash(hash))
     }
 
-    /// The answer for each key. While one batch is answered, the words of the next batch in the
-    /// newest layer are prefetched; that layer is queried first and holds most keys.
+    /// Collects the result of `answer` for each key. Meanwhile, the next batch's words in the
+    /// newest layer are prefetched, because this layer is queried first and holds most keys.
     fn answers(&self, next: impl FnMut(&mut Hashes), answer: impl Fn(KeyHash) -> bool) -> Answers {
         let mut all = Answers::default();
         bulk::for_each_batch(
@@ -239,7 +240,7 @@ impl AtomicScalableFilter {
     /// cannot be allocated.
     ///
     /// # Errors
-    /// The memory for a new layer cannot be allocated. Then the key is not inserted, and its offer
+    /// The memory for a new layer cannot be allocated. The key is then not inserted, and its offer
     /// is not counted.
     pub fn try_insert_hash(&self, hash: KeyHash) -> Result<bool, BuildError> {
         loop {
@@ -264,13 +265,14 @@ impl AtomicScalableFilter {
         self.layers.get(number).and_then(OnceLock::get).map(Box::as_ref)
     }
 
-    /// Whether one of the first `count` layers has the key; the newest of them, which is the
-    /// largest, is queried first.
+    /// Whether one of the first `count` layers contains the key. The newest of these layers is the
+    /// largest, and is queried first.
     fn is_in(&self, count: usize, hash: KeyHash) -> bool {
         (0..count).rev().filter_map(|number| self.layer(number)).any(|layer| layer.contains(hash))
     }
 
-    /// Opens the layer after `count` layers, unless another thread has done so.
+    /// Opens the next layer, unless there are already more than `count` layers because another
+    /// thread opened one.
     fn open(&self, count: usize) -> Result<(), BuildError> {
         let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         if self.layers() > count {
@@ -288,22 +290,22 @@ impl AtomicScalableFilter {
 
     /// Turns this into a filter for one thread, with all keys that were inserted. The result is
     /// marked as merged, because several calls may have reported the same key as new. The time is
-    /// linear in the number of bits. The layers are copied and released one after the other, so the
-    /// conversion needs the memory of one more layer.
+    /// linear in the number of bits. The layers are copied and freed one after the other, so the
+    /// conversion needs additional memory for one layer.
     ///
     /// # Errors
     /// The memory for a layer cannot be allocated.
     pub fn into_filter(self) -> Result<ScalableFilter, BuildError> {
         let AtomicScalableFilter { hasher, growth, label, layers, offered, changed, .. } = self;
         let there = layers.into_vec().into_iter().filter_map(OnceLock::into_inner);
-        // Each ends with its copy.
+        // Each layer is freed when it has been copied.
         let copies = there.map(|layer| layer.copied()).collect::<Result<_, _>>()?;
         Ok(assembled((hasher, growth, label), copies, offered.get(), changed))
     }
 
-    /// A copy of the filter as it is now, made while threads go on inserting. It contains every key
-    /// whose insertion finished before this call, as far as this thread can know. The time is
-    /// linear in the number of bits.
+    /// A copy of the filter as it is now; meanwhile, threads can go on inserting. The copy contains
+    /// every key whose insertion finished before this thread synchronized with it (by a join, a
+    /// channel or a lock). The time is linear in the number of bits.
     ///
     /// # Errors
     /// The memory cannot be allocated.
@@ -311,13 +313,14 @@ impl AtomicScalableFilter {
         let AtomicScalableFilter { hasher, growth, label, offered, changed, .. } = self;
         let there = (0..self.layers()).filter_map(|number| self.layer(number));
         let copies = there.map(SharedLayer::copied).collect::<Result<_, _>>()?;
-        // After the bits: an insertion counts itself before it sets any, and the count is to be an
-        // upper bound.
+        // The count is read after the bits. An insertion is counted before it sets a bit, so the
+        // count is an upper bound.
         Ok(assembled((*hasher, *growth, label.clone()), copies, offered.get(), *changed))
     }
 }
 
-/// Makes a filter of these layers, after this many offers of at least `changed` distinct keys.
+/// Makes a filter from these layers, to which at least `changed` distinct keys were offered,
+/// `offered` times in all.
 fn assembled(
     (hasher, growth, label): (PortableHasher, Growth, Label),
     layers: Vec<(Part<Owned>, AlignedWords)>,
@@ -325,8 +328,8 @@ fn assembled(
     changed: u64,
 ) -> ScalableFilter {
     let (parts, words): (Vec<_>, Vec<_>) = layers.into_iter().unzip();
-    // Two layers may have one key, of two threads or of a merge, so the sum over them would be no
-    // lower bound.
+    // Because of concurrent insertions or a merge, a key may be in two layers. So the sum over all
+    // layers would be no lower bound, and the largest layer is used.
     let changed = parts.iter().map(|part| part.inserted).fold(changed, u64::max);
     let counts = Counts { offered: offered.max(changed), changed, origin: Origin::Merged };
     ScalableFilter { hasher, growth, label, parts, words, counts }
@@ -347,8 +350,8 @@ impl SharedLayer {
     }
 
     /// Sets the bits of a key and returns whether any of them was 0. If there is no room for all of
-    /// them, sets none and returns `None`. If there is room, `counted` is called before any bit is
-    /// set.
+    /// them, no bit is set and the result is `None`. If there is room, `counted` is called before
+    /// any bit is set.
     fn insert(&self, hash: KeyHash, counted: impl FnOnce()) -> Option<bool> {
         let (probes, limit) = (u64::from(self.part.layer.probes()), self.part.layer.limit());
         self.taken.fetch_update(Relaxed, Relaxed, |taken| Some(taken + probes).filter(|taken| *taken <= limit)).ok()?;
@@ -360,7 +363,7 @@ impl SharedLayer {
 }
 
 /// A copy of the words, aligned to a cache line. If the memory cannot be allocated, the process is
-/// aborted, as in every implementation of `Clone`.
+/// aborted, as `Clone` does.
 fn copied(words: &[u64]) -> AlignedWords {
     let mut copy = AlignedWords::zeroed(words.len()).unwrap_or_else(|| handle_alloc_error(Layout::for_value(words)));
     copy.copy_from_slice(words);
@@ -375,7 +378,7 @@ impl From<ScalableFilter> for AtomicScalableFilter {
         for (place, (part, words)) in layers.iter().zip(parts.into_iter().zip(words)) {
             let taken = AtomicU64::new(part.ones);
             let bits = AtomicBits::of(copied(words.get(KEPT_WORDS..).unwrap_or_default()));
-            // The place is new.
+            // The slot is empty, so this does not fail.
             let _ = place.set(Box::new(SharedLayer { part, bits, taken }));
         }
         let (count, offered, changed) = (AtomicUsize::new(count), Tally::new(counts.offered), counts.changed);
@@ -391,8 +394,8 @@ impl core::fmt::Debug for AtomicScalableFilter {
 }
 
 /// Checks every interleaving of two threads: `RUSTFLAGS='--cfg truebloom_loom' cargo test --release
-/// -p truebloom --lib atomic`. `OnceLock` ensures that a layer exists before it is counted, but the
-/// model checker does not cover `OnceLock`.
+/// -p truebloom --lib atomic`. A layer is stored in a `OnceLock` before it is counted. The model
+/// checker does not cover `OnceLock`.
 #[cfg(all(truebloom_loom, test))]
 mod models {
     use super::*;
@@ -409,7 +412,8 @@ mod models {
         while filter.parts[0].room() > 1 {
             filter.insert_hash(keys.next().expect("endless"));
         }
-        // Two of which each sets as many bits as a key can, so that both together are too many.
+        // Finds two keys that each set as many bits as possible, so that the layer has no room for
+        // both.
         let sets_all = |filter: &mut ScalableFilter, hash: &KeyHash| {
             let before = filter.ones();
             filter.insert_hash(*hash);
@@ -430,8 +434,8 @@ mod models {
         let (limit, second) = (filter.parts[0].layer.limit(), filter.growth.layer(1).expect("in range").layer);
         assert!(second.bits() > 64);
         let mut model = loom::model::Builder::new();
-        // The bits are many words, each of them looked at; two threads that take turns three times
-        // meet in every way that is of interest.
+        // Reading all words takes many steps. Three changes between the two threads are enough for
+        // every relevant interleaving.
         (model.max_branches, model.preemption_bound) = (100_000, Some(3));
         model.check(move || {
             let shared = Arc::new(AtomicScalableFilter::from(filter.clone()));

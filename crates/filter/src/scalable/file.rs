@@ -20,7 +20,7 @@ reads_files!([] ScalableFilter);
 
 views_files! {
     ///
-    /// In addition to the header, the record of each layer is read: 64 bytes with a checksum of
-    /// their own.
+    /// In addition to the header, the record of each layer is read. A record has 64 bytes, with its
+    /// own checksum.
     [] ScalableFilter, [AsRef<[u8]> + Send + Sync] ScalableFilter<View<B>>, ScalableFilter<View<crate::disk::Mapped>>
 }

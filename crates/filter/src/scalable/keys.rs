@@ -15,16 +15,16 @@ use crate::scheme::{Standard, Storage};
 use alloc::alloc::{Layout, handle_alloc_error};
 use alloc::vec::Vec;
 
-/// How many keys are looked up in all layers before the next ones. Their cache lines of the open
-/// layer stay in the L2 cache until the keys are inserted.
+/// How many keys are looked up in all layers at a time. There are so few that their cache lines in
+/// the newest layer stay in the L2 cache until the keys are inserted.
 const TOGETHER: usize = 2 * BATCH;
 
 /// A layer together with its bits.
 type Whole<'a, K> = FilterOf<Standard, PortableHasher, Packed<'a, <K as Backing>::Word>>;
 
 impl<K: Backing> ScalableFilter<K> {
-    /// Whether the filter contains a key: always true for keys that were inserted; true for other
-    /// keys at the rate [`fpr`](Self::fpr).
+    /// Whether the filter contains a key: always true for keys that were inserted, and true for
+    /// other keys with a probability of [`fpr`](Self::fpr).
     #[inline]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))
@@ -42,9 +42,10 @@ impl<K: Backing> ScalableFilter<K> {
         self.in_layers(0, hash)
     }
 
-    /// Which of the keys are contained: the same answers as from calling
-    /// [`contains`](Self::contains) for each, but faster. The newest layer, which has most keys, is
-    /// queried first, and the others only for keys that are not in it.
+    /// Reports which of the keys are contained. The answers are the same as from calling
+    /// [`contains`](Self::contains) for each key, but this method is faster. The newest layer,
+    /// which has most keys, is queried first. The other layers are queried only for keys that are
+    /// not in newer ones.
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         let mut found = Answers::default();
         hash_batches(&self.hasher, keys, |hashes| found.extend(self.contained(hashes)));
@@ -67,7 +68,7 @@ impl<K: Backing> ScalableFilter<K> {
         }
     }
 
-    /// Whether any layer from `first` on has the key; the newest layer, which is the largest, is
+    /// Whether any layer from `first` on contains the key. The newest layer is the largest, and is
     /// queried first.
     #[inline]
     fn in_layers(&self, first: usize, hash: KeyHash) -> bool {
@@ -87,7 +88,7 @@ impl<K: Backing> ScalableFilter<K> {
         FilterOf { head: &part.head, storage, counts: Counts::default() }
     }
 
-    /// For each of these keys, whether any layer has it.
+    /// For each of these keys, whether any layer contains it.
     fn contained(&self, hashes: &[KeyHash]) -> Vec<bool> {
         if self.bits() <= IN_CACHE {
             return hashes.iter().map(|hash| self.contains_hash(*hash)).collect();
@@ -123,10 +124,10 @@ fn hash_batches<I: IntoIterator<Item: Key>>(hasher: &PortableHasher, keys: I, mu
 
 impl ScalableFilter {
     /// Inserts a key; returns true if it was certainly new. False means that all bits of the key
-    /// were set in some layer: the key is a repeat, or it is new and passes by chance.
+    /// were already set in a layer: the key is a repeat, or it is new and passes by chance.
     ///
     /// # Panics
-    /// There is no panic. But if the memory for a new layer cannot be allocated, the process ends,
+    /// Never panics. But if the memory for a new layer cannot be allocated, the process is aborted,
     /// as with the collections of the standard library. [`try_insert_hash`](Self::try_insert_hash)
     /// returns an error instead.
     #[inline]
@@ -141,7 +142,7 @@ impl ScalableFilter {
     }
 
     /// Like [`insert_hash`](Self::insert_hash), but returns an error if the memory for a new layer
-    /// cannot be allocated. Then the key is not inserted, and nothing has changed.
+    /// cannot be allocated. The filter is then unchanged.
     ///
     /// # Errors
     /// The memory for a new layer cannot be allocated.
@@ -155,8 +156,8 @@ impl ScalableFilter {
         Ok(new)
     }
 
-    /// Inserts keys and reports which of them were certainly new: the same answers as from calling
-    /// [`insert`](Self::insert) for each, but faster.
+    /// Inserts keys and reports which of them were certainly new. The answers are the same as from
+    /// calling [`insert`](Self::insert) for each key, but this method is faster.
     ///
     /// ```
     /// use truebloom::ScalableFilter;
@@ -176,7 +177,7 @@ impl ScalableFilter {
     }
 
     /// Like [`insert_all_hashes`](Self::insert_all_hashes), but returns an error if the memory for
-    /// a new layer cannot be allocated. Then only some of the first keys have been inserted.
+    /// a new layer cannot be allocated. Only some of the keys, the first ones, are then inserted.
     ///
     /// # Errors
     /// The memory for a new layer cannot be allocated.
@@ -188,9 +189,9 @@ impl ScalableFilter {
         Ok(new)
     }
 
-    /// Looks up all keys in all layers in one pass. Then the keys that no layer has are inserted in
-    /// order; before each insertion, the layers that earlier insertions may have changed are
-    /// queried again.
+    /// Looks up all keys in all layers in one pass. The keys that no layer contains are then
+    /// inserted in order. Before each insertion, the layers that earlier insertions may have
+    /// changed are queried again.
     fn insert_together(&mut self, hashes: &[KeyHash]) -> Result<Vec<bool>, BuildError> {
         if self.bits() <= IN_CACHE {
             return hashes.iter().map(|hash| self.try_insert_hash(*hash)).collect();
@@ -210,8 +211,8 @@ impl ScalableFilter {
         Ok(new)
     }
 
-    /// Inserts a key that no layer has into the last layer, or into a new one if the last has no
-    /// room.
+    /// Inserts a key that no layer contains into the last layer, or into a new layer if the last
+    /// one has no room.
     #[inline]
     fn put(&mut self, hash: KeyHash) -> Result<(), BuildError> {
         if !self.parts.last().is_some_and(Part::has_room) {
@@ -222,7 +223,7 @@ impl ScalableFilter {
             let mut newly_set = 0;
             part.head.scheme.positions(part.salt.apply(hash)).for_each(|position| newly_set += set(bits, position));
             part.ones += newly_set;
-            // Of a new layer or one that did not have the key.
+            // The layer is new, or did not contain the key.
             part.inserted = part.inserted.saturating_add(1);
         }
         self.counts.changed = self.counts.changed.saturating_add(1);
@@ -252,7 +253,7 @@ fn set(bits: &mut [u64], position: u64) -> u64 {
     new
 }
 
-/// Aborts the process if the memory could not be allocated, as every collection does.
+/// Aborts the process if the memory could not be allocated, as the standard collections do.
 pub(super) fn or_abort<T>(result: Result<T, BuildError>) -> T {
     result.unwrap_or_else(|error| {
         let bytes = if let BuildError::Memory { bytes } = error {

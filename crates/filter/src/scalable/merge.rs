@@ -13,14 +13,14 @@ use alloc::vec::Vec;
 
 impl ScalableFilter {
     /// Adds all keys of `other`, which must have the same seed and grow in the same way: for
-    /// example, a clone of this filter, or an emptied copy.
+    /// example, it is a clone of this filter, or was made by [`to_empty`](Self::to_empty).
     ///
-    /// Two layers with the same number become one if their bits together stay within the limit. A
-    /// layer that was already closed when one filter was cloned from the other is the same in both,
-    /// so it stays one layer. So do the layers of filters with few keys. Otherwise both layers are
-    /// kept, and the rate is at most the sum of both filters' rates ([`bound`](Self::bound)): up to
-    /// twice the requested rate. Later keys go into the newest layer. The time is linear in the
-    /// number of bits.
+    /// Two layers with the same number become one if their bits together stay within the limit.
+    /// This is the case for layers with few keys, and for layers that were already full when one
+    /// filter was cloned from the other, because their bits are equal. Otherwise both layers are
+    /// kept, and the rate is at most the sum of the two filters' rates ([`bound`](Self::bound)),
+    /// which is up to twice the requested rate. Later keys are inserted into the newest layer. The
+    /// time is linear in the number of bits.
     ///
     /// ```
     /// use truebloom::ScalableFilter;
@@ -36,12 +36,13 @@ impl ScalableFilter {
     /// # Errors
     /// The filters differ in seed, hasher or growth; or `other` is a view of damaged bytes, in
     /// which a layer has more set bits than its limit. The memory for a layer cannot be allocated;
-    /// then some keys of `other` have already been added.
+    /// some keys of `other` may then have been added already.
     pub fn union_with<V: Backing>(&mut self, other: &ScalableFilter<V>) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
         other.check_limits()?;
         let added = (0..other.parts.len()).try_for_each(|number| self.add_layer(other, number));
-        // The sort is stable: of two, the one that was here is the earlier.
+        // The sort is stable, so of two layers with the same number, that of this filter comes
+        // first.
         let mut order: Vec<usize> = (0..self.parts.len()).collect();
         order.sort_by_key(|at| self.parts.get(*at).map_or(0, |part| part.number));
         self.parts = order.iter().filter_map(|at| self.parts.get(*at).cloned()).collect();
@@ -55,7 +56,8 @@ impl ScalableFilter {
         added
     }
 
-    /// Merges a layer of another filter into the layer with the same number, if that has room.
+    /// Adds a layer of another filter: merges it into a layer with the same number that has room,
+    /// or keeps both layers.
     fn add_layer<V: Backing>(&mut self, other: &ScalableFilter<V>, theirs: usize) -> Result<(), MergeError> {
         let Some(part) = other.parts.get(theirs) else { return Ok(()) };
         let twin = |(_, ours): &(usize, &Part<_>)| (ours.number, ours.layer) == (part.number, part.layer);
@@ -99,8 +101,8 @@ impl<K: Backing> ScalableFilter<K> {
         if self.growth == other.growth { Ok(()) } else { Err(MergeError::Growth) }
     }
 
-    /// Checks that no layer has more set bits than its limit, because the rate of the whole filter
-    /// relies on that. The set bits of a view may not have been counted.
+    /// Checks that no layer has more set bits than its limit, because the bound on the rate relies
+    /// on this. The set bits of a view may not have been counted before.
     fn check_limits(&self) -> Result<(), MergeError> {
         for (number, part) in self.parts.iter().enumerate() {
             let (ones, limit) = (count_ones(self.bits_of(number)), part.layer.limit());

@@ -38,23 +38,25 @@ use truebloom_math::{Growth, Law, Rate};
 /// ```
 ///
 /// # What is promised
-/// The rate of this filter is at most the requested rate, at any number of keys. The limit is
-/// certain, not only true on average or with some probability, for keys chosen without knowing the
-/// seed. A layer is a [standard filter](crate::BloomFilter) that is closed when the number of its
-/// set bits reaches a limit. A fresh key passes it with probability `(ones / bits)^probes`. The
-/// rates at these limits add up to at most the requested rate, however many layers there are
-/// ([`Growth`]). Only the number of keys that a layer holds varies.
+/// The rate of this filter is at most the requested rate, with any number of keys, for queries
+/// chosen without knowing the seed. This always holds, not only on average or with some
+/// probability. A layer is a [standard filter](crate::BloomFilter) that is closed when the number
+/// of its set bits reaches a limit. A key that was never inserted passes a layer with probability
+/// `(ones / bits)^probes`. The rates of all layers at their limits add up to at most the requested
+/// rate, however many layers there are ([`Growth`]). Only the number of keys in a layer depends on
+/// chance.
 ///
 /// # What it costs
-/// Memory: once the first layer is full, at most [`Growth::ratio`] times that of a filter planned
-/// for the right number of keys (3.2 at a rate of 0.1%, 3.7 at 1%). The factor is reached just
-/// after a layer is opened. When the layer is full, the memory is about half of that, and on
-/// average 0.7 of it. Time: a key that is not contained is looked up in every layer, with two
-/// probes each; 20 layers hold a million times as many keys as the first. If you know the number of
-/// keys, even roughly, [`BloomFilter`](crate::BloomFilter) is smaller and faster.
+/// Memory: once the first layer is full, the filter takes at most [`Growth::ratio`] times the
+/// memory of a filter planned for the right number of keys. This ratio is 3.2 at a rate of 0.1%,
+/// and 3.7 at 1%. The ratio is highest just after a layer is opened. When the layer is full, the
+/// ratio is half as high; on average, it is 0.7 of the maximum. Time: a key that is not contained
+/// is looked up in every layer, with about two probes each. With 20 layers, a filter holds a
+/// million times as many keys as the first layer. If you know the number of keys, even roughly,
+/// [`BloomFilter`](crate::BloomFilter) is smaller and faster.
 ///
 /// # Repeats
-/// A key that is contained in any layer is not inserted again, so repeats need no room.
+/// A key that is already in a layer is not inserted again, so repeats take no room.
 ///
 /// With the feature `std`, `AtomicScalableFilter` can be shared by threads. `K` is the backing, as
 /// for [`FilterOf`](crate::FilterOf).
@@ -70,13 +72,13 @@ pub struct ScalableFilter<K: Backing = Owned> {
 /// A view of a [`ScalableFilter`], over bytes that `B` holds.
 pub type ScalableView<B> = ScalableFilter<View<B>>;
 
-/// The approximate number of keys in the first layer, unless a [`Growth`] says otherwise; the layer
-/// takes a few kilobytes.
+/// The approximate number of keys in the first layer, unless a [`Growth`] says otherwise. A first
+/// layer of this size takes a few kilobytes.
 pub const FIRST_ITEMS: u64 = 1_000;
 
 impl ScalableFilter {
     /// A filter for any number of keys at this rate, with a random seed. The rate is an `f64`, a
-    /// text like `"0.1%"`, or a [`Rate`]. The rate must be at least 1e-13.
+    /// text like `"0.1%"`, or a [`Rate`], and at least 1e-13.
     ///
     /// # Errors
     /// The rate is out of range; the memory cannot be allocated; there are no random numbers.
@@ -114,7 +116,7 @@ impl ScalableFilter {
         self.label.set(text)
     }
 
-    /// Removes all keys, but keeps the growth and the seed. The call frees the memory of all layers
+    /// Removes all keys, but keeps the growth and the seed. This frees the memory of all layers
     /// except the first.
     pub fn clear(&mut self) {
         self.parts.retain(|part| part.number == 0);
@@ -132,7 +134,7 @@ impl<K: Backing> ScalableFilter<K> {
         &self.growth
     }
 
-    /// The layers, from the oldest to the newest: bits, probes and limit of each.
+    /// The bits, probes and limit of each layer, from the oldest to the newest.
     pub fn layers(&self) -> Vec<Layer> {
         self.parts.iter().map(|part| part.layer).collect()
     }
@@ -153,7 +155,7 @@ impl<K: Backing> ScalableFilter<K> {
         self.parts.iter().map(|part| part.layer.bits()).sum()
     }
 
-    /// The number of probes per key in all layers together, which is the most that a query takes.
+    /// The number of probes per key in all layers together. A query takes at most this many probes.
     pub fn probes(&self) -> u32 {
         self.parts.iter().fold(0, |probes, part| probes.saturating_add(part.layer.probes()))
     }
@@ -190,9 +192,9 @@ impl<K: Backing> ScalableFilter<K> {
         self.parts.iter().map(|part| part.inserted).collect()
     }
 
-    /// The probability law of the layers: the bound on the rate, and the rate at any fill. After a
-    /// merge that kept layers of both filters, the positions of these layers depend on each other,
-    /// so the rate at a fill is only bounded.
+    /// The probability law of the layers: an upper bound on the rate, and the rate for given
+    /// numbers of set bits. After a merge that kept layers of both filters, a key's positions in
+    /// these layers are not independent, so there are only bounds on the rate.
     pub fn law(&self) -> Box<dyn Law> {
         Box::new(self.layered())
     }
@@ -242,8 +244,8 @@ where
 }
 
 impl<K: Backing> PartialEq for ScalableFilter<K> {
-    /// Whether both filters give the same answers and were made in the same way: they have layers
-    /// with equal bits, the same hasher and the same growth.
+    /// Whether both filters have layers with equal bits, the same hasher and the same growth, and
+    /// so give the same answers.
     fn eq(&self, other: &ScalableFilter<K>) -> bool {
         let alike = self.hasher == other.hasher && self.growth == other.growth && self.parts.len() == other.parts.len();
         let numbers = self.parts.iter().zip(&other.parts).all(|(ours, theirs)| (ours.number, ours.layer) == (theirs.number, theirs.layer));

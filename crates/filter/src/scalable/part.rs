@@ -11,8 +11,7 @@ use truebloom_math::law::Layer;
 
 /// A layer without its bits.
 pub(super) struct Part<K: Backing> {
-    /// The values that a filter of one layer would share with others: hasher, scheme, capacity and
-    /// rate.
+    /// Hasher, scheme, capacity and rate, as a filter with only this layer would have them.
     pub(super) head: Head<Standard, PortableHasher>,
     pub(super) layer: Layer,
     /// The layer's number in its growth, from which its salt is derived.
@@ -56,14 +55,14 @@ impl<K: Counted> Part<K> {
         self.room() > 0
     }
 
-    /// How many keys there is certainly room for, even if each sets all its bits.
+    /// How many more keys certainly fit, even if each of them sets k new bits.
     pub(super) fn room(&self) -> u64 {
         self.layer.limit().saturating_sub(self.ones()) / u64::from(self.layer.probes())
     }
 }
 
 impl Part<Owned> {
-    /// The empty layer with this number in a growth.
+    /// An empty layer with this number in a growth.
     pub(super) fn planned(growth: &Growth, hasher: PortableHasher, number: u64) -> Result<Part<Owned>, BuildError> {
         let layer = growth.layer(u32::try_from(number).unwrap_or(u32::MAX))?.layer;
         Part::new(hasher, number, layer, 0, 0)
@@ -74,7 +73,7 @@ impl Part<Owned> {
     }
 }
 
-/// The number of the layer that comes after these.
+/// The number of the next layer after these.
 pub(super) fn next_number<'a, K: Backing + 'a>(parts: impl IntoIterator<Item = &'a Part<K>>) -> u64 {
     parts.into_iter().map(|part| part.number + 1).max().unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! What the filter reports about itself: its rates, and whether they are within the bounds.
+//! The rates of a filter that grows, and whether they exceed the requested rate.
 
 use super::ScalableFilter;
 use super::part::{Part, next_number};
@@ -10,13 +10,13 @@ use alloc::vec::Vec;
 use truebloom_math::law::{Layer, Layered, hash_floor};
 use truebloom_math::{Error, Fpr, Growth, Law, Method, items_from_ones};
 
-/// The largest number of layers with one number for which all pairs are examined.
+/// The largest number of layers with the same number for which all pairs are compared.
 const MOST_TWINS: usize = 8;
 
 impl<K: Backing> ScalableFilter<K> {
-    /// A guaranteed upper bound on the filter's rate: the rate with all its layers at their limits.
-    /// The bound is at most the requested rate, or, after a merge that kept layers of both filters,
-    /// the sum of the two filters' bounds.
+    /// A guaranteed upper bound on the filter's rate: the rate if all layers were at their limits.
+    /// This bound is at most the requested rate. After a merge that kept layers of both filters, it
+    /// is at most the sum of the two filters' bounds.
     pub fn bound(&self) -> Fpr {
         let mut bound = self.layered().bound().unwrap_or(Fpr::ONE);
         bound.add_above(hash_floor(self.offered(), PortableHasher::HASH_BITS));
@@ -26,22 +26,22 @@ impl<K: Backing> ScalableFilter<K> {
     /// Always `None`, because the filter was not planned for a number of items.
     ///
     /// # Errors
-    /// Never returns an error; the result has this type because other filters can fail here.
+    /// Never returns an error. The result has this type because other filters can return one.
     pub fn expected_fpr(&self) -> Result<Option<Fpr>, Error> {
         Ok(None)
     }
 
-    /// The expected rate of a filter that grew to `items` distinct items, as a bracket from 0 to
-    /// the bound for its present layers and all later layers.
+    /// The expected rate once the filter has grown to `items` distinct items. Only an upper bound
+    /// is known: that for the present layers and all later layers.
     ///
     /// # Errors
-    /// Never returns an error; the result has this type because other filters can fail here.
+    /// Never returns an error. The result has this type because other filters can return one.
     pub fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
         if items == 0 {
             return Ok(Fpr::ZERO);
         }
         let later = self.growth.rate().to_f64() * Growth::share_from(next_number(&self.parts));
-        // Four roundings, each by half a unit at most.
+        // This includes four rounding errors, each of at most half a unit in the last place.
         let mut rate = bracket(0.0, (self.bound().upper + later * (1.0 + 4.0 * f64::EPSILON)).next_up());
         rate.add_above(hash_floor(items, PortableHasher::HASH_BITS));
         Ok(rate)
@@ -49,45 +49,45 @@ impl<K: Backing> ScalableFilter<K> {
 
     /// Whether two layers have the same number, and so the same positions.
     pub(super) fn has_twins(&self) -> bool {
-        // Without a merge the numbers rise.
+        // Without a merge, the numbers increase.
         self.parts.windows(2).any(|pair| pair[0].number >= pair[1].number)
     }
 }
 
 impl<K: Counted> ScalableFilter<K> {
-    /// The present rate of this filter: the probability that a key passes that was not inserted and
-    /// was chosen without knowing the seed. This rate is exactly
+    /// The present rate of this filter: the probability that a key passes although it was not
+    /// inserted, for keys chosen without knowing the seed. This rate is exactly
     /// `1 - prod (1 - (ones / bits)^probes)` over the layers, because the positions of a key in
-    /// different layers are independent. After a merge that kept layers of both filters, the rate
-    /// is only bounded. The upper end includes the chance of equal hashes, which is at most
-    /// `offered / 2^128`.
+    /// different layers are independent. After a merge that kept layers of both filters, there are
+    /// only bounds on the rate. The upper end includes the probability of equal hashes, which is at
+    /// most `offered / 2^128`.
     pub fn fpr(&self) -> Fpr {
         rate_at(&self.layered(), &self.layer_ones(), self.offered())
     }
 
-    /// Whether the fill determines the rate. The fill determines the rate unless a merge kept
-    /// layers of both filters.
+    /// Whether the numbers of set bits determine the rate. This is true unless a merge kept layers
+    /// of both filters.
     pub fn fill_tells_rate(&self) -> bool {
         !self.has_twins()
     }
 
     /// The number of distinct items, estimated from the fill of each layer. `None` after a merge
-    /// that kept layers of both filters, because these may have keys in common.
+    /// that kept layers of both filters, because these layers may have keys in common.
     pub fn estimated_items(&self) -> Option<f64> {
         let items = |part: &Part<K>| items_from_ones(part.layer.bits(), part.layer.probes(), part.ones());
         if self.has_twins() { None } else { self.parts.iter().map(items).sum() }
     }
 
     /// Whether the filter's rate is certainly above the requested rate. Only a merge that kept
-    /// layers of both filters can cause this, because the filter is planned for any number of keys.
-    /// Linear in the bits of those layers after such a merge; constant time otherwise.
+    /// layers of both filters can cause this. After such a merge, the time is linear in the bits of
+    /// these layers; otherwise it is constant.
     pub fn is_over_capacity(&self) -> bool {
         let asked = self.growth.rate().to_f64();
         self.fpr().upper > asked && self.least_rate() > asked * (1.0 + f64::EPSILON)
     }
 
-    /// A lower bound on the filter's rate. Layers with the same number use the same positions, so
-    /// their bits show which share of keys passes two of them.
+    /// A lower bound on the filter's rate. A key has the same positions in layers with the same
+    /// number, so their bits show what share of keys passes two of them.
     pub(crate) fn least_rate(&self) -> f64 {
         let mut least = 0.0f64;
         let mut start = 0;
@@ -99,13 +99,14 @@ impl<K: Counted> ScalableFilter<K> {
         least
     }
 
-    /// A lower bound on the rate of the layers that have the number of the one at `start`: each
-    /// layer adds its own rate, minus the share of keys that also pass a layer before it.
+    /// A lower bound on the rate of the layers `twins`, which have the same number; the first of
+    /// them is at index `start`. Each layer adds its own rate, minus the share of keys that also
+    /// pass an earlier one of these layers.
     fn least_of(&self, start: usize, twins: &[Part<K>]) -> f64 {
         let mut fullest: Vec<usize> = (start..start + twins.len()).collect();
         fullest.sort_by_key(|at| core::cmp::Reverse(self.parts.get(*at).map_or(0, Part::ones)));
-        // All pairs of them are looked at. Of a few, what they have by themselves is above the rate
-        // already, if anything is.
+        // All pairs are compared, so only the fullest layers are used. The result is a lower bound
+        // in any case.
         fullest.truncate(MOST_TWINS);
         let mut least = 0.0f64;
         for (index, at) in fullest.iter().enumerate() {
@@ -116,8 +117,8 @@ impl<K: Counted> ScalableFilter<K> {
         least
     }
 
-    /// An upper bound on the probability that a new key passes both of these layers, which have the
-    /// same number.
+    /// An upper bound on the probability that a key passes both layers although it was never
+    /// inserted. The layers have the same number.
     fn shared(&self, one: usize, other: usize) -> f64 {
         let layer = |at: usize| self.parts.get(at).map(|part| part.layer);
         let alike = |one: &Layer, other: &Layer| (one.bits(), one.probes()) == (other.bits(), other.probes());
@@ -130,14 +131,14 @@ impl<K: Counted> ScalableFilter<K> {
     }
 }
 
-/// The rate of layers with this many set bits each, after this many offers.
+/// The rate of layers with `ones` set bits, after `offered` offers.
 pub(super) fn rate_at(layers: &Layered, ones: &[u64], offered: u64) -> Fpr {
     let mut rate = layers.fpr_at_fill(ones).ok().flatten().unwrap_or(Fpr::ONE);
     rate.add_above(hash_floor(offered, PortableHasher::HASH_BITS));
     at_most(rate)
 }
 
-/// Turns a bracket into a rate whose value is its upper end, as for every filter.
+/// If the rate is only bounded, makes its upper end its value, as for every filter.
 fn at_most(rate: Fpr) -> Fpr {
     if rate.method == Method::Bound { bracket(rate.lower, rate.upper) } else { rate }
 }

@@ -59,11 +59,11 @@ struct Recorded {
 }
 
 impl Header {
-    /// Reads the records in these words. Each record is checked against its checksum, and all of
-    /// them against the header. The bits of the layers are not read.
+    /// Reads the records in these words. Each record is compared with its checksum, and their sums
+    /// with the header. The bits of the layers are not read.
     fn records<W: Word>(&self, words: &[W]) -> Result<Vec<Recorded>, FormatError> {
         let mut records = Vec::new();
-        // There are at least nine words for each.
+        // Each layer has at least nine words.
         let count = usize::try_from(self.layers).ok().filter(|count| *count <= words.len() / (KEPT_WORDS + 1));
         records.try_reserve_exact(count.unwrap_or(0)).map_err(|_| FormatError::Memory { bytes: 8 * words.len() as u64 })?;
         let (mut start, mut inserted, mut bits, mut probes) = (0, 0u64, 0u64, 0u64);
@@ -91,14 +91,14 @@ impl Header {
         check_field("number of a layer", number, Expected::Within(least, next)).map(drop)
     }
 
-    /// Checks that the layers keep the promise of the growth, wherever they come from: at their
-    /// limits they pass keys at no more than the rate, and the newest layer has about the planned
-    /// size. The next layer is allocated by the plan alone. Without this check, a few bytes that
-    /// claim a large filter would cause the allocation of a large layer when the first key is
-    /// inserted.
+    /// Checks that the rate of the layers at their limits is at most the requested rate, and that
+    /// the newest layer has at least half of the planned size. The size of the next layer follows
+    /// only from the plan, so without the second check, a small file could cause the allocation of
+    /// a very large layer.
     fn check_growth(&self, records: &[Recorded]) -> Result<(), FormatError> {
         let wrong = |error: truebloom_math::Error| FormatError::Parameters { why: error.to_string() };
-        // Of one number after a merge, each keeps the rate by itself.
+        // After a merge, several layers may have the same number. Only the one with the highest
+        // rate counts.
         let mut worst: Vec<(u64, f64, Layer)> = Vec::new();
         for Recorded { number, layer, .. } in records {
             let bound = layer.bound().map_err(wrong)?.upper;
@@ -131,7 +131,7 @@ impl Header {
             (0, found.layer.limit())
         } else {
             let most = found.inserted.saturating_mul(found.layer.probes().into());
-            // The next one was opened because there was no room for another key.
+            // If there is a next layer, this layer had no room for another key.
             let full = if is_last { 0 } else { found.layer.limit() + 1 - u64::from(found.layer.probes()) };
             (found.inserted.max(full), most.min(found.layer.limit()))
         };
@@ -212,7 +212,7 @@ impl Stored for ScalableFilter {
     }
 
     fn payload_bytes(header: &Header) -> u64 {
-        // The bits are at most 2^62, and so the layers 2^56.
+        // There are at most 2^62 bits, and therefore at most 2^56 layers.
         header.bits / 8 + 8 * KEPT_WORDS as u64 * header.layers
     }
 
@@ -228,8 +228,8 @@ impl Stored for ScalableFilter {
             )?);
         }
         let mut layers = Vec::with_capacity(records.len());
-        // From the end, so that no word is moved twice. What is left is made smaller when a quarter
-        // is gone, which can be a copy: of many small layers, one for each would be quadratic.
+        // Layers are split off from the end, so that no word is moved twice. The memory is reduced
+        // only when a quarter of it is unused, because reducing it may copy all remaining words.
         for found in records.iter().rev() {
             let mut own = words.split_off(found.words.start);
             own.iter_mut().take(KEPT_WORDS).for_each(|word| *word = 0);

@@ -1,4 +1,4 @@
-//! A type for any scheme, which is chosen at run time.
+//! A type for any scheme, for programs that select the scheme at run time.
 
 use super::{Scheme, SchemeId, spread_schemes};
 use crate::error::BuildError;
@@ -8,9 +8,9 @@ use truebloom_math::Law;
 
 macro_rules! any_scheme {
     ($($(#[$when:meta])* $scheme:ident by $batches:ident,)*) => {
-        /// One of the schemes, selected by its number or name at run time: for files of any scheme.
-        /// It takes one branch per key and one per position, so it is slower than the scheme's own
-        /// type.
+        /// One of the schemes, selected at run time by its number or name. Use it for files of any
+        /// scheme. This type takes one more branch per key and one per position, so it is slower
+        /// than the scheme's own type.
         ///
         /// ```
         /// use truebloom::scheme::{AnyScheme, Scheme, SchemeId};
@@ -37,7 +37,8 @@ macro_rules! any_scheme {
                 Ok(match id {
                     $($(#[$when])* SchemeId::$scheme => AnyScheme::$scheme(Scheme::new(bits, probes)?),)*
                     _ if id.block_bits().is_some() => return Err(BuildError::InLines),
-                    // Every other stands above, unless the crate is built without its feature.
+                    // All other schemes are handled above, unless the crate is built without their
+                    // feature.
                     _ => return Err(BuildError::LeftOut { scheme: id }),
                 })
             }

@@ -8,17 +8,17 @@ use alloc::boxed::Box;
 use alloc::vec;
 use truebloom_math::law;
 
-/// The scheme that Bloom proposed in 1970: k distinct positions, exactly uniform over the sets of k
-/// bits if the words of the stream are uniform.
+/// The scheme that Bloom proposed in 1970: k distinct positions. All sets of k positions are
+/// equally likely if the words of the stream are uniform.
 ///
 /// Positions are drawn by Floyd's method (Bentley and Floyd, *A sample of brilliance*, 1987).
-/// Position i is uniform below m - k + 1 + i; if that position was drawn before, the last number
-/// below the bound is taken instead, which cannot have been drawn yet. So a key always takes k
-/// draws; drawing again after each repeat could take arbitrarily many draws when k is near m.
+/// Position i is drawn uniformly below m - k + 1 + i. If this position was drawn before, m - k + i
+/// is used instead, which cannot have been drawn yet. So a key always takes k draws. Drawing again
+/// after each repeat would take many draws when k is near m.
 ///
-/// This scheme has slightly fewer false positives than [`Standard`](super::Standard) near the best
-/// k, but needs more work: each position is compared with those before it, one by one up to 32
-/// probes, and in a hash table beyond.
+/// Near the best k, this scheme has slightly fewer false positives than
+/// [`Standard`](super::Standard). But it is slower, because each position is compared with the
+/// earlier ones: one by one for up to 32 probes, and in a hash table for more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classic {
     law: law::Classic,
@@ -91,8 +91,8 @@ impl Iterator for DistinctPositions {
 
 impl ExactSizeIterator for DistinctPositions {}
 
-/// Up to this many positions are compared one by one, which is faster than any table and allocates
-/// nothing.
+/// Up to this many positions are compared one by one, which is faster than a hash table and
+/// allocates nothing.
 const FEW: usize = 32;
 
 /// Marks an empty slot; positions are below 2^62.
@@ -106,9 +106,9 @@ enum Drawn {
         positions: [u64; FEW],
         count: usize,
     },
-    /// A hash table with at least twice as many slots as probes, a power of two. A position starts
-    /// at the slot of its low bits, which are uniform, and takes the first empty slot from there
-    /// on.
+    /// A hash table. The number of slots is a power of two, and at least twice the number of
+    /// probes. The low bits of a position select a slot; the position is stored in the first empty
+    /// slot from there on.
     Many(Box<[u64]>),
 }
 

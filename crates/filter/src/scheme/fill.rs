@@ -1,16 +1,15 @@
-//! Schemes whose rate is a function of the fill.
+//! Schemes whose rate follows from the number of set bits.
 
 use super::{Classic, Scheme as _, SideBySide, Standard};
 
-/// A scheme for which the number of set bits alone determines the probability that a new key
-/// passes.
+/// A scheme for which the number of set bits alone determines the rate.
 ///
-/// Filters that compute their own rate after every key need it fast, so it is an `f64`;
-/// [`Law::fpr_at_fill`](truebloom_math::Law::fpr_at_fill) gives a proven bracket instead.
+/// The rate is an `f64`, so that filters can compute it quickly after every key.
+/// [`Law::fpr_at_fill`](truebloom_math::Law::fpr_at_fill) computes a proven bracket.
 pub trait FillScheme: SideBySide {
-    /// The probability that all k positions of a fresh key are set when `ones` bits are set, at
-    /// most the number of bits. Relative error at most `2 (k + 1) 2^-53`, except for results below
-    /// 1e-300. The computation takes some nanoseconds.
+    /// The probability that a key passes although it was never inserted, if `ones` bits are set (at
+    /// most the number of bits). The relative error is at most `2 (k + 1) 2^-53`, except for
+    /// results below 1e-300. The computation takes a few nanoseconds.
     fn rate_at(&self, ones: u64) -> f64;
 }
 

@@ -1,4 +1,4 @@
-//! Scheme 12, the blocked layout: a key has a line, and k independent positions in it.
+//! Scheme 12, the blocked layout: a key has k independent positions in one line.
 
 use super::stream::draw;
 use super::{Scheme, SchemeId, WordStream, digit};
@@ -11,17 +11,18 @@ use truebloom_math::{BLOCK_PROBES, Law, law};
 
 /// The scheme of blocked filters: all probes of a key are in one block of 512 bits, a cache line.
 ///
-/// The first word of the stream that is not skipped selects the block; the next words give seven
-/// positions each, starting with the low bits. Positions are exactly uniform and independent if the
-/// words are, so only equal hashes limit how low the rate can be. Positions may repeat: distinct
-/// positions would save 0.3% of the bits at 1%, but need a check for every hit and every insertion.
+/// The first word of the stream that is not skipped selects the block. Each later word gives seven
+/// positions, starting with the low bits. Positions are exactly uniform and independent if the
+/// words are, so only equal hashes limit how low the rate can be. Positions may repeat. Distinct
+/// positions would save 0.3% of the bits at 1%, but would require a check for every hit and every
+/// insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InLines {
     pub(crate) law: law::Blocked,
     lines: u64,
     probes: u32,
-    /// The remainder of 2^64 by the number of lines: a word is skipped if the low half of its
-    /// product with the number of lines is below it.
+    /// 2^64 modulo the number of lines. A word is skipped if its product with the number of lines,
+    /// modulo 2^64, is below this threshold.
     threshold: u64,
 }
 
@@ -33,7 +34,7 @@ impl Scheme for InLines {
         if !(1..=BLOCK_PROBES).contains(&probes) {
             return Err(BuildError::BlockedProbes { found: probes });
         }
-        // Checks the bits, so that the remainder below does not divide by zero.
+        // This checks the bits, so that the remainder below does not divide by zero.
         let law = law::Blocked::new(bits, LINE_BITS, law::InBlock::Independent, probes)?;
         let lines = bits / LINE_BITS;
         Ok(InLines { law, lines, probes, threshold: lines.wrapping_neg() % lines })
@@ -78,21 +79,21 @@ impl InLines {
         self.threshold
     }
 
-    /// The number of words that the positions take.
+    /// The number of words that give a key's positions.
     #[inline(always)]
     pub(crate) fn words(&self) -> usize {
         self.probes.div_ceil(PROBES_A_WORD) as usize
     }
 
-    /// The key's line, and the stream from which its positions come.
+    /// The key's line, and the stream that gives its positions.
     #[inline(always)]
     pub(crate) fn line(&self, hash: KeyHash) -> (u64, WordStream) {
         let mut words = WordStream::from_halves(hash);
         (draw(&mut words, self.lines, self.threshold), words)
     }
 
-    /// The key's line, and the first word of its positions: the same as from [`line`](Self::line),
-    /// but no stream is needed for words that are halves of the hash.
+    /// The key's line, and the first word that gives its positions. The result is the same as from
+    /// [`line`](Self::line), but without a stream if both words are halves of the hash.
     #[inline(always)]
     pub(crate) fn line_and_word(&self, hash: KeyHash) -> (u64, u64) {
         let (line, rest) = digit(hash.h1, self.lines);
@@ -113,17 +114,18 @@ impl InLines {
         lines.get(line as usize).is_some_and(|line| self.is_in(level, line, word, hash))
     }
 
-    /// Whether all positions of a key are set in its line, given the first word of its positions.
+    /// Whether all positions of a key are set in its line, given the first word that gives its
+    /// positions.
     #[inline(always)]
     pub(crate) fn is_in<W: Word>(&self, level: Level, line: &Line<W>, word: u64, hash: KeyHash) -> bool {
-        // Most filters have no more probes than one word gives.
+        // In most filters, one word gives enough positions for all probes.
         if self.probes <= PROBES_A_WORD {
             return arch::contains(level, line, word, self.probes);
         }
         arch::contains(level, line, word, PROBES_A_WORD) && self.contains_later(level, line, hash)
     }
 
-    /// The words after the first word of positions.
+    /// The words after the first word that gives positions.
     #[inline(always)]
     fn later_words(&self, hash: KeyHash) -> WordStream {
         if digit(hash.h1, self.lines).1 < self.threshold {
@@ -134,7 +136,7 @@ impl InLines {
         WordStream::new(hash)
     }
 
-    /// Whether all positions except those of the first word are set.
+    /// Whether all positions are set, except those from the first word.
     #[inline(never)]
     fn contains_later<W: Word>(&self, level: Level, line: &Line<W>, hash: KeyHash) -> bool {
         let mut words = self.later_words(hash);
@@ -142,15 +144,15 @@ impl InLines {
     }
 
     /// Sets the positions of a key in its line; returns whether any was 0. If the line is beyond
-    /// the end, nothing is done; no key has such a line.
+    /// the end, nothing changes; no key has such a line.
     #[inline(always)]
     pub(crate) fn set<W: Word>(&self, level: Level, lines: &mut [Line<W>], hash: KeyHash) -> bool {
         let (line, word) = self.line_and_word(hash);
         lines.get_mut(line as usize).is_some_and(|line| self.set_in(level, line, word, hash))
     }
 
-    /// Sets the positions of a key in its line, given the first word of its positions; returns
-    /// whether any was 0.
+    /// Sets the positions of a key in its line, given the first word that gives its positions.
+    /// Returns whether any was 0.
     #[inline(always)]
     pub(crate) fn set_in<W: Word>(&self, level: Level, line: &mut Line<W>, word: u64, hash: KeyHash) -> bool {
         if self.probes <= PROBES_A_WORD {
@@ -159,7 +161,7 @@ impl InLines {
         self.set_all(level, line, word, hash)
     }
 
-    /// Sets the positions of several words.
+    /// Sets the positions from several words.
     #[inline(never)]
     fn set_all<W: Word>(&self, level: Level, line: &mut Line<W>, word: u64, hash: KeyHash) -> bool {
         let mut words = self.later_words(hash);
@@ -183,8 +185,7 @@ mod tests {
     }
 
     /// The fast path sets and finds exactly the positions that the scheme lists. This includes
-    /// hashes whose first word is skipped (the low half of its product with 3 lines is below the
-    /// threshold).
+    /// hashes whose first word is skipped.
     #[test]
     fn lines_have_the_positions_of_the_stream() {
         for probes in [1, 6, 7, 8, 14, 15, 20, BLOCK_PROBES] {

@@ -1,6 +1,6 @@
 //! Schemes: how a hash becomes positions.
 
-/// The getters of every scheme for its fields `bits`, `probes` and `law`.
+/// The getters for the fields `bits`, `probes` and `law` of a scheme.
 macro_rules! of_fields {
     () => {
         #[inline]
@@ -48,8 +48,8 @@ pub(crate) use stream::{WordStream, draw};
 #[cfg(feature = "two-hash")]
 pub use two_hash::{Cube, Double, DoubleNonzero, Enhanced, PartitionDouble, Progression, Square};
 
-/// A list of the schemes whose positions can be anywhere, each with its implementation of batches
-/// (`bits/spread.rs`), for macros that generate the same code for all.
+/// A list for macros that generate the same code for all schemes whose positions can be anywhere.
+/// Each scheme is listed with its implementation of batches (`bits/spread.rs`).
 macro_rules! spread_schemes {
     ($say:ident) => {
         $say! {
@@ -73,8 +73,8 @@ macro_rules! spread_schemes {
 }
 pub(crate) use spread_schemes;
 
-/// A list of the layouts, for macros that generate the same code for all: each is represented by
-/// the type of a scheme, with the name of its variant in [`AnyFilter`](crate::AnyFilter).
+/// A list for macros that generate the same code for all layouts. Each layout is listed as the type
+/// of a scheme, with the name of its variant in [`AnyFilter`](crate::AnyFilter).
 #[cfg(feature = "any")]
 macro_rules! layouts {
     ($say:ident $($more:tt)*) => {
@@ -96,12 +96,12 @@ use core::fmt;
 use truebloom_math::Law;
 pub use truebloom_math::SchemeId;
 
-/// A function from hashes to positions, for a given number of bits and probes, and the probability
+/// A function from hashes to positions, for given numbers of bits and probes, and the probability
 /// law that the positions follow.
 ///
-/// The law is the contract: a scheme is offered only with an exact law or a proven bound, and one
-/// test checks every scheme against its law. Only this crate can define schemes, because the
-/// scheme's number in a file must lead to the same positions when the file is read.
+/// Every scheme has an exact law or a proven bound, and a test compares it with its law. Only this
+/// crate can define schemes, because the scheme's number in a file must give the same positions
+/// when the file is read.
 ///
 /// ```compile_fail
 /// use truebloom::scheme::{Scheme, SchemeId};
@@ -120,7 +120,8 @@ pub use truebloom_math::SchemeId;
 /// }
 /// ```
 pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
-    /// Makes the scheme for `bits` positions, 1 to 2^62, and `probes` per key, 1 to [`MAX_PROBES`].
+    /// Makes the scheme for `bits` bits (1 to 2^62) and `probes` probes per key (1 to
+    /// [`MAX_PROBES`]).
     ///
     /// # Errors
     /// Bits or probes are out of range, or violate other requirements of the scheme.
@@ -152,11 +153,10 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// The positions of a key, each below the number of bits; not necessarily distinct.
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 
-    /// Whether `has` is true for all positions of a key. This method is for hot code, where it is
-    /// faster than a branch after each position. So it promises little: after a position for which
-    /// `has` is false, `has` may still be called for others; positions may be repeated from the
-    /// first; and `has` may be called for positions that are not the key's, whose answers are
-    /// ignored.
+    /// Whether `has` is true for all positions of a key. This method is faster than a branch after
+    /// each position, but may call `has` more often than necessary. After a false answer, the
+    /// method may go on with other positions, or begin again with the first. `has` may even be
+    /// called for positions that are not the key's; these answers are ignored.
     #[inline(always)]
     fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         let mut positions = self.positions(hash);
@@ -172,8 +172,8 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
         }
     }
 
-    /// Calls `take` with every position of a key, for code that writes. After the last position, it
-    /// may begin again with the first.
+    /// Calls `take` with every position of a key, and with no other positions. The method may begin
+    /// again with the first position at any time.
     #[inline(always)]
     fn each(&self, hash: KeyHash, take: impl FnMut(u64)) {
         self.positions(hash).for_each(take);
@@ -190,8 +190,8 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
 }
 
 /// How many positions are looked up before the first branch. A branch after each position would be
-/// mispredicted every other time, which costs more than up to two unneeded accesses; these run at
-/// the same time, while the processor continues with the next key.
+/// mispredicted every other time. This costs more than up to two unnecessary accesses, which
+/// overlap with each other and with the next key.
 const TOGETHER: usize = 3;
 
 /// Checks that the number of probes is allowed by the file format.

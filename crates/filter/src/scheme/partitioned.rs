@@ -1,4 +1,4 @@
-//! Scheme 3, the partitioned one: an independent position in each of k slices.
+//! Scheme 3, the partitioned scheme: an independent position in each of k slices.
 
 use super::stream::WordStream;
 use super::{Scheme, SchemeId, check_probes};
@@ -6,8 +6,9 @@ use crate::error::BuildError;
 use crate::hash::KeyHash;
 use truebloom_math::law;
 
-/// The partitioned scheme: one position in each of k slices, independent and exactly uniform in the
-/// slice if the words are. The first `bits mod probes` slices are one bit longer.
+/// The partitioned scheme: one position in each of k slices. The positions are independent and
+/// exactly uniform in their slices if the words are. The first `bits mod probes` slices are one bit
+/// longer.
 ///
 /// This scheme has slightly more false positives than [`Standard`](super::Standard) at the same
 /// size, but the probes of a key never coincide, and slices can be in separate memory.

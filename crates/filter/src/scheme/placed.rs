@@ -1,4 +1,4 @@
-//! The layout of a scheme: where its bits are in memory, and how keys reach them.
+//! The layout of a scheme: where its bits are in memory, and how they are set and read.
 
 use crate::arch::{AlignedWords, Level};
 use crate::backing::{Backing, Counted, Uncounted, Writable};
@@ -11,8 +11,8 @@ use crate::word::{Reads, Word};
 use truebloom_math::{Error, Fpr};
 
 /// The layout of a scheme: where its positions are in memory. The trait is in a private module, so
-/// that no other crate can define a scheme: a filter that claimed one scheme and stored its keys by
-/// another would save files that lose them.
+/// that no other crate can define a scheme. If a filter used other positions than those of its
+/// scheme, its file would lose keys.
 pub trait Placed: Sized + 'static {
     /// The kind of the filter's files.
     const KIND: FileKind;
@@ -28,8 +28,8 @@ pub trait Placed: Sized + 'static {
     /// same time.
     fn are_set<W: Reads>(&self, level: Level, hash: KeyHash, words: &[W]) -> bool;
 
-    /// The probability that a fresh key passes a filter with these words; `None` if the bits do not
-    /// determine it. Linear in the words.
+    /// The probability that a key passes a filter with these words although it was never inserted;
+    /// `None` if the bits do not determine it. The time is linear in the number of words.
     fn rate_of<W: Reads>(&self, words: &[W]) -> Result<Option<Fpr>, Error>;
 
     /// Compares the header's parameters, bits and probes with the requirements of the layout.
@@ -47,13 +47,13 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K: Backing<Words = AlignedWords> + Counted;
 
-    /// Makes the bits of these words; an error if they cannot be those of such a filter. The time
-    /// is linear in the number of bits.
+    /// Makes the bits from these words; an error if no such filter can have them. The time is
+    /// linear in the number of bits.
     fn from_words(scheme: &S, words: K::Words) -> Result<Self, FormatError>
     where
         K: Counted;
 
-    /// Makes the bits of these words without reading them.
+    /// Makes the bits from these words without reading them.
     fn unread(words: K::Words) -> Self
     where
         K: Uncounted;
@@ -63,8 +63,8 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K::Words: Clone;
 
-    /// The words and their number of set bits, for [`with_known`](Self::with_known) of another
-    /// backing.
+    /// The words and their number of set bits, to pass them to [`with_known`](Self::with_known) for
+    /// another backing.
     fn into_known(self) -> (K::Words, u64)
     where
         K: Counted;
@@ -80,7 +80,7 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     /// The words by value.
     fn into_words(self) -> K::Words;
 
-    /// The words, for code that also updates the number of set bits.
+    /// Mutable access to the words, for code that also updates the number of set bits.
     fn words_mut(&mut self) -> &mut K::Words;
 
     /// The number of set bits.
@@ -98,8 +98,8 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     where
         K: Writable;
 
-    /// Replaces each word with the result of `combine` for it and the word of `other`, which must
-    /// belong to a filter with the same scheme.
+    /// Replaces each word with the result of `combine` for this word and the word of `other` at the
+    /// same index. `other` must belong to a filter with the same scheme.
     fn combine<W: Word>(&mut self, other: &[W], combine: impl Fn(u64, u64) -> u64)
     where
         K: Writable;
@@ -112,35 +112,35 @@ pub trait Storage<S, K: Backing>: Sized + Send + Sync {
     /// Whether all positions of a key are set.
     fn contains(&self, scheme: &S, hash: KeyHash) -> bool;
 
-    /// The probability that a fresh key passes; `None` if the bits do not determine it.
+    /// The probability that a key passes although it was never inserted; `None` if the bits do not
+    /// determine it.
     fn fpr(&self, scheme: &S) -> Result<Option<Fpr>, Error>
     where
         K: Counted;
 }
 
-/// What a batch does with its keys.
+/// Whether a batch looks up its keys or inserts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
-    /// The batch checks whether they are contained.
+    /// The keys are looked up.
     Asking,
-    /// The batch inserts them.
+    /// The keys are inserted.
     Inserting,
 }
 
-/// Batched operations for scheme `S`. The results are the same as for one key after the other, but
-/// the memory of later keys is prefetched. An implementation keeps state from one batch to the
-/// next.
+/// Batched operations for scheme `S`. The results are the same as for single keys, but the memory
+/// of later keys is prefetched. An implementation keeps state from one batch to the next.
 pub trait Batches<S: Placed> {
     /// The state before the first batch.
     fn new(scheme: &S) -> Self;
 
-    /// The number of keys up to which it is faster to process them one by one, because starting a
-    /// batch takes as long as some dozens of keys.
+    /// Up to this number of keys, it is faster to process them one by one, because starting a batch
+    /// takes as long as some dozens of keys.
     fn few(_: &S, _: Doing) -> usize {
         0
     }
 
-    /// Which keys of a batch are contained; the next batch is prefetched.
+    /// Reports which keys of a batch are contained, and prefetches for the next batch.
     fn contains<K: Backing>(&mut self, scheme: &S, storage: &S::Storage<K>, batch: Batch<'_>) -> BatchAnswers;
 
     /// Inserts a batch of keys in order; returns which of them were new.

@@ -7,19 +7,19 @@ use crate::hash::KeyHash;
 use core::ops::BitAnd;
 use truebloom_math::law;
 
-/// The standard scheme: k independent positions, repeats allowed. The positions are exactly uniform
-/// over the bits if the words are uniform, for every number of bits.
+/// The standard scheme: k independent positions, which may repeat. For every number of bits, the
+/// positions are exactly uniform if the words are.
 ///
-/// A word of the stream is a number below 2^64, so it has room for several positions. To get `r`
-/// positions, words are skipped so that the same number of words remains for each of the `m^r`
-/// tuples of positions. The positions are then the digits of the word to the base m
-/// (Brackett-Rozinsky and Lemire, "Batched ranged random integer generation", 2024). `r` is the
-/// largest number with `m^r <= 2^52`, so that less than one word in 4,096 is skipped and batches of
-/// keys are seldom delayed by a skip.
+/// A word of the stream is a number below 2^64, from which several positions can be computed. For
+/// `r` positions per word, some words are skipped, so that each of the `m^r` tuples of positions
+/// has the same number of words. The positions are then digits in base m (Brackett-Rozinsky and
+/// Lemire, "Batched ranged random integer generation", 2024). `r` is the largest number with
+/// `m^r <= 2^52`, so that less than one word in 4,096 is skipped, and skips seldom delay a batch of
+/// keys.
 ///
 /// Double hashing (`h1 + i h2 mod m`) would save a few instructions, but its rate cannot fall below
-/// about 6n/m^2, and the standard filter has no such floor; docs/design/positions.md lists the
-/// schemes that were rejected.
+/// about 6n/m^2. The standard scheme has no such floor. docs/design/positions.md lists the schemes
+/// that were rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     law: law::Standard,
@@ -33,7 +33,7 @@ pub struct Standard {
 struct Looked {
     /// Whether all positions are set.
     all: bool,
-    /// Whether a word should have been skipped, so that these were not the key's positions.
+    /// Whether a word must be skipped, so that these are not the key's positions.
     skips: bool,
 }
 
@@ -57,13 +57,13 @@ pub(crate) struct Draws {
     pub(crate) a_word: u32,
     /// The number of tuples of positions: `bits^a_word`.
     pub(crate) tuples: u64,
-    /// The remainder of 2^64 by the number of tuples: a word is skipped if its product with that
-    /// number, modulo 2^64, is below it. The remainder is computed once, because it takes a
-    /// division.
+    /// 2^64 modulo the number of tuples. A word is skipped if its product with the number of
+    /// tuples, modulo 2^64, is below this threshold. The threshold is computed only once, because
+    /// this takes a division.
     pub(crate) threshold: u64,
 }
 
-/// The largest number of tuples; with more, too many words would be skipped.
+/// The largest number of tuples. With more tuples, too many words would be skipped.
 const MOST_TUPLES: u64 = 1 << 52;
 
 impl Draws {
@@ -95,7 +95,7 @@ impl Draws {
     }
 }
 
-/// The next digit of a word, and the remainder of the word.
+/// The next digit of a word in this base, and the remainder of the word.
 #[inline(always)]
 pub(crate) fn digit(word: u64, base: u64) -> (u64, u64) {
     let product = u128::from(word) * u128::from(base);
@@ -107,7 +107,7 @@ impl Scheme for Standard {
 
     fn new(bits: u64, probes: u32) -> Result<Standard, BuildError> {
         check_probes(probes)?;
-        // Checks the bits, so that the remainder below does not divide by zero.
+        // This checks the bits, so that the remainder below does not divide by zero.
         let law = law::Standard::new(bits, probes)?;
         Ok(Standard { law, bits, probes, draws: Draws::new(bits, probes) })
     }
@@ -160,8 +160,8 @@ impl Standard {
         Positions { words: WordStream::from_halves(hash), bits: self.bits, draws: self.draws, word: 0, in_word: 0, left: self.probes }
     }
 
-    /// The number of positions per word, if separate code with loops of that length exists, as for
-    /// most sizes; otherwise 0.
+    /// The number of positions per word, if the key has at least two full words, so that code with
+    /// loops of a fixed length can be used; otherwise 0.
     #[inline(always)]
     fn fixed(&self) -> u32 {
         if self.probes < 2 * self.draws.a_word { 0 } else { self.draws.a_word }
@@ -169,13 +169,14 @@ impl Standard {
 
     /// Whether all positions of a key are set, with `A` positions per word (0 means any number).
     ///
-    /// The positions from the two halves of the hash are all looked up before the first branch: a
+    /// All positions from the two halves of the hash are looked up before the first branch. A
     /// branch after each position would be mispredicted every other time, which costs more than the
-    /// unneeded accesses. Keys that pass these positions mostly pass the rest, so the rest is
-    /// looked up without a branch, too.
+    /// unnecessary accesses. If these positions are set, the rest mostly is, too, so the rest is
+    /// looked up without a branch.
     ///
-    /// Whether a word must be skipped can be seen from the remainder after its digits, at no extra
-    /// cost. A key with such a word is looked up again, with its right positions in order.
+    /// The remainder after the last digit shows, at no extra cost, whether a word must be skipped.
+    /// A key with such a word is looked up again, one position after the other, with the right
+    /// positions.
     #[inline(always)]
     fn all_by<const A: u32>(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         let a_word = if A == 0 { self.draws.a_word } else { A };
@@ -207,12 +208,12 @@ impl Standard {
             (position, rest) = digit(rest, self.bits);
             all &= has(position);
         }
-        // After all digits, what remains is the product that `skips` computes.
+        // After all digits, the remainder is the product that `skips` computes.
         Looked { all, skips: if A == 0 { self.draws.skips(word) } else { rest < self.draws.threshold } }
     }
 
-    /// Like [`all_by`](Self::all_by), for filters of few bits. This is a separate function, because
-    /// code that is inlined into queries must stay short.
+    /// Like [`all_by`](Self::all_by), for filters of few bits. This function is separate, because
+    /// code that is inlined into queries must be short.
     #[inline(never)]
     fn all_of_few(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         if self.fixed() == 3 { self.all_by::<3>(hash, has) } else { self.all_by::<0>(hash, has) }
@@ -224,9 +225,8 @@ impl Standard {
         self.positions(hash).all(has)
     }
 
-    /// Calls `take` with the positions that each word of the stream gives: `A` positions per word,
-    /// or any number of positions if `A` is 0. A word is checked before its positions are used,
-    /// because a bit that was set cannot be unset.
+    /// Calls `take` with all positions of a key, with `A` positions per word (0 means any number).
+    /// A word is checked before its positions are used, because a bit that was set cannot be unset.
     #[inline(always)]
     fn each_by<const A: u32>(&self, hash: KeyHash, mut take: impl FnMut(u64)) {
         let a_word = if A == 0 { self.draws.a_word } else { A };
@@ -271,8 +271,8 @@ impl Standard {
         self.positions(hash).for_each(take);
     }
 
-    /// If the probe is the first of its word: the number of that word in the stream, provided that
-    /// no word is skipped.
+    /// If the probe is the first one of a word, the number of this word in the stream, provided
+    /// that no word is skipped.
     #[inline(always)]
     pub(crate) fn new_word(&self, probe: u32) -> Option<u64> {
         (probe.is_multiple_of(self.draws.a_word)).then(|| u64::from(probe / self.draws.a_word))
@@ -290,7 +290,7 @@ pub struct Positions {
     words: WordStream,
     bits: u64,
     draws: Draws,
-    /// The remainder of the present word, and the number of positions left in it.
+    /// The remainder of the present word, and the number of positions that it can still give.
     word: u64,
     in_word: u32,
     left: u32,
@@ -325,8 +325,8 @@ mod tests {
     use core::cell::RefCell;
     use truebloom_math::mix;
 
-    /// With a threshold of 2^64 - 1, all the first words of this hash would be skipped, so the
-    /// limit must end the loop: 64 words are skipped, and the 65th is used.
+    /// With a threshold of 2^64 - 1, nearly every word would be skipped, so the limit must end the
+    /// loop: 64 words are skipped, and the 65th is used.
     #[test]
     fn the_word_after_64_skipped_ones_is_taken_as_it_is() {
         let hash = KeyHash::from_uniform_bits(0x0123_4567_89ab_cdef_u128);
@@ -355,8 +355,8 @@ mod tests {
         assert!(Standard::with_id(SchemeId::Classic, 10, 2).is_err());
     }
 
-    /// The positions that `all` looks up are the positions of the key, in order, also for sizes
-    /// where every fourth word is skipped. If any one of them is unset, the answer is no.
+    /// `all` looks up the positions of the key in order. This is also tested for sizes with which
+    /// every fourth word is skipped. If any position is unset, the answer is no.
     #[test]
     fn all_positions_are_asked_for() {
         for (bits, probes) in
@@ -371,7 +371,7 @@ mod tests {
                     asked.borrow_mut().push(position);
                     true
                 }));
-                // After a skip it begins again.
+                // After a skip, `all` begins again.
                 assert!(asked.into_inner().ends_with(&positions), "{bits} {probes}");
                 let mut given = Vec::new();
                 scheme.each(hash, |position| given.push(position));
@@ -382,8 +382,8 @@ mod tests {
         }
     }
 
-    /// Among all words of 16 bits, the same number is left for each tuple of positions; the
-    /// arithmetic is the same as for 64 bits.
+    /// With words of 16 bits, each tuple of positions has the same number of words that are not
+    /// skipped. The arithmetic is the same as for 64 bits.
     #[test]
     fn every_tuple_of_digits_has_as_many_words() {
         const WORDS: u32 = 1 << 16;
@@ -402,7 +402,7 @@ mod tests {
         }
     }
 
-    /// The positions are the digits of the number, most significant first; this is tested for two
+    /// The positions are the digits of the words, most significant first. This is tested with two
     /// and a half words of positions.
     #[test]
     fn positions_are_the_digits_of_words() {

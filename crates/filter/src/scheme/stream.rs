@@ -1,14 +1,15 @@
-//! The stream of words into which a hash is expanded, and uniform draws from it.
+//! The stream of words into which a hash is expanded, and uniform numbers drawn from this stream.
 
 use crate::hash::KeyHash;
 use truebloom_math::mix;
 
-/// A number below `range` that is exactly uniform if the words are; `threshold` is 2^64 mod
+/// A number below `range` that is exactly uniform if the words are. `threshold` is 2^64 mod
 /// `range`.
 #[inline(always)]
 pub(crate) fn draw(words: &mut WordStream, range: u64, threshold: u64) -> u64 {
     let mut product = u128::from(words.next()) * u128::from(range);
-    // Lemire's rejection: what remains maps the same number of words to every position.
+    // Lemire's rejection: of the words that are not skipped, every number below `range` gets
+    // equally many.
     if (product as u64) < threshold {
         (product, *words) = after_skip(*words, range, threshold);
     }
@@ -16,13 +17,13 @@ pub(crate) fn draw(words: &mut WordStream, range: u64, threshold: u64) -> u64 {
 }
 
 /// The largest number of words that may be skipped in a row. Each word is skipped with a
-/// probability below 1/4, so this many in a row are skipped with a probability below 2^-128.
+/// probability below 1/4, so this many words in a row are skipped with a probability below 2^-128.
 const MAX_SKIPS: u32 = 64;
 
-/// The word to use after a word was skipped. The limit ends the loop for every hash: the word after
-/// [`MAX_SKIPS`] skipped ones is used without a check.
+/// The word to use after a word was skipped. After [`MAX_SKIPS`] skipped words, the next word is
+/// used without a check, so that the loop ends for every hash.
 ///
-/// The words are passed by value: a reference to them would keep the state of the hot loop in
+/// The stream is passed by value, because a reference would keep the state of the hot loop in
 /// memory instead of registers.
 #[cold]
 pub(super) fn skip(mut words: WordStream, skips: impl Fn(u64) -> bool) -> (u64, WordStream) {
@@ -42,11 +43,13 @@ fn after_skip(words: WordStream, range: u64, threshold: u64) -> (u128, WordStrea
     (u128::from(word) * u128::from(range), words)
 }
 
-/// The walk that starts from the halves of a hash. It is cubic, so that two hashes do not have
-/// streams that are shifted or reversed copies of each other. The rotation prevents hashes whose
-/// second halves differ only in high bits from sharing every other word.
+/// A generator of words that starts from the halves of a hash. Its state is a cubic function of the
+/// number of words, so that the streams of two hashes are not shifted or reversed copies of each
+/// other. Without the rotation, hashes whose second halves differ only in high bits would share
+/// every other word.
 ///
-/// The walk is passed by value, like the words in [`skip`], so that hot loops keep it in registers.
+/// The generator is passed by value, like the stream in [`skip`], so that hot loops keep it in
+/// registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Walk {
     x: u64,
@@ -61,7 +64,7 @@ impl Walk {
         Walk { x: hash.h1, y: hash.h2, drawn: 0 }
     }
 
-    /// Returns the next word, and the walk after it.
+    /// Returns the next word, and the state after it.
     #[inline(always)]
     pub(super) fn next(self) -> (u64, Walk) {
         let Walk { x, y, drawn } = self;
@@ -70,12 +73,13 @@ impl Walk {
     }
 }
 
-/// The stream of words of a hash: its two halves, and then a [walk](Walk) that starts from them.
+/// The stream of words of a hash: its two halves, and then the words of a [generator](Walk) that
+/// starts from them.
 ///
-/// Most schemes leave out the halves and begin with the walk. The words of the walk are mixed, so
-/// that even hashes that are hardly random give good positions; this costs ten instructions per
-/// word. [`from_halves`](Self::from_halves) begins with the halves, for schemes that are built for
-/// speed: half of the lookups of keys that are not contained then need no third word.
+/// Most schemes leave out the halves. The words of the generator are mixed, so that even hashes
+/// that are hardly random give good positions; this costs ten instructions per word. Schemes that
+/// are designed for speed begin with the halves ([`from_halves`](Self::from_halves)), so that half
+/// of the lookups of keys that are not contained need no generated word.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct WordStream {
     walk: Walk,
@@ -84,13 +88,13 @@ pub(crate) struct WordStream {
 }
 
 impl WordStream {
-    /// A stream that starts with the walk.
+    /// A stream without the halves, which starts with the words of the generator.
     #[inline]
     pub(crate) fn new(hash: KeyHash) -> WordStream {
         WordStream { walk: Walk::new(hash), halves: 0 }
     }
 
-    /// A stream that starts with the halves, followed by the walk.
+    /// A stream that starts with the halves, followed by the words of the generator.
     #[inline]
     pub(crate) fn from_halves(hash: KeyHash) -> WordStream {
         WordStream { walk: Walk::new(hash), halves: 2 }
@@ -111,12 +115,13 @@ impl WordStream {
         half
     }
 
-    /// A number below `bound` (1 to 2^62), exactly uniform if the words are. The function is for
-    /// bounds that change from draw to draw; for a fixed bound, compute its threshold once.
+    /// A number below `bound` (1 to 2^62), exactly uniform if the words are. Use it for bounds that
+    /// change from draw to draw; for a fixed bound, compute the threshold once and use [`draw`].
     #[inline]
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         let mut product = u128::from(self.next()) * u128::from(bound);
-        // The threshold costs a division and is below the bound, so it is needed only this seldom.
+        // Computing the threshold takes a division. The threshold is below the bound, so it is
+        // computed only if the product is below the bound, too.
         if (product as u64) < bound {
             let threshold = bound.wrapping_neg() % bound;
             if (product as u64) < threshold {

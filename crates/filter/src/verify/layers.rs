@@ -6,9 +6,9 @@ use crate::backing::Counted;
 use truebloom_math::{Error, Growth, Law, Variant, distinct, law};
 
 impl Verification {
-    /// Examines a filter that grows. Each layer's fill is tested against the law for its keys, at
-    /// its share of the level. The filter is planned for any number of keys, so its own rate is
-    /// compared with the requested rate, which only a merge can exceed.
+    /// Examines a filter that grows. The number of set bits in each layer is compared with its law,
+    /// at the layer's share of [`ALPHA`]. The filter is planned for any number of keys, so its own
+    /// rate is compared with the requested rate. Only a merge can raise its rate above that.
     pub(crate) fn of_layers<K: Counted>(filter: &ScalableFilter<K>) -> Result<Verification, Error> {
         truebloom_math::as_one_call(|| {
             let (own, bound, asked) = (filter.fpr(), filter.bound(), filter.growth().rate());
@@ -32,8 +32,8 @@ impl Verification {
 }
 
 impl<K: Counted> ScalableFilter<K> {
-    /// Checks the filter's counters and bits against each other: [`Verification`]. Each layer's
-    /// fill is tested against the law for its keys.
+    /// Checks the filter's counters and bits against each other: [`Verification`]. The number of
+    /// set bits in each layer is compared with its law.
     ///
     /// # Errors
     /// The errors of [`Verification::of`].
@@ -49,15 +49,16 @@ impl<K: Counted> ScalableFilter<K> {
     }
 }
 
-/// Tests the fills of all layers against their laws. If a layer was closed after `a` insertions, it
-/// had room for another key after `a - 1` insertions, and no room after `a` insertions. Both are
-/// statements about its number of set bits.
+/// Compares the numbers of set bits in all layers with their laws. If a layer was closed after `a`
+/// insertions, it had room for another key after `a - 1` insertions, but not after `a`. So the
+/// number of set bits was below a known limit before the last insertion, and not below it
+/// afterwards.
 fn layers_verdict<K: Counted>(filter: &ScalableFilter<K>) -> Result<FillVerdict, Error> {
     let (layers, inserted, ones) = (filter.layers(), filter.inserted(), filter.layer_ones());
     let (mut too_few, mut too_many) = (1.0f64, 1.0f64);
     for (number, ((layer, inserted), ones)) in (0u32..).zip(layers.iter().zip(inserted).zip(&ones)) {
-        // How many layers there are follows from the fills as well, so that the level is divided
-        // among all that there may be.
+        // The number of layers depends on the numbers of set bits, so the level is divided among
+        // all layers that may exist, not only those that do.
         let share = Growth::share(number);
         let law = law::Standard::new(layer.bits(), layer.probes())?;
         let full = layer.limit() + 1 - u64::from(layer.probes());
@@ -66,7 +67,7 @@ fn layers_verdict<K: Counted>(filter: &ScalableFilter<K>) -> Result<FillVerdict,
         if let Some(fill) = law.fill(before)? {
             too_few = too_few.min(fill.at_most(most_before) / share);
         }
-        // Keys that passed set no bit, but are among those that the law counts.
+        // The law also counts new keys that passed by chance, although they set no bit.
         let met = distinct::most(Variant::Standard, layer.bits(), layer.probes(), inserted, ALPHA / 4.0 * share);
         if let Some(fill) = met.map(|met| law.fill(met)).transpose()?.flatten() {
             too_many = too_many.min(fill.at_least(least) / share);

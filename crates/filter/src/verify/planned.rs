@@ -1,4 +1,4 @@
-//! What filters that were planned for a number of items report about themselves.
+//! Verifying filters that were planned for a number of items.
 
 use super::{Measurement, Verification, shows_more_than};
 use crate::FilterOf;
@@ -21,12 +21,12 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// Whether the filter holds more distinct items than it was planned for, so that its expected
     /// rate exceeds the one that was proven. Without a capacity, this is false.
     ///
-    /// For a filter that was not merged, true is certain: more than `capacity` offers set a bit, or
-    /// there are more set bits than that many items can set. For a merged filter, whose items
-    /// cannot be counted, true is wrong with probability at most [`ALPHA`](super::ALPHA): there are
-    /// more set bits than `capacity` items set. A filter that is exactly full is not reported. For
-    /// an intersection, only the keys that were inserted after it are considered. The result is
-    /// always false while `offered() <= capacity`.
+    /// For a filter that was not merged, true is always correct: more than `capacity` offers set a
+    /// bit, or there are more set bits than `capacity` items can set. The items of a merged filter
+    /// cannot be counted, so its number of set bits is tested; true is then wrong with probability
+    /// at most [`ALPHA`](super::ALPHA). For an intersection, only keys that were inserted later are
+    /// considered. The result is false for a filter that holds exactly its capacity, and always
+    /// while `offered() <= capacity`.
     pub fn is_over_capacity(&self) -> bool {
         let Some(capacity) = self.capacity() else { return false };
         if self.most_items() <= capacity || self.is_intersection() {

@@ -1,5 +1,5 @@
-//! e in whole numbers: the smallest depth and width are decided here, so that no rounding of a
-//! logarithm can make them wrong by one.
+//! Computations with e in whole numbers. They decide the smallest depth and width, so that no
+//! rounding of a logarithm can make these wrong by one.
 
 use crate::exact::dyadic::Dyadic;
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -8,11 +8,11 @@ use crate::{Rate, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The sum of `sign^i / i!` over i from 2 on, as a fraction, and the number of units by which the
-/// sum may be wrong in either direction.
+/// The sum of `sign^i / i!` over i from 2 on, where `sign` is 1 or -1, as a fraction; and the
+/// largest error of the sum in either direction, in units.
 ///
-/// A term is the floor of the previous one divided by i, so its error is below two units; all terms
-/// after the first that vanishes are together below four units.
+/// A term is the floor of the previous one divided by i, so its error is below two units. All terms
+/// after the first that vanishes are below four units together.
 fn series(limbs: usize, alternating: bool) -> (Vec<u64>, u128) {
     let (mut sum, mut term) = (vec![0; limbs], vec![0; limbs]);
     term[limbs - 1] = 1 << 63;
@@ -30,10 +30,10 @@ fn series(limbs: usize, alternating: bool) -> (Vec<u64>, u128) {
 }
 
 /// Returns `floor(e multiplier / divisor)` if it fits a word. The multiplier is given as factors
-/// that each fit a word; their product may be any number.
+/// that each fit a word. Their product may be larger.
 pub(super) fn floor_of_multiple(factors: &[u64], divisor: u64) -> Option<u64> {
-    // Irrational, so never whole: some precision separates the two ends. At the end the upper one
-    // errs on the safe side.
+    // The number is irrational, so it is never whole, and at some precision both ends have the same
+    // floor. If no precision here is enough, the floor of the upper end is on the safe side.
     (4..=64)
         .find_map(|limbs| {
             let (sum, error) = series(limbs, false);
@@ -56,9 +56,8 @@ pub(super) fn floor_of_multiple(factors: &[u64], divisor: u64) -> Option<u64> {
         .map(|whole| whole[0])
 }
 
-/// The number `e^-power`, or `e^-power / (1 - e^-2 / 2)`. Theorem 9.1 has this divisor, which makes
-/// the depth larger, because a sketch of two hashes must leave room for items that share both
-/// hashes.
+/// The number `e^-power`, or `e^-power / (1 - e^-2 / 2)`. Theorem 9.1 has this divisor, because a
+/// sketch of two hashes must allow for items that share both hashes. It makes the depth larger.
 pub(super) struct Depth {
     pub(super) power: u32,
     pub(super) two_hash: bool,
@@ -68,7 +67,7 @@ impl Enclose for Depth {
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let (mut base, error) = series(limbs, true);
         fixed::subtract(&mut base, &fixed::units(error));
-        // The base is at most this far below 1/e.
+        // The base is below 1/e by at most this error.
         let error = 2 * error;
         let mut product = Product::new(limbs);
         let mut term = vec![0; limbs];
@@ -76,8 +75,8 @@ impl Enclose for Depth {
         let mut above = (error + 1) * u128::from(self.power);
         let mut sum = term.clone();
         if self.two_hash {
-            // The geometric series of q = e^-2 / 2. Each term is off by at most `each`: q times
-            // what the last was, what q is off by, and a unit.
+            // Sums the geometric series of q = e^-2 / 2. Each term is wrong by at most `each`: q
+            // times the error of the last term, plus the error of q, plus one unit.
             let mut q = vec![0; limbs];
             product.power(&mut q, &base, 2);
             fixed::halve(&mut q, false);
@@ -94,12 +93,12 @@ impl Enclose for Depth {
     }
 
     fn bits_needed(&self) -> f64 {
-        // log2(e) < 1.45; the errors take some 30 bits.
+        // log2(e) is below 1.45, and the errors take about 30 bits.
         1.45 * f64::from(self.power) + 40.0
     }
 
     fn denominator_bits(&self) -> f64 {
-        // Transcendental: never equal to a rate.
+        // The number is transcendental, so it is never equal to a rate.
         f64::INFINITY
     }
 
@@ -108,7 +107,7 @@ impl Enclose for Depth {
     }
 }
 
-/// A rate as a number for computations.
+/// A rate as a number that can be enclosed in a bracket.
 pub(super) struct Exactly(pub(super) Rate);
 
 impl Enclose for Exactly {
@@ -143,7 +142,7 @@ impl Enclose for Fraction {
         self.top.iter().for_each(|&factor| {
             fixed::multiply_word(&mut words, factor);
         });
-        // A floor of floors is the floor of the quotient.
+        // Dividing by one factor after another, with floors, gives the floor of the quotient.
         self.bottom.iter().for_each(|&factor| Divisor::new(factor).divide(0, &mut words));
         Ok(Enclosure::around(words, 0, 1, -64 * limbs as i64))
     }
@@ -202,8 +201,8 @@ mod tests {
         words.iter().rev().fold(BigUint::ZERO, |sum, &word| (sum << 64) + word)
     }
 
-    /// Compares the series with the same series computed with two more words: the difference is
-    /// within the error, and exceeds a tenth of it.
+    /// Compares the series with the same series computed with two more words. The difference must
+    /// be within the error, and exceed a tenth of it.
     #[test]
     fn the_budget_of_the_series_is_kept_and_used() {
         let mut worst = 0.0f64;
@@ -220,7 +219,7 @@ mod tests {
         assert!(worst > 0.1, "a tenth of the budget would do: {worst}");
     }
 
-    /// Tests sums of numbers of different lengths, and a carry beyond both.
+    /// Tests sums of numbers of different lengths, with a carry beyond both.
     #[test]
     fn sums_keep_all_their_words() {
         let number = |words: &[u64]| Dyadic { words: words.to_vec(), exponent: -64 };
@@ -236,8 +235,7 @@ mod tests {
         outer.lower.compare(&inner.lower).is_le() && inner.upper.compare(&outer.upper).is_le()
     }
 
-    /// A bracket that is computed with more digits lies within a bracket that is computed with
-    /// fewer digits.
+    /// Tests that a bracket with more digits lies within a bracket with fewer digits.
     #[test]
     fn brackets_contain_those_of_more_digits() {
         for power in [1, 2, 3, 10, 100] {
@@ -249,8 +247,8 @@ mod tests {
         }
     }
 
-    /// Tests sums such as `2/3 + 6/7 = 32/21` with more digits than they were computed with: the
-    /// two truncations add up to more than a unit.
+    /// Compares brackets of sums such as `2/3 + 6/7 = 32/21` with the exact sum. The two
+    /// truncations add up to more than a unit.
     #[test]
     fn sums_are_enclosed() {
         for ((top, a), (other, b)) in [((2u64, 3u64), (6u64, 7u64)), ((10, 11), (12, 13)), ((1, 3), (1, 7)), ((4, 5), (6, 7))] {

@@ -12,13 +12,14 @@ use alloc::vec;
 
 impl Shape {
     /// A proven upper bound on the probability that an estimate is too high by `epsilon` N or more.
-    /// The result is a bracket of that bound, not of the probability itself.
+    /// The result is a bracket of the bound, not of the probability.
     ///
     /// * For independent rows of either family, the bound is `(1 / (epsilon w))^d`, by Markov's
     ///   inequality in every row.
     /// * For two ideal hashes it is `((2 / (epsilon w))^d + 2 / (epsilon w^2))^copies`, by Theorem
-    ///   9.1. Half of the error is for items that share both hashes, half for those that share one
-    ///   row. An item can share only one row, so the rows are negatively associated.
+    ///   9.1. Half of the error is for items that share both hashes, and half for items that share
+    ///   one row. Each item of the second kind can share only one row, so the rows are negatively
+    ///   associated.
     /// * For two pairwise independent hashes it is `(1 / (epsilon w))^copies`. Nothing is proven
     ///   about two rows together (erratum K14 has a counterexample), but Markov's inequality holds
     ///   for each single row, and copies are independent.
@@ -33,14 +34,15 @@ impl Shape {
             return Ok(Fpr::ONE);
         }
         let mut bound = Fpr::from_enclosure(&enclosure);
-        // Beyond 2^20 binary digits the logarithm loses a last digit.
+        // With more than 2^20 binary digits, the logarithm may be wrong in its last digit.
         if bound.ln_lower < -5e5 {
             (bound.ln_lower, bound.ln_upper) = (bound.ln_lower * (1.0 + 1e-15), bound.ln_upper * (1.0 - 1e-15));
         }
         Ok(bound)
     }
 
-    /// The bound as a number that can be compared exactly; `None` if it is not below 1.
+    /// The bound as a number that can be compared exactly with another, or `None` if it is not
+    /// below 1.
     pub(super) fn failure(&self, epsilon: &Rate, family: Family) -> Option<Box<dyn Enclose>> {
         let (factors, numerator) = inverse(epsilon);
         // share / (epsilon w^power)
@@ -66,15 +68,16 @@ impl Shape {
         })
     }
 
-    /// The smallest v with this proof: in a stream of sum `total`, an estimate exceeds the count by
-    /// more than v with a probability of at most `delta`. Counts are whole, so the event that must
-    /// be unlikely is "by v + 1 or more". The result is at most `total`, which is always a bound.
-    /// Takes some microseconds.
+    /// The smallest v for which this is proven: in a stream of sum `total`, an estimate exceeds the
+    /// count by more than v with a probability of at most `delta`. Counts are whole, so "by more
+    /// than v" means "by v + 1 or more". The result is at most `total`, which is always a bound.
+    /// This takes some microseconds.
     #[must_use]
     pub fn error_bound(&self, total: u64, family: Family, delta: &Rate) -> u64 {
         let _work = work::begin();
         let target = ln_target(delta);
-        // The least v with ln failure((v + 1) / total) <= target; it falls with v.
+        // Finds the smallest v with ln failure((v + 1) / total) <= target. The left side falls with
+        // v.
         let unlikely = |v: u64| self.ln_failure((v as f64 + 1.0) / total as f64, family) <= target;
         bisect(0..=total, unlikely)
     }
@@ -92,7 +95,7 @@ impl Shape {
                 copies * (more + libm::log1p(libm::exp(less - more)))
             }
         };
-        // Roundings grow with the exponents.
+        // The margin for rounding grows with the exponent.
         ln + ln.abs() * LN_SLACK * 1e-3
     }
 }

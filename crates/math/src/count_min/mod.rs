@@ -1,11 +1,11 @@
-//! Count-Min sketches: how large they must be for a given error and probability, and what is proven
-//! about their estimates.
+//! Count-Min sketches: the size for a given error and probability, and proven bounds on the
+//! estimates.
 //!
-//! A sketch is `depth` rows of `width` counters (times `copies`). An item adds its count to one
-//! counter of every row, and its estimate is the smallest of its counters. The estimate is never
-//! below the item's count, and too high by the counts that other items added to that counter. All
-//! bounds are for one item that was chosen without knowing the hashes, in a stream of non-negative
-//! counts with sum N.
+//! A sketch has `depth` rows of `width` counters, in each of `copies` copies. An item adds its
+//! count to one counter of every row, and its estimate is the smallest of its counters. The
+//! estimate is never below the item's count. It is too high by the counts that other items added to
+//! that counter. All bounds are for one item that was chosen without knowing the hashes, in a
+//! stream of non-negative counts with sum N.
 //!
 //! Source: Kirsch and Mitzenmacher, section 9, with the corrections K12 to K15 of docs/ERRATA.md.
 //!
@@ -46,7 +46,7 @@ pub enum Rows {
 pub enum Family {
     /// Random functions: any number of items are hashed independently.
     Ideal,
-    /// Any two items are hashed independently, but nothing is known about three; different
+    /// Any two items are hashed independently, but nothing is known about three. Different
     /// functions are independent of each other.
     Pairwise,
 }
@@ -61,12 +61,12 @@ impl fmt::Display for Family {
 }
 
 /// A lower bound on the logarithm of a rate. If the logarithm of an upper bound is at most this,
-/// the probability is proven to be at most the rate. Some ten roundings of numbers below 10^4 have
+/// the probability is proven to be at most the rate. About ten roundings of numbers below 10^4 have
 /// errors of less than a tenth of the slack.
 fn ln_target(rate: &Rate) -> f64 {
     rate.ln() - LN_SLACK
 }
 
-/// A margin added wherever a bound is evaluated in logarithms; it is a relative 10^-9 of a
-/// probability.
+/// A margin that is added if a bound is evaluated in logarithms. It multiplies a probability by 1 +
+/// 10^-9.
 const LN_SLACK: f64 = 1e-9;

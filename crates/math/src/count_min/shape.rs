@@ -14,7 +14,7 @@ use crate::exact::enclosure::Enclose;
 use crate::exact::modular::{gcd, is_prime, next_prime};
 use crate::{Error, Rate, Result};
 
-/// The largest number of copies of a two-hash sketch that is planned.
+/// The largest number of copies of a two-hash sketch that plans use.
 pub const MAX_COPIES: u32 = 1 << 30;
 
 /// The size of a Count-Min sketch: `copies` times `depth` rows of `width` counters.
@@ -30,9 +30,9 @@ impl Shape {
     /// A sketch of this size.
     ///
     /// # Errors
-    /// A number is 0; independent rows have more than one copy (more rows would be the same); the
-    /// width for two hashes is not a prime, or is below the depth, so that two rows would have the
-    /// same function.
+    /// A number is 0. Independent rows have more than one copy (use more rows instead). The width
+    /// for two hashes is not a prime, or is below the depth, so that two rows would have the same
+    /// function.
     pub fn new(rows: Rows, width: u64, depth: u32, copies: u32) -> Result<Shape> {
         if width == 0 {
             return out_of_range("width", width, "at least 1");
@@ -56,13 +56,13 @@ impl Shape {
     /// `ceil(ln(1 / delta))`. For two hashes, the width is the smallest prime of at least
     /// `2e / epsilon`, the depth is `max(1, ceil(ln(1 / (epsilon (1 - 1/(2e^2))))))`, and the
     /// number of copies is the smallest c with `epsilon^c <= delta`. All these numbers are decided
-    /// exactly, from the decimals as written. These are the sizes of the papers. These sizes are
-    /// proven for independent rows of either family, and for two hashes of the ideal family (see
+    /// exactly, from the decimals as written. These are the sizes of the papers. They are proven
+    /// for independent rows of either family, and for two hashes of the ideal family (see
     /// [`failure_bound`](Shape::failure_bound)).
     ///
     /// # Errors
-    /// For this `epsilon`, a row would need more counters than a word can count (below about
-    /// 3e-19), or there would be more than 2^30 copies.
+    /// A row would need more counters than a word can count (`epsilon` is below about 3e-19). There
+    /// would be more than 2^30 copies.
     pub fn for_error(epsilon: &Rate, delta: &Rate, rows: Rows) -> Result<Shape> {
         let _work = work::begin();
         let width = width(epsilon, rows)?;
@@ -91,8 +91,8 @@ impl Shape {
         self.depth
     }
 
-    /// The number of independent copies; the smallest of their estimates is used. The number is 1
-    /// for independent rows.
+    /// The number of independent copies. The smallest of their estimates is used. For independent
+    /// rows, the number is 1.
     #[must_use]
     pub fn copies(&self) -> u32 {
         self.copies
@@ -119,10 +119,10 @@ impl Shape {
         }
     }
 
-    /// The smallest number of copies with this proof: an estimate is too high by `epsilon` N or
-    /// more with a probability of at most `delta`. `None` if [`MAX_COPIES`] are not enough. For two
-    /// hashes that are only pairwise independent, it is larger than the number that
-    /// [`for_error`](Shape::for_error) uses.
+    /// The smallest number of copies for which this is proven: an estimate is too high by `epsilon`
+    /// N or more with a probability of at most `delta`. The result is `None` if [`MAX_COPIES`] are
+    /// not enough. For two hashes that are only pairwise independent, it is larger than the number
+    /// that [`for_error`](Shape::for_error) uses.
     ///
     /// # Errors
     /// The errors of [`for_error`](Self::for_error).
@@ -152,8 +152,8 @@ fn width(epsilon: &Rate, rows: Rows) -> Result<u64> {
     width.map_or_else(|| out_of_range("epsilon", epsilon, "so large that a row has fewer than 2^64 counters"), Ok)
 }
 
-/// The smallest d with `e^-d <= rate`; for two hashes, with the additional factor of Theorem 9.1.
-/// The smallest possible rate is near 10^-4020, so 16,384 is always enough.
+/// The smallest d with `e^-d <= rate`. For two hashes, the left side has the additional factor of
+/// Theorem 9.1. The smallest possible rate is near 10^-4020, so 16,384 is always enough.
 fn least_depth(rate: &Rate, two_hash: bool) -> Result<u32> {
     let depth = least(1 << 14, |power| Depth { power, two_hash }.at_most(rate, None))?;
     depth.map_or_else(|| out_of_range("delta", rate, "at least 10^-4020"), Ok)
@@ -168,8 +168,8 @@ fn least_copies(epsilon: &Rate, delta: &Rate) -> Result<u32> {
     copies.map_or_else(|| out_of_range("epsilon", epsilon, format!("so small that 2^30 copies reach a delta of {delta}")), Ok)
 }
 
-/// The smallest number from 1 on for which `enough` is true; `None` if it would be above `most`.
-/// The search doubles and then bisects, so that no number far above the answer is ever tried.
+/// The smallest number from 1 on for which `enough` is true, or `None` if it is above `most`. The
+/// search doubles and then bisects, so it tries no number far above the answer.
 fn least(most: u32, enough: impl Fn(u32) -> Result<bool>) -> Result<Option<u32>> {
     let (mut below, mut at) = (0, 1);
     while !enough(at)? {
@@ -185,16 +185,16 @@ fn least(most: u32, enough: impl Fn(u32) -> Result<bool>) -> Result<Option<u32>>
     Ok(Some(at))
 }
 
-/// Whether `base^exponent` equals the other rate exactly. In lowest terms, the power of a fraction
-/// has the powers of its numerator and denominator, so this needs no more digits than the other
-/// rate has.
+/// Whether `base^exponent` equals the other rate exactly. In lowest terms, the numerator and
+/// denominator of the power are powers of those of the base. So no more digits are needed than the
+/// other rate has.
 fn is_power(base: &Rate, exponent: u32, other: &Rate) -> bool {
     let ((top, bottom), (top_other, bottom_other)) = (lowest_terms(base), lowest_terms(other));
     let grown = if top == 1 { Some(1) } else { top.checked_pow(exponent) };
     grown == Some(top_other) && bottom.power(exponent) == Some(bottom_other)
 }
 
-/// A whole number as `odd 2^twos 5^fives`, with no factor two or five in `odd`.
+/// A whole number as `odd * 2^twos * 5^fives`, where `odd` has no factor 2 or 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Factored {
     odd: u64,
@@ -210,7 +210,7 @@ impl Factored {
 }
 
 /// Numerator and denominator of a rate without common factors. The part of the denominator that is
-/// coprime to ten divides a word, so all factors fit in words.
+/// coprime to ten divides a number of one word, so all factors fit in words.
 fn lowest_terms(rate: &Rate) -> (u64, Factored) {
     let (mut top, exponent, mut odd) = rate.parts();
     let ten = u64::from(exponent.unsigned_abs());

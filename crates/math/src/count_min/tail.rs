@@ -1,20 +1,20 @@
-//! What the counters of one sketch imply about its errors.
+//! Bounds on the errors of one sketch that follow from its counters.
 //!
-//! Hashes of the ideal family choose an item's counters independently of what the other items added
-//! to them. So for independent rows, given the counters of the other items, the probability that
-//! the *others* added at least v to all counters of an item is exactly the product over the rows of
-//! the share of counters with at least v. Only the counters that include the item itself can be
-//! seen, and these are no smaller. So their shares are no smaller either, and the smallest v that
-//! they show to be unlikely is no smaller: a bound proven with the visible counters also holds for
-//! the counters of the others. With two hashes per copy, the rows of a copy are not independent,
-//! but any two of them are. So for each copy, the product of its two smallest shares replaces the
-//! product over all its rows. (This includes conservative update: raising all counters by the
-//! item's own count is an upper bound on what the item changed, because an update commutes with
-//! adding a constant and preserves the order of sketches.) By Markov's inequality the share is at
-//! most N / (w v). So with independent rows this bound is never weaker than the one from N alone,
-//! and it is much tighter if a few items make up most of N. With two hashes it may be weaker,
-//! because the bound from N alone (Theorem 9.1) uses all rows. To use the smaller of the two
-//! bounds, divide the probability of failure between them in advance.
+//! Hashes of the ideal family choose an item's counters independently of the amounts that other
+//! items added to them. Consider the counters without the item's own count, for independent rows.
+//! Given these, the probability that the *other* items added at least v to all counters of the item
+//! is a product over the rows. The factor of a row is the share of its counters with at least v.
+//! Only the counters with the item's own count are visible. They are at least as large, so their
+//! shares are at least as large, too. So a bound that is proven with the visible counters also
+//! holds for the counters of the others. With two hashes per copy, the rows of a copy are not
+//! independent, but any two of them are. So for each copy, the product of its two smallest shares
+//! replaces the product over all its rows. (The bound also holds for conservative update. Raising
+//! all counters by the item's own count is an upper bound on the item's changes, because an update
+//! commutes with adding a constant and preserves the order of sketches.) By Markov's inequality the
+//! share is at most N / (w v). So with independent rows this bound is never weaker than the one
+//! from N alone, and it is much tighter if a few items make up most of N. With two hashes it may be
+//! weaker, because the bound from N alone (Theorem 9.1) uses all rows. To use the smaller of the
+//! two bounds, divide the allowed probability of failure between them in advance.
 
 use super::{LN_SLACK, Rows, Shape, ln_target};
 use crate::exact::work;
@@ -22,13 +22,14 @@ use crate::{Rate, Result, error::out_of_range};
 use alloc::format;
 
 impl Shape {
-    /// An upper bound on the logarithm of the probability that the other items leave at least v in
-    /// all counters of an item that was chosen without knowing the hashes. `at_least[j]` is the
-    /// number of counters of row j that are at least v. The bound is for hashes of the ideal
+    /// An upper bound on the logarithm of the probability that the other items added at least v to
+    /// all counters of an item. The item must be chosen without knowing the hashes. `at_least[j]`
+    /// is the number of counters of row j that are at least v. The bound is for hashes of the ideal
     /// family.
     ///
-    /// For independent rows, it is the product of the shares. For two hashes, any two rows of a
-    /// copy are independent, so it is the product of the two smallest shares of each copy.
+    /// For independent rows, the bound on the probability is the product of the shares. For two
+    /// hashes, any two rows of a copy are independent, so it is the product of the two smallest
+    /// shares of each copy.
     ///
     /// # Errors
     /// `at_least` does not have one number per row, or one of them is above the width.
@@ -57,8 +58,8 @@ impl Shape {
     }
 }
 
-/// The sum of the two smallest of some numbers that are at most 0; if there is only one number,
-/// that number.
+/// The sum of the two smallest of some numbers that are at most 0. If there is only one number, the
+/// result is that number.
 fn two_smallest(numbers: impl Iterator<Item = f64>) -> f64 {
     let (least, second) = numbers.fold(
         (0.0, 0.0),

@@ -1,22 +1,23 @@
-//! How many items one filter holds that another does not, estimated from the bits that only the
-//! first has.
+//! An estimate of the number of items that one filter holds and another does not, from the bits
+//! that only the first has.
 //!
-//! Fix filter A, and let filter B, which has the same bits, probes and seed, hold `d` items that A
+//! Filters A and B have the same bits, probes and seed. A is fixed, and B holds `d` items that A
 //! does not hold. The positions of those items are independent of A's bits. So the number of bits
 //! that they set outside of A is the number of positions that `d` items hit among the `m - |A|`
-//! positions that A has left empty. This law has only one unknown, d. Keys that both filters hold
-//! have no influence, because they set only bits that A has; nor does the number of items in A. The
-//! interval is short because the law depends neither on the common keys nor on the number of items
-//! in A. Three separate intervals for the fills of A, of B and of both together would each include
-//! the variation that the three fills have in common.
+//! positions that are empty in A. The law of this number has only one unknown, d. Keys that both
+//! filters hold have no influence, because they set only bits that A has, and the number of items
+//! in A has no influence either. So the interval is short. Three separate intervals for the fills
+//! of A, of B and of both together would each include the variation that the three fills have in
+//! common.
 //!
-//! The union of d throws (or committees of k different bits), with A's bits as one more committee,
-//! follows the law of [`crate::occupancy`]: a sum of independent Bernoulli variables. The law is
-//! summed if that is affordable, and otherwise bounded by the inequalities of Bennett and of Berry
-//! and Esseen. For a sliced filter, the number is a sum over slices, which is also a sum of
-//! independent Bernoulli variables. If positions depend on each other (two hashes, blocks), the
-//! number of positions that are hit is a function of independent items, each of which changes it by
-//! at most k. Then McDiarmid's inequality is used, with the exact mean or a bracket of it.
+//! The number of bits that are in A or hit by d items follows a law of [`crate::occupancy`], in
+//! which A's bits count as one more committee (set of different bits). It is a sum of independent
+//! Bernoulli variables. The law is summed if that is affordable. Otherwise the inequalities of
+//! Bennett and of Berry and Esseen bound it. For a sliced filter, the number is a sum over slices,
+//! which is also a sum of independent Bernoulli variables. With two hashes or in blocks, positions
+//! depend on each other. Then the number of positions that are hit is a function of independent
+//! items, each of which changes it by at most k. In this case McDiarmid's inequality is used, with
+//! the mean or bounds on the mean.
 
 use super::interval::{MOST, Search, first, weaker};
 use super::{ItemsEstimate, check};
@@ -93,8 +94,8 @@ impl Ground<'_> {
         }
     }
 
-    /// The (real) number of items that set this many additional bits on average; `None` if all bits
-    /// are set. The arguments may be any that [`items_beyond`] accepts.
+    /// The (real) number of items that set this many additional bits on average, or `None` if all
+    /// bits are set. It accepts the same arguments as [`items_beyond`].
     #[must_use]
     pub fn estimate(&self, probes: u32, more: u64) -> Option<f64> {
         let (bits, ones) = (self.bits() as f64, self.ones());
@@ -112,7 +113,7 @@ impl Ground<'_> {
     }
 
     /// Upper bounds on the probabilities that this many items set at least `more` additional bits,
-    /// and that they set at most as many.
+    /// and that they set at most `more`.
     fn tails(&self, probes: u32, items: u64, more: u64) -> Result<(f64, f64)> {
         match self {
             Ground::Sliced { slices } => sliced(slices, items, more),
@@ -129,7 +130,7 @@ impl Ground<'_> {
         let mean = |covered: f64| -left * libm::expm1(items as f64 * libm::log1p(-(covered / bits).min(1.0)));
         let probes = f64::from(probes);
         let tail = |distance: f64| {
-            // A little for the rounding of the mean.
+            // A margin for the rounding of the mean.
             let distance = distance - 1e-9 * bits - 1e-6;
             if distance <= 0.0 { 1.0 } else { libm::exp(-2.0 * distance * distance / (items as f64 * probes * probes)) }
         };
@@ -137,7 +138,7 @@ impl Ground<'_> {
     }
 }
 
-/// The two tails for a sliced filter: each slice has its own law, and the bits of different slices
+/// The two tails for a sliced filter. Each slice has its own law, and the bits of different slices
 /// are independent.
 fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
     let (mut mean, mut variance, mut ones, mut most) = (0.0, 0.0, 0, 0);
@@ -165,16 +166,16 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
 
 /// The number of items that are not in a filter, estimated from the number of additional bits that
 /// they set. The interval covers the true number with probability at least `confidence` (between 0
-/// and 1), whatever the number is and whatever the filter holds, over all seeds that give the
-/// filter these bits.
+/// and 1), over all seeds that give the filter these bits. This holds for every true number and for
+/// every content of the filter.
 ///
 /// For two filters A and B with the same bits, probes and seed, `ground` is A, and `more` is the
-/// number of set bits of B that A does not have; the items are those of B that A does not hold. The
-/// method is equal-tailed inversion, of which [`super::items_interval`] is a special case. The
-/// method is [`Method::Exact`] if the law was summed, and [`Method::Bound`] if proven inequalities
-/// replaced the sum; then the interval may be longer, but never shorter.
+/// number of set bits of B that A does not have. The items are those of B that A does not hold. The
+/// interval is an equal-tailed inversion, of which [`super::items_interval`] is a special case. Its
+/// `method` is [`Method::Exact`] if the law was summed. If proven inequalities replaced the sum, it
+/// is [`Method::Bound`], and the interval may be longer, but not shorter.
 ///
-/// Takes at most some hundredths of a second.
+/// This takes at most some hundredths of a second.
 ///
 /// ```
 /// use truebloom_math::{Ground, Variant, items_beyond};
@@ -186,7 +187,7 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
 /// ```
 ///
 /// # Errors
-/// Parameters are out of range; `more` exceeds the number of unset bits; the confidence is not
+/// Parameters are out of range. `more` exceeds the number of unset bits. The confidence is not
 /// between 0 and 1.
 pub fn items_beyond(ground: &Ground<'_>, probes: u32, more: u64, confidence: f64) -> Result<ItemsEstimate> {
     let _work = work::begin();
@@ -206,7 +207,8 @@ pub fn items_beyond(ground: &Ground<'_>, probes: u32, more: u64, confidence: f64
 }
 
 /// The interval that follows from bounds on the tails alone. The true tails are monotone in the
-/// number of items, so if a bound falls below the level, all numbers beyond it are excluded.
+/// number of items. So if a bound is below the level for one number of items, all numbers farther
+/// out are excluded.
 fn by_tails(ground: &Ground<'_>, probes: u32, more: u64, level: f64, value: Option<f64>) -> Result<ItemsEstimate> {
     let tails = |items: u64| match ground {
         Ground::Unsliced { variant, bits, ones } => none_more(*variant, *bits, *ones, probes, items),
@@ -226,8 +228,7 @@ fn by_tails(ground: &Ground<'_>, probes: u32, more: u64, level: f64, value: Opti
     Ok(ItemsEstimate { value, lower, upper: upper.map(|upper| upper.max(lower)), method: weaker(Method::Exact, Method::Bound) })
 }
 
-/// The probability that this many items set no additional bit, because each of them hits only bits
-/// that are set.
+/// The probability that this many items set no additional bit, that is, hit only bits that are set.
 fn none_more(variant: Variant, bits: u64, ones: u64, probes: u32, items: u64) -> Result<(f64, f64)> {
     let hit = |probe: u32| match variant {
         Variant::Classic => libm::log((ones.saturating_sub(u64::from(probe)) as f64 / (bits - u64::from(probe)) as f64).max(0.0)),

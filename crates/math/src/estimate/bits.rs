@@ -10,18 +10,18 @@ use alloc::{format, vec};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BitsEstimate {
-    /// The estimate: at least `ones`.
+    /// The estimate, which is at least `ones`.
     pub value: f64,
-    /// A bound on its relative rounding error.
+    /// A bound on the relative rounding error of `value`.
     pub relative_error: f64,
-    /// A note on the range in which the estimate is unbiased; outside of it no estimator is
-    /// unbiased.
+    /// A note on the range in which the estimate is unbiased. Outside of this range, no estimator
+    /// is unbiased.
     pub note: &'static str,
 }
 
 const NOTE: &str = "unbiased only when bits <= items x probes; for more bits no unbiased estimator exists";
 
-/// The number of elementary steps that one estimate may take; they take about a second.
+/// The largest number of elementary steps for one estimate; they take about a second.
 const MAX_STEPS: f64 = 1e8;
 
 /// The minimum-variance unbiased estimate of the number of bits of a filter that holds `items`
@@ -29,17 +29,17 @@ const MAX_STEPS: f64 = 1e8;
 ///
 /// For the classic filter (n batches of k different bits) it is Burns (47), `x + x W(x-1) / W(x)`,
 /// where `W(x)` is the number of ways in which n batches cover x bits. For the standard filter (nk
-/// single balls) it is Burns (48), `x + S(nk, x-1) / S(nk, x)`; the two cases printed there are the
+/// single balls) it is Burns (48), `x + S(nk, x-1) / S(nk, x)`. The two cases printed there are the
 /// same number, `S(nk+1, x) / S(nk, x)`. Both estimates are unbiased only if the true number of
 /// bits is at most `items * probes`. Otherwise the bias is of order `C(m, nk+1)`, and no unbiased
-/// estimator exists: the mean of any function of x is a polynomial in m, divided by the number of
-/// outcomes, and its degree is too low. There is no such estimator for the partitioned filter here,
-/// so it is an error.
+/// estimator exists, because the mean of any function of x is a polynomial in m, divided by the
+/// number of outcomes, and the degree of this polynomial is too low. The partitioned filter is not
+/// supported.
 ///
-/// The estimate is computed by recurrences of positive terms, on numbers with their own exponents.
-/// Nothing cancels or underflows, and the relative error is at most `relative_error` (from counting
-/// rounded operations). Takes `items * ones * probes` steps (standard: `items * probes * ones`), at
-/// most 10^8.
+/// The estimate is computed by recurrences of positive terms, on numbers with separate exponents.
+/// So nothing cancels or underflows, and the relative error is at most `relative_error`, which
+/// follows from counting the rounded operations. This takes `items * ones * probes` steps, at most
+/// 10^8.
 ///
 /// ```
 /// use truebloom_math::{Variant, estimate_bits};
@@ -49,7 +49,7 @@ const MAX_STEPS: f64 = 1e8;
 /// ```
 ///
 /// # Errors
-/// The estimate would take more steps; or `ones` is impossible, because it is not between 1
+/// The estimate would take more than 10^8 steps. `ones` is impossible, because it is not between 1
 /// (classic: `probes`) and `items * probes`.
 pub fn estimate_bits(variant: Variant, items: u64, probes: u32, ones: u64) -> Result<BitsEstimate> {
     let _work = work::begin();
@@ -59,8 +59,8 @@ pub fn estimate_bits(variant: Variant, items: u64, probes: u32, ones: u64) -> Re
         return Err(Error::TooLong { what: "the unbiased estimate of bits", steps, allowed: MAX_STEPS });
     }
     let ratio = cover_ratio(batches as u64, u64::from(batch), ones);
-    // A batch rounds each of its terms at most 3k + 8 times: k + 1 additions, 2k in the
-    // coefficient, the products.
+    // For each batch, a term is rounded at most 3k + 8 times: in k + 1 additions, 2k times in the
+    // coefficient, and in the products.
     let relative_error = batches as f64 * (3.0 * f64::from(batch) + 8.0) * 2.0 * f64::EPSILON;
     Ok(BitsEstimate { value: ones as f64 + ratio, relative_error, note: NOTE })
 }
@@ -83,19 +83,20 @@ pub(super) fn batches(variant: Variant, items: u64, probes: u32, ones: u64) -> R
     Ok((batches, batch))
 }
 
-/// The ratio `V(x-1) / V(x)` with `V(x) = W(x) / x!`, which is `x W(x-1) / W(x)`. One more batch
-/// covers `x` bits, `i` of them new: `V'(x) = sum over i of V(x-i) C(x-i, k-i) / i!`.
+/// The ratio `V(x-1) / V(x)` with `V(x) = W(x) / x!`, which is `x W(x-1) / W(x)`. If one more batch
+/// adds `i` new bits to reach `x`, then `V'(x) = sum over i of V(x-i) C(x-i, k-i) / i!`.
 fn cover_ratio(batches: u64, batch: u64, ones: u64) -> f64 {
-    // Few enough to index: ones and batches are at most MAX_STEPS.
+    // `ones` and `batches` are at most MAX_STEPS, so they fit an index.
     let (x_max, k) = (ones as usize, batch as usize);
     let mut covers = vec![Scaled::ZERO; x_max + 1];
     covers[0] = Scaled::ONE;
     for step in 1..=batches {
         let reached = usize::try_from(u128::from(step) * u128::from(batch)).unwrap_or(usize::MAX).min(x_max);
-        // What can still grow to x - 1.
+        // Smaller numbers cannot grow to x - 1 any more.
         let needed = (batches - step).checked_mul(batch).map_or(0, |rest| ones.saturating_sub(1).saturating_sub(rest)) as usize;
         for x in (needed.max(k)..=reached).rev() {
-            // C(x-i, k-i) / i! from C(x, k) on: the next is times (k-i) / (x-i) / (i+1).
+            // The coefficients C(x-i, k-i) / i! start from C(x, k). The next one is the last times
+            // (k-i) / (x-i) / (i+1).
             let mut coefficient = choose(x, k);
             let mut sum = covers[x].times(coefficient);
             for i in 1..=k {
@@ -104,7 +105,7 @@ fn cover_ratio(batches: u64, batch: u64, ones: u64) -> f64 {
             }
             covers[x] = sum;
         }
-        // A batch covers at least its own size.
+        // A batch covers at least k bits.
         covers.iter_mut().take(k.min(x_max + 1)).for_each(|cover| *cover = Scaled::ZERO);
     }
     if x_max == 0 { 0.0 } else { covers[x_max - 1].over(covers[x_max]) }
@@ -128,7 +129,7 @@ impl Scaled {
     const STEP: i32 = 512;
 
     fn new(mut mantissa: f64, mut exponent: i64) -> Scaled {
-        // 2^256 and back: exact, and two of them multiply without overflow.
+        // Scaling by 2^256 is exact, and the product of two such numbers does not overflow.
         const HIGH: f64 = 1.157_920_892_373_162e77;
         if mantissa >= HIGH {
             mantissa = libm::scalbn(mantissa, -Scaled::STEP);
@@ -157,7 +158,8 @@ impl Scaled {
         }
         let (large, small) = if self.exponent >= other.exponent { (self, other) } else { (other, self) };
         let shift = small.exponent - large.exponent;
-        // Two steps apart, the smaller is below the last digit.
+        // If the exponents differ by more than two steps, the smaller number is below the last
+        // digit of the larger.
         if shift < -2 * i64::from(Scaled::STEP) {
             return large;
         }

@@ -1,5 +1,5 @@
 //! Confidence intervals for the number of bits of a filter, by inversion of the law of the number
-//! of set bits. The method is capture and recapture, with the bits as the population.
+//! of set bits. The method is known from capture and recapture; here, the bits are the population.
 
 use super::bits::batches;
 use super::interval::{MOST, first, weaker};
@@ -9,8 +9,8 @@ use crate::occupancy::tails::{Bounds, Effort, Tail};
 use crate::occupancy::{Occupancy, Probability};
 use crate::{Method, Result, Variant, try_bisect};
 
-/// The work that one tail may take while an end is located: some twenty milliseconds. Some twenty
-/// tails are needed after the inequalities have narrowed the ends down.
+/// The work for one tail while an end is located, about twenty milliseconds. After the inequalities
+/// have narrowed the range of each end, about twenty tails are needed.
 const TAIL: Effort = Effort { walk: 1e7, contours: 5_000 };
 
 /// An interval for the number of bits m, ends included.
@@ -19,19 +19,18 @@ const TAIL: Effort = Effort { walk: 1e7, contours: 5_000 };
 pub struct BitsInterval {
     /// The smallest number of bits in the interval.
     pub lower: u64,
-    /// The largest number of bits in the interval. The number is `None` if it exceeds 2^62, and if
-    /// no two probes coincided (`ones` = items x probes), because then no number of bits is too
-    /// large.
+    /// The largest number of bits in the interval. It is `None` if it exceeds 2^62, and if no two
+    /// probes coincided (`ones` = items x probes), because then no number of bits is too large.
     pub upper: Option<u64>,
     /// [`Method::Exact`] and [`Method::Validated`]: the ends come from the law itself, as for a
     /// [`Probability`]. [`Method::Bound`]: at least one end comes from proven inequalities, so the
-    /// interval is slightly longer than the law's own.
+    /// interval is slightly longer than that of the law.
     pub method: Method,
 }
 
 /// An interval that covers the number of bits of a filter with probability at least `confidence`
-/// (between 0 and 1), from its `items`, `probes` and set bits. [`crate::estimate_bits()`] gives an
-/// estimate without an interval.
+/// (between 0 and 1). It is computed from the filter's items, probes and set bits.
+/// [`crate::estimate_bits()`] gives an estimate without an interval.
 ///
 /// The method is equal-tailed inversion of the exact law over whole bits: the interval has all m
 /// with `P_m(X >= ones) > alpha/2` and `P_m(X <= ones) > alpha/2`, where alpha is `1 - confidence`.
@@ -40,8 +39,8 @@ pub struct BitsInterval {
 /// `(m + 1) / (m + 1 - x)` times a constant, which rises with x. So these m form an interval, which
 /// misses the true number with probability at most alpha/2 on either side. If no m satisfies both
 /// conditions, the answer is the m at which the lower end would be. If summing the law takes too
-/// long, proven upper bounds replace the two probabilities: then the interval may be longer, but
-/// never shorter. Takes milliseconds to tenths of a second if the law is summed.
+/// long, proven upper bounds replace the two probabilities, and the interval may be longer, but not
+/// shorter. If the law is summed, this takes milliseconds to tenths of a second.
 ///
 /// ```
 /// use truebloom_math::{Variant, bits_interval};
@@ -53,8 +52,8 @@ pub struct BitsInterval {
 /// ```
 ///
 /// # Errors
-/// The errors of [`crate::estimate_bits()`], except for its limit on steps; or the confidence is
-/// not between 0 and 1.
+/// The errors of [`crate::estimate_bits()`], except for its limit on steps. The confidence is not
+/// between 0 and 1.
 pub fn bits_interval(variant: Variant, items: u64, probes: u32, ones: u64, confidence: f64) -> Result<BitsInterval> {
     let _work = work::begin();
     let (batches, batch) = batches(variant, items, probes, ones)?;
@@ -67,7 +66,7 @@ pub fn bits_interval(variant: Variant, items: u64, probes: u32, ones: u64, confi
         method = weaker(method, found.method);
         Ok(found.upper <= level)
     };
-    // Fewer bits than are set there cannot be.
+    // There are at least as many bits as set bits.
     let (least, start) = (ones - 1, ones.saturating_mul(2).min(MOST));
     let inside = first(least, start, |bits| Ok(filter.bound(bits, Tail::AtLeast(ones))?.lower > level))?.unwrap_or(MOST);
     let out = try_bisect(least + 1..=inside, |bits| Ok(filter.bound(bits, Tail::AtLeast(ones))?.upper > level))?;

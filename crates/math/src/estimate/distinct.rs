@@ -1,26 +1,27 @@
-//! How many distinct keys a filter may have been asked about, computed from the number of those
-//! that set a bit.
+//! Upper bounds on the number of distinct keys that a filter was asked about, computed from the
+//! number of those that set a bit.
 //!
 //! A new key passes, and so sets no bit, with a probability equal to the filter's rate at that
-//! moment. If a key passes, it makes no difference to the bits whether it is then offered to the
-//! filter or withheld from it ("insert if absent"). So these bounds hold in both cases, and in any
-//! mixture of them: they bound the number of distinct keys that were looked up.
+//! moment. If a key passes, inserting it does not change the bits. So the bounds hold whether such
+//! keys are inserted or not ("insert if absent"): they bound the number of distinct keys that were
+//! looked up.
 //!
 //! Let `A_n` be the number of the first n distinct keys that set a bit, and `S_n = n - A_n` the
 //! number that passed. The keys are chosen without knowing the seed, so n is fixed. Given the past,
-//! key i passes with probability `rho_i`, the rate before it. Both bounds follow from two facts:
+//! key i passes with probability `rho_i`, the rate just before it. The two bounds of this module
+//! follow from two facts:
 //!
 //! * `A_n` never decreases with n. So if `P(A_N <= a) <= error` for some N, the same holds for
-//!   every n from N on. Let `N(a)` be any such N, found by any search that depends only on a. For
-//!   the true n, `N(A_n) <= n` implies `A_n <= a_1`, where a_1 is the largest a for which some
-//!   `N(a) <= n` was found; that has probability at most `error`. So `n < N(A_n)` with probability
-//!   at least `1 - error`, whatever n is.
+//!   every n from N on. Let `N(a)` be any such N, found by any search that depends only on a. Let n
+//!   be the true number, and a_1 the largest a with `N(a) <= n`. If `N(A_n) <= n`, then
+//!   `A_n <= a_1`, which has probability at most `error`. So for every n, `n < N(A_n)` with
+//!   probability at least `1 - error`.
 //! * `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale with mean 1 for every t, so a bound
 //!   on the product or on the sum of the `rho_i` bounds `S_n`.
 
 use crate::{Variant, bisect};
 
-/// The number of parts into which n keys are divided; the fill is bounded at the end of each.
+/// The number of parts into which n keys are divided. The fill is bounded at the end of each part.
 const PARTS: u64 = 32;
 
 /// The number of values of t that are tried when only a bound on the last rate is known.
@@ -32,16 +33,16 @@ const MOST: u64 = 1 << 62;
 /// A margin for rounding errors: some thousand steps with a relative error of 2^-52 each.
 const SLACK: f64 = 1e-9;
 
-/// The largest number of distinct keys that a filter may have been asked about, if `changed` of
+/// An upper bound on the number of distinct keys that a filter was asked about, if `changed` of
 /// them set a bit. The true number is larger with probability at most `error`, over seeds, for any
-/// number of keys and any repeats. `None` if there is no bound, as for a filter that is nearly
-/// full.
+/// number of keys and any repeats. The result is `None` if there is no bound, for example if the
+/// filter is nearly full.
 ///
 /// The fill after i keys is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)).
-/// So Bernstein's inequality bounds the fill at the ends of 32 equal parts of the n keys, using
-/// half of the error for all of them. These bounds give a bound on the sum V of the pass
-/// probabilities. Then `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))` for s above v, which uses
-/// the other half. Takes less than a millisecond.
+/// So Bernstein's inequality bounds the fill at the ends of 32 equal parts of the n keys, for which
+/// half of the error is used. These bounds give a bound on the sum V of the pass probabilities.
+/// Then `P(S_n >= s, V <= v) <= exp(-(s ln(s/v) - s + v))` for s above v, for which the other half
+/// is used. This takes less than a millisecond.
 ///
 /// ```
 /// use truebloom_math::{Variant, distinct};
@@ -63,18 +64,19 @@ pub fn most(variant: Variant, bits: u64, probes: u32, changed: u64, error: f64) 
     })
 }
 
-/// Like [`most`], for any filter whose rate never falls, if only an upper bound `pass` on its
-/// present rate is known. One rate is used for all keys, so the result is larger.
+/// Like [`most`], for any filter whose rate never falls, from an upper bound `pass` on its present
+/// rate. This one rate is used for all keys, so the result is larger.
 ///
-/// For each of 64 values of t, with a share of the error each, `t S - n ln(1 + pass (e^t - 1))` is
-/// at most `ln(64/error)`; this is solved for n, and the smallest solution is used.
+/// For each of 64 values of t, with an equal share of the error each,
+/// `t S - n ln(1 + pass (e^t - 1))` is at most `ln(64/error)`. This is solved for n, and the
+/// smallest solution is used.
 pub fn most_at_rate(pass: f64, changed: u64, error: f64) -> Option<u64> {
     if changed == 0 || pass <= 0.0 {
         return Some(changed);
     }
     let ln = -libm::log(error / f64::from(TILTS)) * (1.0 + SLACK);
     let bound = |i: i32| {
-        // From 16 down to 5e-9, half an octave each.
+        // Values of t from 16 down to 5e-9, each divided by the square root of 2.
         let tilt = 16.0 * libm::exp2(-0.5 * f64::from(i));
         let gain = tilt - libm::log1p(pass * libm::expm1(tilt)) - 1e-15 * tilt;
         if gain > 0.0 { (ln + tilt * changed as f64) / gain * (1.0 + SLACK) } else { f64::INFINITY }
@@ -83,8 +85,8 @@ pub fn most_at_rate(pass: f64, changed: u64, error: f64) -> Option<u64> {
     (most < MOST as f64).then(|| (most as u64).max(changed))
 }
 
-/// One less than a number of keys that is proven to be too many; the search tries to find a small
-/// one.
+/// One less than a number of keys that is proven to be too large. The search tries to find a small
+/// such number.
 fn search(changed: u64, too_many: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut low, mut step) = (changed, 1u64);
     let high = loop {
@@ -97,14 +99,14 @@ fn search(changed: u64, too_many: impl Fn(u64) -> bool) -> Option<u64> {
     Some(bisect(low + 1..=high, too_many) - 1)
 }
 
-/// Upper bounds on the rate after any number of keys, each of which is wrong with a small
-/// probability.
+/// Upper bounds on the rate after any number of keys. Each bound is wrong with a small probability.
 struct Rates {
     bits: f64,
     probes: f64,
     /// The logarithm of the probability that a key leaves a given bit of the shortest slice empty.
     ln_missed: f64,
-    /// The number of bits to which the fill refers; with slices, the bits of all slices together.
+    /// The number of bits to which the fill refers. With slices, it is `k` times the bits of the
+    /// shortest slice.
     capacity: f64,
     /// `-ln` of the error probability of each part.
     ln_error: f64,
@@ -128,7 +130,7 @@ impl Rates {
         let ln_empty = keys as f64 * self.ln_missed;
         let mean = -self.bits * libm::expm1(ln_empty);
         // Empty bits are negatively correlated, so the variance is at most that of independent
-        // ones.
+        // bits.
         let variance = mean * libm::exp(ln_empty);
         let ln = self.ln_error;
         let above = ln / 3.0 + libm::sqrt(ln * ln / 9.0 + 2.0 * variance * ln);

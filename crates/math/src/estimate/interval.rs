@@ -12,43 +12,42 @@ use crate::{Error, Method, Result, Variant, try_bisect};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ItemsEstimate {
-    /// The method-of-moments estimate; `None` for a full filter.
+    /// The method-of-moments estimate, or `None` for a full filter.
     pub value: Option<f64>,
     /// The smallest number of items in the interval.
     pub lower: u64,
-    /// The largest number of items in the interval; `None` if it exceeds 2^62, and for a full
+    /// The largest number of items in the interval. It is `None` if it exceeds 2^62, and for a full
     /// filter, because then no number is too large.
     pub upper: Option<u64>,
     /// [`Method::Exact`] and [`Method::Validated`]: the ends come from the law itself, as for a
     /// [`crate::occupancy::Probability`]. [`Method::Bound`]: at least one end comes from proven
-    /// inequalities, so the interval is slightly longer than the law's own.
+    /// inequalities, so the interval is slightly longer than that of the law.
     pub method: Method,
 }
 
-/// The number of terms that a walk through the items of a classic filter may take: some tenths of a
-/// second.
+/// The largest number of terms of a recurrence over the items of a classic filter; they take some
+/// tenths of a second.
 const WALK_TERMS: f64 = 1e8;
 
-/// The number of terms that such a walk may take if items are added to a filter: some hundredths of
-/// a second, because several intervals are computed at a time.
+/// The largest number of terms if items are added to a filter. They take some hundredths of a
+/// second, because several intervals are computed at a time.
 const ADDED_TERMS: f64 = 2e7;
 
-/// The work that one tail may take while an end is located: some ten milliseconds.
+/// The work for one tail while an end is located, about ten milliseconds.
 const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 
-/// The number of items in a standard or classic filter, from its number of set bits. The interval
-/// covers the true number with probability at least `confidence` (between 0 and 1), whatever that
-/// number is.
+/// The number of items in a standard or classic filter, from its number of set bits. For every true
+/// number, the interval covers it with probability at least `confidence` (between 0 and 1).
 ///
 /// The method is equal-tailed inversion of the exact law over whole items: the interval has all n
 /// with `P_n(X >= ones) > alpha/2` and `P_n(X <= ones) > alpha/2`, where alpha is `1 - confidence`.
 /// Both probabilities are monotone in n, because one more item never clears a bit. So these n form
 /// an interval, which misses the true number with probability at most alpha/2 on either side. If no
-/// n satisfies both conditions (for example, one set bit after seven throws at two), the answer is
-/// the n at which the lower end would be. If summing the law takes too long, proven upper bounds
-/// replace the two probabilities: then the interval may be longer, but never shorter. Takes up to
-/// some tenths of a second if the law is summed, and less than a millisecond if it is bounded (for
-/// deviations above some 500 bits).
+/// n satisfies both conditions (for example, if seven throws at two bits set only one), the answer
+/// is the n at which the lower end would be. If summing the law takes too long, proven upper bounds
+/// replace the two probabilities, and the interval may be longer, but not shorter. If the law is
+/// summed, this takes up to some tenths of a second. If it is bounded (for standard deviations
+/// above about 500 bits), this takes less than a millisecond.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_interval};
@@ -59,14 +58,14 @@ const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 /// ```
 ///
 /// # Errors
-/// The errors of [`super::items_by_moments`]; or the confidence is not between 0 and 1.
+/// The errors of [`super::items_by_moments`]. The confidence is not between 0 and 1.
 pub fn items_interval(variant: Variant, bits: u64, probes: u32, ones: u64, confidence: f64) -> Result<ItemsEstimate> {
     let _work = work::begin();
     check(variant, bits, probes, ones)?;
     check_confidence(confidence)?;
     let value = items_by_moments(variant, bits, probes, ones)?;
     if ones == 0 {
-        // Any item sets a bit.
+        // Every item sets a bit, so the filter holds no items.
         return Ok(ItemsEstimate { value, lower: 0, upper: Some(0), method: Method::Exact });
     }
     Search { variant, bits, probes, before: 0, ones, level: (1.0 - confidence) / 2.0 }.estimate(value)
@@ -85,8 +84,8 @@ pub(super) struct Search {
     pub(super) level: f64,
 }
 
-/// For each end of the interval, the last number of items that is certainly outside, and the first
-/// that is certainly inside; `None` if nothing is outside.
+/// For each end of the interval, the last number of items that is known to be outside, and the
+/// first that is known to be inside. `upper` is `None` if no large number is outside.
 struct Bounded {
     /// The lower end is in `lower.0 + 1 ..= lower.1`.
     lower: (u64, u64),
@@ -95,8 +94,8 @@ struct Bounded {
 }
 
 impl Search {
-    /// Computes the interval for the number of items, of which `value` is the estimate; the items
-    /// must have set at least one bit.
+    /// Computes the interval for the number of items, whose estimate is `value`. The items must
+    /// have set at least one bit.
     pub(super) fn estimate(&self, value: Option<f64>) -> Result<ItemsEstimate> {
         let bounded = self.bounded(value)?;
         let (lower, upper, method) = match self.walked(&bounded)? {
@@ -108,7 +107,8 @@ impl Search {
 
     fn law(&self, items: u64) -> Result<Occupancy> {
         if self.before > 0 {
-            // Which bits were set does not matter, only how many: they are one more committee.
+            // Only the number of bits that were set before matters, so these bits count as one more
+            // committee (set of different bits).
             let committees = match self.variant {
                 Variant::Classic => (u64::from(self.probes), items),
                 _ => (1, items.saturating_mul(self.probes.into())),
@@ -125,7 +125,7 @@ impl Search {
     /// one that is inside, so the result is right even if the inequalities are not monotone.
     fn bounded(&self, value: Option<f64>) -> Result<Bounded> {
         let (ones, level) = (self.ones, self.level);
-        // At fewer items this many bits cannot be set.
+        // So few items cannot set this many bits.
         let outside = (ones - self.before).div_ceil(u64::from(self.probes)) - 1;
         let start = value.map_or(outside + 1, |value| value as u64).max(outside + 1);
         let at_least = |items: u64| -> Result<_> { self.bound(items, Tail::AtLeast(ones)) };
@@ -147,9 +147,9 @@ impl Search {
         Ok(Bounds::new(&self.law(items)?)?.tail(tail))
     }
 
-    /// Walks once through all numbers of items, if that is affordable. The walk is used for a
-    /// classic filter, and for any filter to which items are added. For a standard filter that was
-    /// empty, contour integrals are faster.
+    /// Goes once through all numbers of items, if that is affordable. This is used for a classic
+    /// filter, and for any filter to which items are added. For a standard filter that was empty,
+    /// contour integrals are faster.
     fn walked(&self, bounded: &Bounded) -> Result<Option<(u64, Option<u64>)>> {
         let (size, throws) = match self.variant {
             Variant::Classic => (u64::from(self.probes), 1),
@@ -157,7 +157,7 @@ impl Search {
             _ => return Ok(None),
         };
         let terms = if self.before > 0 { ADDED_TERMS } else { WALK_TERMS };
-        // Not for nothing.
+        // The recurrence is not started if it could not finish.
         let steps = bounded.lower.1 as f64 * throws as f64 * thinning::row_length(size);
         if steps * (1.0 + 3.0 * libm::sqrt(self.law(bounded.lower.1)?.variance()?)) > terms {
             return Ok(None);
@@ -220,8 +220,8 @@ pub(super) fn weaker(a: Method, b: Method) -> Method {
 pub(super) const MOST: u64 = 1 << 62;
 
 /// The first number above `low` for which `reached` holds. The condition must not hold for `low`,
-/// and once it holds, it must hold for all larger numbers. `None` if it does not hold for any
-/// number below [`MOST`].
+/// and once it holds, it must hold for all larger numbers. The result is `None` if it does not hold
+/// for any number up to [`MOST`].
 pub(super) fn first(low: u64, guess: u64, mut reached: impl FnMut(u64) -> Result<bool>) -> Result<Option<u64>> {
     let (mut low, mut high, mut step) = (low, guess.clamp(low + 1, MOST), 1u64);
     while !reached(high)? {

@@ -7,20 +7,21 @@ use crate::occupancy::tails::{Tail, of_stretch};
 use crate::occupancy::thinning::{self, Budget, Precision, too_costly};
 use crate::{Result, Variant, try_bisect};
 
-/// The number of terms that a walk through the items of a classic filter may take: some tenths of a
-/// second.
+/// The largest number of terms of a recurrence over the items of a classic filter; they take some
+/// tenths of a second.
 const WALK_TERMS: f64 = 1e8;
 
-/// The number of items for which `ones` set bits are most likely; if there are several, the
-/// smallest. `None` for a full filter, whose likelihood grows with every item.
+/// The number of items for which `ones` set bits are most likely. If there are several such
+/// numbers, it is the smallest. For a full filter, the likelihood grows with every item, and the
+/// result is `None`.
 ///
-/// For the standard filter, the likelihood of N throws is proportional to `S(N, ones) / bits^N`,
-/// which is log-concave in N because these Stirling numbers are complete symmetric functions of 1,
-/// 2, .. ones. So its maximum is found by bisection, with contour integrals, in some hundred
-/// microseconds at any size up to 2^53 throws. For the classic filter, it is found by walking
-/// through the numbers of items until `P(X <= ones)`, which only decreases, is below the best
-/// likelihood. Burns uses (46) both for the estimate by moments and for the one by likelihood; they
-/// differ by some thousandths of an item, and by more in small filters.
+/// For the standard filter, the likelihood of N throws is proportional to `S(N, ones) / bits^N`.
+/// This is log-concave in N, because these Stirling numbers are complete symmetric functions of 1,
+/// 2, .. ones. So its maximum is found by bisection with contour integrals, in a few hundred
+/// microseconds at any size up to 2^53 throws. For the classic filter, the search goes through the
+/// numbers of items until `P(X <= ones)`, which only decreases, is below the best likelihood. Burns
+/// uses (46) both for the estimate by moments and for the estimate by likelihood. The two differ by
+/// some thousandths of an item, and by more in small filters.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_by_likelihood};
@@ -29,7 +30,7 @@ const WALK_TERMS: f64 = 1e8;
 /// ```
 ///
 /// # Errors
-/// The errors of [`super::items_by_moments`]; or [`crate::Error::LawTooCostly`] for large classic
+/// The errors of [`super::items_by_moments`]. [`crate::Error::LawTooCostly`] for large classic
 /// filters, whose likelihood has no fast form.
 pub fn items_by_likelihood(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<u64>> {
     let _work = work::begin();
@@ -38,7 +39,7 @@ pub fn items_by_likelihood(variant: Variant, bits: u64, probes: u32, ones: u64) 
         return Ok(Some(0));
     }
     match variant {
-        // Not for nothing: at the least, every step takes a row.
+        // The search is not started if it could not finish. Every step takes at least one row.
         Variant::Classic if moments * thinning::row_length(probes.into()) * (1.0 + 2.0 * libm::sqrt(moments)) > WALK_TERMS => {
             Err(too_costly(bits))
         }
@@ -58,8 +59,8 @@ fn standard(bits: u64, probes: u32, ones: u64, moments: f64) -> Result<u64> {
     if least >= most {
         return Err(too_costly(bits));
     }
-    // The first number of items whose successor is not more likely: far above the estimate it
-    // certainly is not.
+    // Searches for the first number of items whose successor is not more likely. This holds far
+    // above the estimate.
     let (mut low, mut high) = (least, least.max((2.0 * moments) as u64 + 4).min(most - 1));
     while ln(high + 1)? > ln(high)? && high < most - 1 {
         low = high + 1;
@@ -74,7 +75,7 @@ fn classic(bits: u64, probes: u32, ones: u64) -> Result<u64> {
     thinning::walk(bits, 0, probes.into(), &budget, |items, law| {
         let law = law();
         let here = ones.checked_sub(law.first).and_then(|i| law.probabilities.get(i as usize)).copied().unwrap_or(0.0);
-        // A later tie is no reason to move.
+        // A later number must be more likely, beyond rounding, to replace the best.
         if here > likelihood * (1.0 + 4.0 * law.relative) {
             (best, likelihood) = (items, here);
         }

@@ -1,4 +1,4 @@
-//! What follows from the number of set bits: the number of items, of bits, and of keys that were
+//! Estimates from the number of set bits: the number of items, of bits, and of keys that were
 //! looked up.
 
 mod beyond;
@@ -27,8 +27,8 @@ use crate::{Result, Variant};
 
 /// The method-of-moments estimate of the number of distinct items in a standard filter with `ones`
 /// set bits: `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`, which inverts the mean fill (Burns 46,
-/// corrected for the standard filter). `None` for a full filter, because any sufficiently large
-/// number of items would fill it.
+/// corrected for the standard filter). The result is `None` for a full filter, because any
+/// sufficiently large number of items would fill it.
 #[must_use]
 pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
     if ones >= bits {
@@ -43,8 +43,8 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
 /// set `ones` bits on average.
 ///
 /// For the standard filter, it is [`items_from_ones`]. For the classic filter, it is
-/// `ln(1 - ones/bits) / ln(1 - probes/bits)`, Burns (46). `None` for a full filter, and for a
-/// classic filter in which one item sets all bits.
+/// `ln(1 - ones/bits) / ln(1 - probes/bits)`, Burns (46). The result is `None` for a full filter,
+/// and for a classic filter in which one item sets all bits.
 ///
 /// ```
 /// use truebloom_math::{Variant, items_by_moments};
@@ -54,9 +54,9 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
 /// ```
 ///
 /// # Errors
-/// Parameters are out of range; the filter is partitioned, so that each slice has its own count; or
-/// no number of items can give `ones` set bits, because `ones` exceeds `bits`, or, in a classic
-/// filter, is above 0 but below `probes`.
+/// Parameters are out of range. The filter is partitioned, so that each slice has its own count. No
+/// number of items can give `ones` set bits, because `ones` exceeds `bits` or, in a classic filter,
+/// is above 0 but below `probes`.
 pub fn items_by_moments(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<f64>> {
     let _work = work::begin();
     check(variant, bits, probes, ones)?;

@@ -5,7 +5,7 @@ use core::ops::RangeInclusive;
 
 /// The smallest number in a range for which `reached` holds. The condition must hold for the last
 /// number, and once it holds, it must hold for all larger ones. `reached` is not called for the
-/// last number. The number of calls is about `log2` of the range's length; for an empty range, the
+/// last number. The number of calls is about `log2` of the range's length. For an empty range, the
 /// result is its end.
 ///
 /// ```
@@ -30,9 +30,9 @@ pub fn try_bisect<E>(range: RangeInclusive<u64>, mut reached: impl FnMut(u64) ->
     Ok(high)
 }
 
-/// Finds approximately the smallest number between two for which `reached` holds, for numbers too
-/// large to be counted: the result is within a half, or a relative 1e-13. Returns the last numbers
-/// for which it did not hold and for which it did.
+/// Finds approximately the smallest number between `low` and `high` for which `reached` holds.
+/// Returns the last numbers for which it did not hold and for which it did. They differ by at most
+/// 0.5, or by a relative 1e-13.
 pub(crate) fn bisect_sizes(mut low: f64, mut high: f64, reached: impl Fn(f64) -> bool) -> (f64, f64) {
     while high - low > 0.5 && high / low.max(1.0) > 1.0 + 1e-13 {
         let middle = low + (high - low) / 2.0;
@@ -41,7 +41,7 @@ pub(crate) fn bisect_sizes(mut low: f64, mut high: f64, reached: impl Fn(f64) ->
     (low, high)
 }
 
-/// The same for real numbers, to the given number of binary digits of their distance.
+/// Like [`bisect_sizes`], for real numbers: halves the distance `digits` times.
 pub(crate) fn bisect_reals(mut low: f64, mut high: f64, digits: u32, mut reached: impl FnMut(f64) -> bool) -> (f64, f64) {
     for _ in 0..digits {
         let middle = low + (high - low) / 2.0;

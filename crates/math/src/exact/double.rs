@@ -1,14 +1,15 @@
 //! Double-word arithmetic: pairs of `f64` that carry 106 bits.
 //!
-//! Sums of large logarithms and long recurrences of positive terms lose a digit or more in plain
-//! `f64`; here they keep thirty digits. The error bounds are those of Joldes, Muller and Popescu,
-//! "Tight and rigorous error bounds for basic building blocks of double-word arithmetic" (ACM
-//! Transactions on Mathematical Software 44, 2017): relative errors of at most 2^-102 per
-//! operation, if nothing underflows. Sums use their Algorithm 6, whose relative error is at most
-//! slightly more than 3 u^2 with u = 2^-53, even if the terms cancel. Products use their Algorithm
-//! 10, whose relative error is at most 7 u^2. A quotient is long division. The first remainder has
-//! the error of a product of the dividend's size (7 u^2), the sum at the end adds 3 u^2, and the
-//! later remainders are smaller by 2^-52; the total is 11 u^2. The bound of 2^-102 is 16 u^2.
+//! In plain `f64`, sums of large logarithms and long recurrences of positive terms lose digits.
+//! Here they keep thirty digits. The error bounds are those of Joldes, Muller and Popescu, "Tight
+//! and rigorous error bounds for basic building blocks of double-word arithmetic" (ACM Transactions
+//! on Mathematical Software 44, 2017): relative errors of at most 2^-102 per operation, if nothing
+//! underflows. Sums use their Algorithm 6, whose relative error is at most slightly more than 3 u^2
+//! with u = 2^-53, even if the terms cancel. Products use their Algorithm 10, whose relative error
+//! is at most 7 u^2. A quotient is computed by long division. The first remainder has the error of
+//! a product of the dividend's size (7 u^2), and the sum at the end adds 3 u^2. The errors of later
+//! remainders are smaller by 2^-52. The total is at most 11 u^2, while the bound of 2^-102 is 16
+//! u^2.
 
 /// The number `high + low`, where `low` is at most half a unit in the last place of `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,14 +18,14 @@ pub(crate) struct DoubleDouble {
     pub(crate) low: f64,
 }
 
-/// `a + b` and its rounding error, for `|a| >= |b|`.
+/// The sum `a + b` and its rounding error, for `|a| >= |b|`.
 #[inline]
 fn quick_sum(a: f64, b: f64) -> DoubleDouble {
     let high = a + b;
     DoubleDouble { high, low: b - (high - a) }
 }
 
-/// `a + b` and its rounding error.
+/// The sum `a + b` and its rounding error.
 #[inline]
 fn two_sum(a: f64, b: f64) -> DoubleDouble {
     let high = a + b;
@@ -32,7 +33,7 @@ fn two_sum(a: f64, b: f64) -> DoubleDouble {
     DoubleDouble { high, low: (a - (high - part)) + (b - part) }
 }
 
-/// Splits a significand into two halves (Veltkamp); exact below 2^996.
+/// Splits a significand into two halves (Veltkamp). This is exact below 2^996.
 #[inline]
 fn split(a: f64) -> (f64, f64) {
     let scaled = 134_217_729.0 * a;
@@ -40,8 +41,8 @@ fn split(a: f64) -> (f64, f64) {
     (high, a - high)
 }
 
-/// `a b` and its rounding error (Dekker). `mul_add` is not used, because it is a library call on
-/// processors without the instruction.
+/// The product `a b` and its rounding error (Dekker). `mul_add` is not used, because it is a
+/// library call on processors without such an instruction.
 #[inline]
 fn two_product(a: f64, b: f64) -> DoubleDouble {
     let high = a * b;
@@ -56,10 +57,10 @@ impl DoubleDouble {
     /// `ln(2 pi) / 2`.
     pub(crate) const HALF_LN_TAU: DoubleDouble = DoubleDouble { high: 0.918_938_533_204_672_8, low: -3.878_294_158_067_241e-17 };
 
-    /// The number as a pair; exact below 2^106.
+    /// The number as a pair. This is exact below 2^106.
     pub(crate) fn of(x: u128) -> DoubleDouble {
         let high = x as f64;
-        // 2^128 as an f64 saturates on the way back; such a number is never asked for.
+        // If x rounds to 2^128, the conversion back saturates. Such large numbers do not occur.
         let back = high as u128;
         let low = if back > x { -((back - x) as f64) } else { (x - back) as f64 };
         quick_sum(high, low)
@@ -100,7 +101,7 @@ impl DoubleDouble {
         quick_sum(first, second).plus(DoubleDouble { high: rest.high / other.high, low: 0.0 })
     }
 
-    /// Computes `e^x` for `|x|` below 700: the argument is reduced by multiples of `ln 2` and nine
+    /// Computes `e^x` for `|x|` below 700. The argument is reduced by multiples of `ln 2` and nine
     /// halvings, and ten terms of `e^s - 1` are summed.
     pub(crate) fn exp(x: f64) -> DoubleDouble {
         let twos = libm::round(x / core::f64::consts::LN_2);
@@ -119,19 +120,19 @@ impl DoubleDouble {
         DoubleDouble { high: power(result.high), low: power(result.low) }
     }
 
-    /// Natural logarithm of a positive number within 1e-300..1e300: one Newton step from the
+    /// The natural logarithm of a positive number within 1e-300..1e300, by one Newton step from the
     /// logarithm of the high part.
     pub(crate) fn ln(self) -> DoubleDouble {
         let guess = libm::log(self.high);
         let off = self.times(DoubleDouble::exp(-guess)).minus(DoubleDouble::ONE);
-        // ln(1 + d) = d - d^2/2, and d is some 1e-16.
+        // ln(1 + d) is d - d^2/2, because d is about 1e-16.
         let correction = off.minus(DoubleDouble { high: off.high * off.high / 2.0, low: 0.0 });
         DoubleDouble { high: guess, low: 0.0 }.plus(correction)
     }
 }
 
-/// Computes `ln n!` with an absolute error below 1e-20 plus 2^-100 of the result: exactly below 20,
-/// and by Stirling's series from there on.
+/// Computes `ln n!` with an absolute error below 1e-20 plus 2^-100 of the result. Below 20, n! is
+/// exact; from 20 on, Stirling's series is used.
 pub(crate) fn ln_factorial(n: u64) -> DoubleDouble {
     if n < 20 {
         return DoubleDouble::of((1..=u128::from(n)).product()).ln();
@@ -140,8 +141,8 @@ pub(crate) fn ln_factorial(n: u64) -> DoubleDouble {
     let main = x.plus(DoubleDouble { high: 0.5, low: 0.0 }).times(x.ln()).minus(x).plus(DoubleDouble::HALF_LN_TAU);
     let y = 1.0 / x.high;
     let s = y * y;
-    // B_2j / (2j (2j-1)); the first omitted term is below 1e-24. The leading 1 / (12 n) is at most
-    // 0.005, its rounding below 1e-18.
+    // The coefficients are B_2j / (2j (2j-1)). The first omitted term is below 1e-24. The leading
+    // term 1 / (12 n) is at most 0.005, and its rounding is below 1e-18.
     const TERMS: [f64; 9] = [
         1.0 / 12.0,
         -1.0 / 360.0,
@@ -200,7 +201,8 @@ mod tests {
 
     #[test]
     fn logarithms_of_factorials_add_up() {
-        // The step from Stirling to exact products, and far above it.
+        // The test uses numbers around 20, where Stirling's series takes over from exact products,
+        // and far above.
         for n in [1, 5, 19, 20, 21, 22, 100, 1_000_003, 1 << 40] {
             let step = ln_factorial(n).minus(ln_factorial(n - 1)).minus(DoubleDouble::of(u128::from(n)).ln());
             assert!(step.high.abs() < 2e-18 + 1e-30 * ln_factorial(n).high, "{n}: {step:?}");

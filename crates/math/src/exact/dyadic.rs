@@ -1,12 +1,12 @@
-//! Non-negative integers times a power of two. Such numbers are the ends of proven brackets, and
-//! are converted with outward rounding.
+//! Non-negative integers times a power of two. Such numbers are the ends of proven brackets. They
+//! are rounded outward when they are converted.
 
 use crate::exact::fixed;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// The number `words 2^exponent`, little-endian; leading zero words are allowed.
+/// The number `words * 2^exponent`, where `words` is little-endian. Leading zero words are allowed.
 #[derive(Clone, Debug)]
 pub(crate) struct Dyadic {
     pub(crate) words: Vec<u64>,
@@ -18,7 +18,7 @@ impl Dyadic {
         self.words.iter().all(|&word| word == 0)
     }
 
-    /// The number of bits of the integer `words`; 0 for zero.
+    /// The number of bits of the integer `words`. It is 0 for zero.
     pub(crate) fn bit_length(&self) -> i64 {
         match self.words.iter().rposition(|&word| word != 0) {
             Some(top) => 64 * top as i64 + 64 - i64::from(self.words[top].leading_zeros()),
@@ -26,13 +26,13 @@ impl Dyadic {
         }
     }
 
-    /// The number `floor(log2) + 1`: the value lies in `[2^(magnitude - 1), 2^magnitude)`. The
-    /// magnitude is undefined for zero.
+    /// The number `floor(log2) + 1`: the value is in `[2^(magnitude - 1), 2^magnitude)`. It is
+    /// undefined for zero.
     pub(crate) fn magnitude(&self) -> i64 {
         self.bit_length() + self.exponent
     }
 
-    /// The bits `low..low + 64` of the integer; `low` may be negative.
+    /// The bits `low..low + 64` of the integer. `low` may be negative.
     fn window(&self, low: i64) -> u64 {
         let word = |index: i64| usize::try_from(index).ok().and_then(|i| self.words.get(i)).copied().unwrap_or(0);
         let (index, shift) = (low.div_euclid(64), low.rem_euclid(64) as u32);
@@ -53,8 +53,8 @@ impl Dyadic {
         (self.window(low) & mask, self.exponent + low, self.has_bits_below(low))
     }
 
-    /// The largest `f64` that is not above the value (0 if the value is below the smallest positive
-    /// `f64`).
+    /// The largest `f64` that is not above the value. It is 0 if the value is below the smallest
+    /// positive `f64`.
     pub(crate) fn floor(&self) -> f64 {
         self.round(false)
     }
@@ -68,23 +68,23 @@ impl Dyadic {
         if self.is_zero() {
             return 0.0;
         }
-        // Below the normal range an f64 keeps fewer digits, down to none.
+        // Below the normal range, an f64 keeps fewer digits, and finally none.
         let digits = (self.magnitude() + 1074).min(53);
         if digits < 1 {
             return if up { f64::from_bits(1) } else { 0.0 };
         }
         let (mantissa, exponent, cut) = self.leading(digits);
-        // Both factors and the product are exact: at most 54 bits, and never below the smallest
-        // positive number.
+        // Both factors and the product are exact: they have at most 54 bits, and the product is
+        // never below the smallest positive number.
         libm::scalbn((mantissa + u64::from(up && cut)) as f64, exponent as i32)
     }
 
     /// Lower and upper bounds on the natural logarithm; both are minus infinity for zero.
     ///
-    /// The value is `m 2^e`, where `m` in `[1/2, 1)` is truncated to 53 bits (the value exceeds it
-    /// by a relative error below 2^-52). `libm::log` is within 1 ulp (the error analysis in its
-    /// source, FreeBSD's `e_log.c`), at most 1.2e-16 here. `e` times the high part of ln 2 is exact
-    /// for `|e| < 2^20`; the other terms have one rounding of the result and two of numbers
+    /// The value is `m 2^e`, where `m` in `[1/2, 1)` is truncated to 53 bits, with a relative error
+    /// below 2^-52. `libm::log` is within 1 ulp (see the error analysis in its source, FreeBSD's
+    /// `e_log.c`), which is at most 1.2e-16 here. The product of `e` and the high part of ln 2 is
+    /// exact for `|e| < 2^20`. The other terms have one rounding of the result and two of numbers
     /// below 1. So one ulp of the result and 8e-16 cover the sum.
     pub(crate) fn ln(&self) -> (f64, f64) {
         const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
@@ -114,7 +114,7 @@ impl Dyadic {
         Dyadic { words, exponent: self.exponent + other.exponent }
     }
 
-    /// The exact difference; 0 if it would be negative.
+    /// The exact difference, or 0 if it would be negative.
     pub(crate) fn minus(&self, other: &Dyadic) -> Dyadic {
         let exponent = self.exponent.min(other.exponent);
         let (mut left, right) = (self.aligned(exponent, false), other.aligned(exponent, false));
@@ -125,7 +125,8 @@ impl Dyadic {
         left
     }
 
-    /// This number with another exponent, rounded down or up if that exponent is larger.
+    /// This number with another exponent. If that exponent is larger, the number is rounded down or
+    /// up.
     pub(crate) fn aligned(&self, exponent: i64, up: bool) -> Dyadic {
         let shift = exponent - self.exponent;
         let length = usize::try_from(((self.bit_length() - shift).max(0) + 63) / 64).unwrap_or(0) + 1;
@@ -204,7 +205,7 @@ mod tests {
         #[test]
         fn comparison_is_that_of_rationals(x in dyadic(), y in dyadic(), shift in 0u32..64) {
             prop_assert_eq!(x.compare(&y), exact(&x).cmp(&exact(&y)));
-            // The same number written differently is equal.
+            // The same number with other words and another exponent is equal.
             let mut words = vec![0];
             words.extend(&x.words);
             let same = Dyadic { words, exponent: x.exponent - 64 };
@@ -217,7 +218,8 @@ mod tests {
 
     #[test]
     fn logarithms_enclose_known_values() {
-        // ln 3 - 1000 ln 2 and ln(2^64 - 1) - 64 ln 2, to 20 digits from exact tables.
+        // The expected values are ln 3 - 1000 ln 2 and ln(2^64 - 1) - 64 ln 2, from exact tables of
+        // 20 digits.
         let three = Dyadic { words: vec![3], exponent: -1000 };
         let (low, high) = three.ln();
         let truth = -692.048_568_271_277_2;

@@ -1,4 +1,4 @@
-//! Proven brackets of any width, and exact decisions by means of them.
+//! Proven brackets of any width, and exact decisions that use them.
 
 use crate::exact::dyadic::Dyadic;
 use crate::exact::fixed;
@@ -15,7 +15,7 @@ pub(crate) struct Enclosure {
 }
 
 impl Enclosure {
-    /// Makes a bracket from the integer `sum` in units of `2^exponent`; the truth is at most
+    /// Makes a bracket from the integer `sum` in units of `2^exponent`. The true value is at most
     /// `below` units lower and `above` units higher.
     pub(crate) fn around(sum: Vec<u64>, below: u128, above: u128, exponent: i64) -> Enclosure {
         let (mut lower, mut upper) = (sum.clone(), sum);
@@ -39,8 +39,8 @@ impl Enclosure {
         Enclosure { lower: lower.aligned(exponent, false), upper: upper.aligned(exponent, true) }
     }
 
-    /// The number of leading bits on which the ends agree: the width is at most `lower 2^-bits`.
-    /// The number is negative if the lower end is 0.
+    /// The number b of leading bits in which the ends agree: the width is at most `lower * 2^-b`.
+    /// It is negative if the lower end is 0.
     fn relative_bits(&self) -> i64 {
         let mut width = self.upper.clone();
         fixed::subtract(&mut width.words, &self.lower.words);
@@ -62,8 +62,8 @@ impl Enclosure {
     }
 
     pub(crate) fn add_floor(&mut self, floor: HashFloor) {
-        // items 2^(-hash_bits) in units of the bracket, down for the lower end and up for the
-        // upper.
+        // The floor is items * 2^(-hash_bits), in units of the bracket. It is rounded down for the
+        // lower end, and up for the upper end.
         for (end, up) in [(&mut self.lower, 0), (&mut self.upper, 1)] {
             let shift = -end.exponent - i64::from(floor.hash_bits);
             let addend = match shift {
@@ -120,7 +120,7 @@ pub(crate) trait Enclose {
     /// Computes a bracket with fractions of `limbs` words.
     fn attempt(&self, limbs: usize) -> Result<Enclosure>;
 
-    /// The number of bits that a computation is expected to need before its result has any relative
+    /// The expected number of bits that a computation needs before its result has any relative
     /// precision.
     fn bits_needed(&self) -> f64;
 
@@ -143,11 +143,11 @@ pub(crate) trait Enclose {
         Ok(Fpr::from_enclosure(&self.enclose(GUARD)?))
     }
 
-    /// Whether the number, plus the hash floor, is at most `rate`; equality counts as yes.
+    /// Whether the number, plus the hash floor, is at most `rate`.
     ///
-    /// The decision is exact while the product of the denominators is below 2^[`TIE_BITS`]; beyond
-    /// that, if no bracket of that precision separates the two numbers, the answer is no. So the
-    /// answer is never yes for a number above the rate.
+    /// The decision is exact while the product of the denominators is below 2^[`TIE_BITS`]. Beyond
+    /// that, if no bracket of that precision separates the two numbers, the answer is false. So the
+    /// answer is never true for a number above the rate.
     fn at_most(&self, rate: &Rate, floor: Option<HashFloor>) -> Result<bool> {
         let floor_bits = floor.map_or(0.0, |floor| f64::from(floor.hash_bits));
         let gap = self.denominator_bits() + rate.denominator_bits() as f64 + floor_bits;
@@ -155,8 +155,8 @@ pub(crate) trait Enclose {
         Ok(order.is_some_and(Ordering::is_le))
     }
 
-    /// Compares two numbers. Equality is detected exactly under the same condition as in
-    /// [`Enclose::at_most`]; beyond that, numbers that cannot be separated are called equal.
+    /// Compares two numbers. Equality is decided exactly under the same condition as in
+    /// [`Enclose::at_most`]. Beyond that, numbers that cannot be separated count as equal.
     fn compare(&self, other: &dyn Enclose) -> Result<Ordering> {
         let gap = self.denominator_bits() + other.denominator_bits();
         let order = decide(gap, &|guard| Ok(self.enclose(guard)?.compare(&other.enclose(guard)?)))?;
@@ -164,15 +164,15 @@ pub(crate) trait Enclose {
     }
 }
 
-/// The relative precision of the answers that are returned as `f64`, in bits; it is more than their
-/// own 53 bits.
+/// The relative precision, in bits, of brackets that are converted to `f64`, which has only 53
+/// bits.
 pub(crate) const GUARD: u32 = 60;
 
 /// Equality is decided for denominators of up to this many bits.
 const TIE_BITS: f64 = 65_536.0;
 
-/// A bracket with a relative width of at most `2^-guard`, computed by attempts with fractions of
-/// this many bits and more. This function is compiled once for all numbers, like the decisions.
+/// A bracket with a relative width of at most `2^-guard`. Attempts begin with fractions of
+/// `bits_needed + guard` bits. Like [`decide`], this function is compiled only once for all types.
 fn narrowed(bits_needed: f64, guard: u32, attempt: &dyn Fn(f64) -> Result<Enclosure>) -> Result<Enclosure> {
     let mut bits = bits_needed + f64::from(guard);
     loop {
@@ -182,14 +182,14 @@ fn narrowed(bits_needed: f64, guard: u32, attempt: &dyn Fn(f64) -> Result<Enclos
             return Ok(enclosure);
         }
         let short = i64::from(guard) - agreed;
-        // A lower end of 0 does not say how much is missing.
+        // If the lower end is 0, the number of missing bits is not known.
         bits = 64.0 * libm::ceil(bits / 64.0).max(2.0) + if agreed < 0 { 64.0 + 0.5 * bits } else { short as f64 };
     }
 }
 
-/// Calls `ask` with increasing precision until it decides. If the product of their denominators is
-/// below 2^gap, two rational numbers differ by more than 2^-gap or not at all, and both are at
-/// most 1. So if brackets narrower than that overlap, the numbers are equal.
+/// Calls `ask` with increasing precision until it decides. Two rational numbers whose denominators
+/// have a product below 2^gap are equal or differ by more than 2^-gap. Both are at most 1. So if
+/// brackets narrower than 2^-gap overlap, the numbers are equal.
 fn decide(gap: f64, ask: &dyn Fn(u32) -> Result<Option<Ordering>>) -> Result<Option<Ordering>> {
     let last = gap.min(TIE_BITS) as u32 + 3;
     let mut guard = GUARD;
@@ -208,7 +208,8 @@ fn decide(gap: f64, ask: &dyn Fn(u32) -> Result<Option<Ordering>>) -> Result<Opt
 mod tests {
     use super::*;
 
-    /// A number for tests that is a half, or nearly: its brackets always contain a half.
+    /// A number for tests whose brackets always contain one half, so it may be equal to one half or
+    /// not.
     struct NearlyHalf {
         denominator_bits: f64,
     }
@@ -240,7 +241,7 @@ mod tests {
         assert_eq!(near.at_most(&rate, None), Ok(true));
         assert_eq!(far.at_most(&rate, None), Ok(false));
         assert_eq!(near.compare(&near), Ok(Ordering::Equal));
-        // A floor, however small, is too much on top of a half.
+        // One half plus any floor is above the rate.
         assert_eq!(near.at_most(&rate, Some(HashFloor { items: 1, hash_bits: 128 })), Ok(false));
     }
 }

@@ -3,8 +3,8 @@
 //! A fraction in `[0, 1)` is a little-endian slice of `L` words with the value
 //! `sum words[i] 2^(64 i) / 2^(64 L)`. One *unit* is `2^(-64 L)`. Every operation here rounds down,
 //! by less than one unit unless its documentation says otherwise. So callers only have to count
-//! errors in whole units. A big-integer crate allocates at each operation or fixes the width at
-//! compile time; these few loops do neither, and the tests compare them with such a crate.
+//! errors in whole units. Crates for big integers allocate at each operation, or fix the width at
+//! compile time. This module does neither, and its tests compare it with such a crate.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -22,12 +22,12 @@ impl Divisor {
     pub(crate) fn new(divisor: u64) -> Self {
         let shift = divisor.leading_zeros();
         let normalized = divisor << shift;
-        // floor((2^128 - 1) / d) - 2^64: fits a word because d >= 2^63.
+        // The number floor((2^128 - 1) / d) - 2^64 fits a word, because d >= 2^63.
         let reciprocal = (u128::MAX / u128::from(normalized)) as u64;
         Divisor { normalized, shift, reciprocal }
     }
 
-    /// Divides `high 2^64 + low` by `normalized`, and returns the quotient and the remainder.
+    /// Divides `high * 2^64 + low` by `normalized`, and returns the quotient and the remainder.
     /// `high` must be below `normalized`.
     #[inline]
     fn divide_step(&self, high: u64, low: u64) -> (u64, u64) {
@@ -45,18 +45,18 @@ impl Divisor {
         (quotient, remainder)
     }
 
-    /// Divides the integer `top 2^(64 L) + x` and drops the remainder; the quotient replaces `x`.
-    /// `top` must be below the divisor.
+    /// Divides the integer `top * 2^(64 L) + x`. The quotient replaces `x`, and the remainder is
+    /// dropped. `top` must be below the divisor.
     pub(crate) fn divide(&self, mut top: u64, x: &mut [u64]) {
         let shift = self.shift;
         for i in (0..x.len()).rev() {
             let word = x[i];
-            // Bring the next bits of the dividend in under the normalised remainder.
+            // Shifts the dividend by as many bits as the divisor.
             let high = if shift == 0 { top } else { top << shift | word >> (64 - shift) };
             x[i] = high;
             top = word;
         }
-        // x now holds the shifted dividend without its lowest word; `top` is the lowest word before
+        // x now holds the shifted dividend without its lowest word. `top` is the lowest word before
         // shifting.
         let lowest = top << shift;
         let mut remainder = x[x.len() - 1];
@@ -76,7 +76,7 @@ pub(crate) fn scale(x: &mut [u64], factor: u64, divisor: &Divisor) {
     divisor.divide(carry, x);
 }
 
-/// Sets `x = x factor` as integers; returns the word that does not fit.
+/// Sets `x = x * factor` as integers, and returns the word that does not fit.
 pub(crate) fn multiply_word(x: &mut [u64], factor: u64) -> u64 {
     let mut carry = 0;
     for word in x {
@@ -93,7 +93,7 @@ pub(crate) fn set_ratio(x: &mut [u64], numerator: u64, divisor: &Divisor) {
     divisor.divide(numerator, x);
 }
 
-/// Sets `x += y` as integers; returns whether there was a carry at the end.
+/// Sets `x += y` as integers, and returns whether there was a carry at the end.
 pub(crate) fn add(x: &mut [u64], y: &[u64]) -> bool {
     let mut carry = false;
     for (i, word) in x.iter_mut().enumerate() {
@@ -105,7 +105,7 @@ pub(crate) fn add(x: &mut [u64], y: &[u64]) -> bool {
     carry
 }
 
-/// Sets `x -= y` as integers; returns whether there was a borrow at the end.
+/// Sets `x -= y` as integers, and returns whether there was a borrow at the end.
 pub(crate) fn subtract(x: &mut [u64], y: &[u64]) -> bool {
     let mut borrow = false;
     for (i, word) in x.iter_mut().enumerate() {
@@ -117,7 +117,7 @@ pub(crate) fn subtract(x: &mut [u64], y: &[u64]) -> bool {
     borrow
 }
 
-/// Sets `x = floor(x / 2)`; `carry` is the whole part that is left from an addition.
+/// Sets `x = floor(x / 2)`. `carry` is the whole part of x, left from an addition.
 pub(crate) fn halve(x: &mut [u64], carry: bool) {
     let mut carry = u64::from(carry) << 63;
     for word in x.iter_mut().rev() {
@@ -166,12 +166,13 @@ impl Product {
         }
     }
 
-    /// Sets `x = base^exponent`, for an exponent of at least 1, left to right.
+    /// Sets `x = base^exponent`, for an exponent of at least 1. The bits of the exponent are used
+    /// from left to right.
     ///
     /// If `base` is at most `b` units below the true base, the result is at most
-    /// `(b + 1) exponent - 1` units below the true power. Squaring doubles the error and truncates
-    /// (`2 ((b+1) e - 1) + 1 = (b+1) 2e - 1`); multiplying by the base adds `b` and truncates
-    /// (`(b+1) e - 1 + b + 1 = (b+1)(e+1) - 1`); no factor exceeds 1.
+    /// `(b + 1) exponent - 1` units below the true power. Squaring doubles the error and truncates:
+    /// `2 ((b+1) e - 1) + 1 = (b+1) 2e - 1`. Multiplying by the base adds `b` and truncates:
+    /// `(b+1) e - 1 + b + 1 = (b+1)(e+1) - 1`. No factor exceeds 1.
     pub(crate) fn power(&mut self, x: &mut [u64], base: &[u64], exponent: u128) {
         x.copy_from_slice(base);
         for bit in (0..127 - exponent.leading_zeros()).rev() {
@@ -183,12 +184,12 @@ impl Product {
     }
 
     /// Sets `mean = (1 + base + .. + base^(count - 1)) / count` and `power = base^count`, for a
-    /// count from 1 to 2^62, left to right.
+    /// count from 1 to 2^62. The bits of the count are used from left to right.
     ///
     /// If `base` is at most `b` units below the true base, with `b` at least 1, the mean is at most
     /// `(b + 1) count` units below the true mean. The mean starts as `1 - 2^-B`. To double the
-    /// number of terms, the mean becomes `mean (1 + power) / 2`. Its errors are half of `(b+1) c`
-    /// twice and of `(b+1) c - 1` once, plus one for the product and one for halving: at most
+    /// number c of terms, the mean becomes `mean (1 + power) / 2`. Its error is half of
+    /// `2 (b+1) c + (b+1) c - 1`, plus truncations in the product and in halving, and so at most
     /// `1.5 (b+1) c + 1`. To add one term, the mean becomes `c/(c+1) mean + 1/(c+1) power`, whose
     /// error is at most `(b+1) c` and two truncations.
     pub(crate) fn mean_of_powers(&mut self, mean: &mut [u64], power: &mut [u64], base: &[u64], count: u64) {
@@ -214,8 +215,8 @@ impl Product {
     }
 }
 
-/// The same as `multiply` for a width that is known at compile time: usual parameters need two to
-/// four words, and the unrolled loops take half the time.
+/// Like `multiply`, for a width that is known at compile time. Usual parameters need two to four
+/// words, for which the unrolled loops take half the time.
 #[inline]
 fn multiply_fixed<const L: usize>(x: &mut [u64], y: &[u64]) {
     let (x, y): (&mut [u64; L], &[u64; L]) = (x.try_into().expect("L words"), y.try_into().expect("L words"));
@@ -240,7 +241,7 @@ fn multiply_full(product: &mut [u64], x: &[u64], y: &[u64]) {
     }
 }
 
-/// Sets `product += a y`; returns the carry.
+/// Sets `product += a * y`, and returns the carry.
 #[inline(always)]
 fn multiply_add(product: &mut [u64], a: u64, y: &[u64]) -> u64 {
     let mut carry = 0;
@@ -252,8 +253,7 @@ fn multiply_add(product: &mut [u64], a: u64, y: &[u64]) -> u64 {
     carry
 }
 
-/// Adds the products of different words once and doubles the sum, then adds the squares of the
-/// words.
+/// Adds the products of different words, doubles the sum, and then adds the squares of the words.
 #[inline(always)]
 fn square_full(product: &mut [u64], x: &[u64]) {
     let limbs = x.len();
@@ -284,7 +284,7 @@ mod tests {
         words.iter().rev().fold(BigUint::ZERO, |sum, &word| (sum << 64) + word)
     }
 
-    /// Words that are often all ones or zero, because carries occur there.
+    /// Words that are often 0 or all ones, because these cause carries.
     fn word() -> impl Strategy<Value = u64> {
         prop_oneof![Just(0), Just(u64::MAX), Just(1), Just(1 << 63), any::<u64>()]
     }
@@ -294,7 +294,7 @@ mod tests {
         fn means_of_powers_stay_within_their_error(base in prop::collection::vec(word(), 2..6), count in 1u64..60) {
             let (mut mean, mut power) = (vec![0; base.len()], vec![0; base.len()]);
             Product::new(base.len()).mean_of_powers(&mut mean, &mut power, &base, count);
-            // Over the common denominator 2^(64 L (count - 1)).
+            // The sum has the common denominator 2^(64 L (count - 1)).
             let width = 64 * base.len();
             let sum: BigUint = (0..count as u32).map(|i| big(&base).pow(i) << (width * (count as usize - 1 - i as usize))).sum();
             let exact = (sum << width >> (width * (count as usize - 1))) / count;

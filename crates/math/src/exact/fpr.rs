@@ -4,11 +4,11 @@ use crate::Rate;
 use crate::exact::enclosure::Enclosure;
 use core::fmt;
 
-/// How a number was obtained, which determines how far its bracket can be trusted.
+/// The method by which a number was obtained. It says how well the bracket is proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// The bracket is proven by counting rounding errors: in integer arithmetic, or, for recycling
+    /// The bracket is proven by counting rounding errors in integer arithmetic or, for recycling
     /// filters, in sums of positive terms.
     Exact,
     /// The bracket comes from an error estimate that tests confirm but no proof covers.
@@ -17,8 +17,8 @@ pub enum Method {
     Bound,
     /// The bracket is a confidence interval of a simulation.
     Simulation,
-    /// The named approximation. Only the ends of the bracket are proven, and they are wide or even
-    /// trivial.
+    /// The value is the named approximation. Only the ends of the bracket are proven, and they are
+    /// far apart or even trivial.
     Approximation(&'static str),
 }
 
@@ -38,31 +38,30 @@ impl fmt::Display for Method {
 /// struct also has a bracket of the natural logarithm, which stays finite if the rate itself is
 /// below the range of `f64`.
 ///
-/// With [`Method::Exact`], the two ends are at most two `f64` apart (a relative width below 5e-16;
-/// logarithms below 1e-12); for the long run of recycling filters, the relative width is up to
-/// 1e-9.
+/// With [`Method::Exact`], the two ends are at most two `f64` apart, which is a relative width
+/// below 5e-16. For logarithms, the width is below 1e-12. For the long run of recycling filters,
+/// the relative width is up to 1e-9.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Fpr {
     /// The rate, rounded.
     pub value: f64,
-    /// Lower end: at most the true rate.
+    /// The lower end, which is at most the true rate.
     pub lower: f64,
-    /// Upper end: at least the true rate.
+    /// The upper end, which is at least the true rate.
     pub upper: f64,
-    /// Natural logarithm of the rate, rounded; minus infinity for 0.
+    /// The natural logarithm of the rate, rounded. It is minus infinity for 0.
     pub ln: f64,
-    /// Lower end of the logarithm.
+    /// The lower end of the logarithm.
     pub ln_lower: f64,
-    /// Upper end of the logarithm.
+    /// The upper end of the logarithm.
     pub ln_upper: f64,
-    /// How the bracket was obtained.
+    /// The method by which the bracket was obtained.
     pub method: Method,
 }
 
 impl fmt::Display for Fpr {
-    /// Writes the value to four digits, or with the given precision: `7.924e-7`. The ends are
-    /// available as fields.
+    /// Writes the value to four digits, as in `7.924e-7`, or with the given precision.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.*e}", f.precision().unwrap_or(3), self.value)
     }
@@ -83,9 +82,10 @@ impl Fpr {
     /// The rate of a full filter.
     pub const ONE: Fpr = Fpr { value: 1.0, lower: 1.0, upper: 1.0, ln: 0.0, ln_lower: 0.0, ln_upper: 0.0, method: Method::Exact };
 
-    /// Adds up to `extra` to the rate, for example the chance of equal hashes: the upper ends grow
-    /// by it, rounded up. Where that moves the upper end by more than the rounding, an exact
-    /// bracket becomes a bound, whose value is its upper end.
+    /// Adds an unknown number from 0 to `extra` to the rate, for example the probability of equal
+    /// hashes. The upper ends grow by `extra`, rounded up, and the lower ends stay. If the upper
+    /// end changes by more than rounding, an exact bracket becomes a bound, whose value is its
+    /// upper end.
     ///
     /// ```
     /// use truebloom_math::Variant;
@@ -107,7 +107,7 @@ impl Fpr {
             (more + libm::log1p(libm::exp(less - more)).next_up().next_up()).next_up()
         };
         self.ln_upper = self.ln_upper.min(0.0);
-        // Too little to move the last digit: then the sum is below the next f64.
+        // If `extra` is too small to change the last digit, the true sum is below the next f64.
         let moved = self.upper + extra;
         let is_moved = moved > self.upper;
         self.upper = moved.next_up().min(1.0);
@@ -116,22 +116,22 @@ impl Fpr {
         }
     }
 
-    /// Limits the upper end to `rate`, for a number that was decided, in whole numbers, to be at
-    /// most `rate`. Otherwise outward rounding could contradict the decision.
+    /// Limits the upper end to `rate`, for a number that was decided in whole numbers to be at most
+    /// `rate`. Without this, outward rounding could contradict the decision.
     pub(crate) fn cap(&mut self, rate: &Rate) {
         self.upper = self.upper.min(rate.ceil()).max(self.lower);
         self.ln_upper = self.ln_upper.min(rate.ln_above()).max(self.ln_lower);
         (self.value, self.ln) = (self.value.min(self.upper), self.ln.min(self.ln_upper));
     }
 
-    /// Makes a bracket from proven ends between 0 and 1 that may be far apart. The value is the
+    /// Makes a bracket from proven ends between 0 and 1 that may be far apart. The value is in the
     /// middle, and the ends of the logarithm are rounded outward.
     #[must_use]
     pub fn bound(lower: f64, upper: f64) -> Fpr {
         let ln = |end: f64| if end > 0.0 { libm::log(end) } else { f64::NEG_INFINITY };
         let value = lower + (upper - lower) / 2.0;
-        // libm's logarithm errs by less than one ulp (the error analysis in its source, `log.rs`,
-        // from FreeBSD's `e_log.c`).
+        // The error of libm's logarithm is below one ulp (see the error analysis in its source,
+        // `log.rs`, from FreeBSD's `e_log.c`).
         let (ln_lower, ln_upper) = (ln(lower).next_down(), ln(upper).next_up().min(0.0));
         Fpr { value, lower, upper, ln: ln(value), ln_lower, ln_upper, method: Method::Bound }
     }
@@ -142,8 +142,8 @@ impl Fpr {
         self.ln = libm::log(self.value).clamp(self.ln_lower, self.ln_upper);
     }
 
-    /// Makes a bracket from ends of the logarithm, which are at most 0 and were obtained by
-    /// `method`. The value is at the middle of the logarithms.
+    /// Makes a bracket from the ends of the logarithm, which are at most 0 and were obtained by
+    /// `method`. The logarithm of the value is in the middle.
     #[must_use]
     pub fn from_ln(ln_lower: f64, ln_upper: f64, method: Method) -> Fpr {
         let ln = ln_lower + (ln_upper - ln_lower) / 2.0;

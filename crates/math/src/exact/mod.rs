@@ -1,5 +1,5 @@
-//! Arithmetic on whole numbers that counts its rounding errors, and what is built on it: brackets,
-//! rates, and searches that use them for decisions.
+//! Arithmetic on whole numbers that counts its rounding errors; and brackets, rates and searches
+//! that use this arithmetic.
 
 pub(crate) mod bisect;
 pub(crate) mod combine;

@@ -1,6 +1,6 @@
 //! Arithmetic modulo m, for the laws of schemes with two hashes.
 
-/// The greatest common divisor; that of 0 and x is x.
+/// The greatest common divisor. For 0 and x, it is x.
 #[doc(hidden)]
 #[must_use]
 pub fn gcd(mut a: u64, mut b: u64) -> u64 {
@@ -10,22 +10,22 @@ pub fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// `a b mod m`.
+/// The product `a b mod m`.
 pub(crate) fn multiply(a: u64, b: u64, m: u64) -> u64 {
-    // Divisions of 128 bits take many times longer.
+    // 64 bits are used if they are enough, because divisions of 128 bits take many times longer.
     match a.checked_mul(b) {
         Some(product) => product % m,
         None => (u128::from(a) * u128::from(b) % u128::from(m)) as u64,
     }
 }
 
-/// `a + b mod m`; both must be below `m`, which is at most 2^62.
+/// The sum `a + b mod m`. Both must be below `m`, which is at most 2^62.
 pub(crate) fn add(a: u64, b: u64, m: u64) -> u64 {
     let sum = a + b;
     if sum >= m { sum - m } else { sum }
 }
 
-/// `a - b mod m`; both must be below `m`.
+/// The difference `a - b mod m`. Both must be below `m`.
 pub(crate) fn subtract(a: u64, b: u64, m: u64) -> u64 {
     if a >= b { a - b } else { a + (m - b) }
 }
@@ -35,7 +35,7 @@ pub(crate) fn reduce(a: i64, m: u64) -> u64 {
     i128::from(a).rem_euclid(i128::from(m)) as u64
 }
 
-/// The inverse of `a` modulo `m`, for coprime numbers; 0 modulo 1.
+/// The inverse of `a` modulo `m`, for coprime numbers. Modulo 1, it is 0.
 fn inverse(a: u64, m: u64) -> u64 {
     let (mut r, mut next_r) = (i128::from(m), i128::from(a % m.max(1)));
     let (mut t, mut next_t) = (0i128, 1i128);
@@ -74,8 +74,8 @@ impl Solver {
     }
 }
 
-/// Euler's totient function, by trial division up to the square root. It is for small numbers and
-/// those without large prime factors.
+/// Euler's totient function, by trial division up to the square root. It is fast for small numbers
+/// and for numbers without large prime factors.
 pub(crate) fn totient(n: u64) -> u64 {
     let (mut rest, mut phi, mut p) = (n, n, 2);
     while p * p <= rest {
@@ -95,8 +95,8 @@ pub(crate) fn divisors_up_to(n: u64, limit: u64) -> impl Iterator<Item = u64> {
     (1..=limit.min(n)).filter(move |&r| n.is_multiple_of(r))
 }
 
-/// The smallest prime that is at least `n`; `None` above `2^64 - 59`, the largest prime that fits a
-/// word.
+/// The smallest prime that is at least `n`. The result is `None` above `2^64 - 59`, the largest
+/// prime that fits a word.
 ///
 /// ```
 /// use truebloom_math::count_min::next_prime;
@@ -108,9 +108,9 @@ pub fn next_prime(n: u64) -> Option<u64> {
     (n..=u64::MAX).find(|&candidate| is_prime(candidate))
 }
 
-/// Whether the number is a prime. The answer is certain: it uses Miller and Rabin's test with the
-/// first twelve primes as bases, which is right below 3.3e24 (Sorenson and Webster, 2015). Takes
-/// some microseconds at most.
+/// Whether the number is a prime. The test is that of Miller and Rabin with the first twelve primes
+/// as bases, which is proven to be right below 3.3e24 (Sorenson and Webster, 2015). It takes at
+/// most some microseconds.
 #[must_use]
 pub fn is_prime(n: u64) -> bool {
     const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
@@ -150,7 +150,7 @@ mod tests {
         for n in 0..3_000u64 {
             assert_eq!(is_prime(n), n > 1 && (2..n).all(|d| n % d > 0), "{n}");
         }
-        // Strong pseudoprimes to the first bases, and the largest of our range.
+        // Strong pseudoprimes to the first bases, and a large prime.
         assert!(!is_prime(3_215_031_751) && !is_prime(3_825_123_056_546_413_051) && is_prime((1 << 61) - 1));
         assert_eq!((next_prime(9_586), next_prime(1 << 62)), (Some(9_587), Some((1 << 62) + 135)));
     }

@@ -1,6 +1,6 @@
 //! Integer powers in floating point.
 
-/// The power, computed by squaring; unlike the platform's power function, it has the same result on
+/// The power, computed by squaring. Unlike the platform's power function, it has the same result on
 /// every machine. The relative error is below the exponent times 2^-52.
 #[doc(hidden)]
 #[inline]

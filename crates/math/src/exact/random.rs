@@ -1,11 +1,11 @@
 //! Random numbers for simulations.
 
-/// A random number generator that never changes (Steele, Lea and Flood 2014): its numbers are the
-/// same on every machine and in every version.
+/// A random number generator (Steele, Lea and Flood 2014) whose numbers are the same on every
+/// machine and in every version.
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// A generator for a seed; the streams of similar seeds are unrelated.
+    /// A generator for a seed. The streams of similar seeds are unrelated.
     #[must_use]
     pub fn new(seed: u64) -> SplitMix64 {
         SplitMix64::of(&[seed])
@@ -34,7 +34,7 @@ impl SplitMix64 {
         mix(self.0)
     }
 
-    /// A number below `range`; the bias of at most `range / 2^64` is far too small to affect a
+    /// A number below `range`. The bias of at most `range / 2^64` is far too small to affect a
     /// simulation.
     pub fn below(&mut self, range: u64) -> u64 {
         ((u128::from(self.word()) * u128::from(range)) >> 64) as u64

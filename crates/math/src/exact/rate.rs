@@ -1,4 +1,4 @@
-//! The rate that a user asks for, exactly as it was written.
+//! The requested rate, exactly as it was written.
 
 use crate::exact::dyadic::Dyadic;
 use crate::exact::fixed::{self, Divisor};
@@ -13,9 +13,9 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::str::FromStr;
 
-/// A false-positive rate strictly between 0 and 1, exactly as written: `0.1%`, `1/1000`, `1e-3` and
+/// A false-positive rate strictly between 0 and 1, exactly as written. `0.1%`, `1/1000`, `1e-3` and
 /// `0.001` are the same number, which is not rounded to an `f64`. Plans compare with this exact
-/// number, so a rate that is equal to it passes.
+/// number, so a filter with exactly this rate keeps it.
 ///
 /// A `Rate` is made from text (`"0.1%".parse()`), or from an `f64`, which stands for the shortest
 /// decimal that rounds to it. A `Rate` holds 19 significant digits and exponents down to -4000.
@@ -30,7 +30,7 @@ use core::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
-    /// The numerator of the rate, which is `numerator 10^exponent / divisor`.
+    /// The numerator of the rate, which is `numerator * 10^exponent / divisor`.
     numerator: u64,
     exponent: i32,
     divisor: u64,
@@ -41,7 +41,7 @@ const MIN_EXPONENT: i32 = -4000;
 const TEN_19: u64 = 10_000_000_000_000_000_000;
 
 impl Rate {
-    /// The rate `numerator 10^exponent / divisor`, as stored in files.
+    /// The rate `numerator * 10^exponent / divisor`, as stored in files.
     ///
     /// # Errors
     /// The rate is not strictly between 0 and 1.
@@ -54,8 +54,8 @@ impl Rate {
         if !(MIN_EXPONENT..=0).contains(&exponent) {
             return fail("its exponent is out of range");
         }
-        // numerator 10^exponent < divisor, without overflow: beyond 10^38 every numerator is small
-        // enough.
+        // Whether numerator * 10^exponent < divisor, without overflow. Below 10^-38, every
+        // numerator is small enough.
         let below_one = exponent < -38 || u128::from(numerator) < u128::from(divisor).saturating_mul(10u128.pow(exponent.unsigned_abs()));
         if numerator == 0 || !below_one {
             return fail("it must lie strictly between 0 and 1");
@@ -63,22 +63,22 @@ impl Rate {
         Ok(Rate { numerator, exponent, divisor })
     }
 
-    /// The parts `(numerator, exponent, divisor)` of a rate `numerator 10^exponent / divisor`.
+    /// The parts `(numerator, exponent, divisor)` of a rate `numerator * 10^exponent / divisor`.
     #[must_use]
     pub fn parts(&self) -> (u64, i32, u64) {
         (self.numerator, self.exponent, self.divisor)
     }
 
-    /// The nearest `f64`, or a neighbour of it; 0 for rates below the range of `f64` (see
-    /// [`Rate::ln`]).
+    /// The nearest `f64`, or a neighbour of the nearest. It is 0 for rates below the range of `f64`
+    /// (see [`Rate::ln`]).
     #[must_use]
     pub fn to_f64(&self) -> f64 {
         let decimal: f64 = format!("{}e{}", self.numerator, self.exponent).parse().unwrap_or(0.0);
         decimal / self.divisor as f64
     }
 
-    /// The rate truncated to a fraction of a power of two. The fraction is precise enough that a
-    /// rate which is not an `f64` stays above the largest `f64` below it.
+    /// The rate, truncated to an integer times a power of two. If the rate is not an `f64`, the
+    /// truncated rate is still above the largest `f64` below the rate.
     fn floored(&self) -> Dyadic {
         let shift = 1074 + self.denominator_bits();
         Dyadic { words: self.floor_shifted(shift), exponent: -(shift as i64) }
@@ -91,7 +91,8 @@ impl Rate {
 
     /// An upper bound on the natural logarithm of the rate.
     pub(crate) fn ln_above(&self) -> f64 {
-        // The cut is below 2^-1074 of the rate or so, far less than the slack of the logarithm.
+        // The truncation changes the rate by a relative error of about 2^-1074, which is far less
+        // than the slack of the logarithm.
         self.floored().ln().1
     }
 
@@ -101,8 +102,8 @@ impl Rate {
         libm::log(self.numerator as f64 / self.divisor as f64) + f64::from(self.exponent) * core::f64::consts::LN_10
     }
 
-    /// The number `floor(rate 2^shift)` as little-endian words. A floor of floors is the floor of
-    /// the quotient, so this is exact.
+    /// The number `floor(rate * 2^shift)` as little-endian words. It is exact, because dividing by
+    /// one factor after another, with floors, gives the floor of the quotient.
     pub(crate) fn floor_shifted(&self, shift: u64) -> Vec<u64> {
         let mut words = vec![0; shift as usize / 64 + 2];
         words[shift as usize / 64] = self.numerator;
@@ -121,8 +122,8 @@ impl Rate {
         u64::from(self.exponent.unsigned_abs()) * 333 / 100 + 1 + u64::from(64 - self.divisor.leading_zeros())
     }
 
-    /// The numerator of this rate times the other's denominator. If the two rates are exchanged,
-    /// the result has the same number of words.
+    /// The numerator of this rate times the denominator of the other rate. If the two rates are
+    /// exchanged, the result has the same number of words.
     fn over(&self, other: &Rate) -> Vec<u64> {
         let mut product = vec![0; (self.denominator_bits() + other.denominator_bits()) as usize / 64 + 3];
         product[0] = self.numerator;
@@ -134,14 +135,14 @@ impl Rate {
         product
     }
 
-    /// Moves factors of ten into the exponent where the divisor allows it, so that equal decimals
-    /// look equal.
+    /// Moves factors of ten into the exponent if the divisor allows it, so that equal decimals have
+    /// equal parts.
     fn normalized(self) -> (u64, i32, u64) {
         let Rate { mut numerator, mut exponent, mut divisor } = self;
         let common = gcd(numerator, divisor);
         numerator /= common;
         divisor /= common;
-        // A divisor made of twos and fives is a decimal.
+        // If the divisor has only the prime factors 2 and 5, the rate is a decimal.
         let (twos, fives) = (multiplicity(divisor, 2), multiplicity(divisor, 5));
         let digits = twos.max(fives);
         if 2u64.pow(twos) * 5u64.pow(fives) == divisor {
@@ -170,7 +171,7 @@ fn multiplicity(mut number: u64, prime: u64) -> u32 {
 }
 
 impl PartialEq for Rate {
-    /// Compares the numbers, whatever parts they are stored as.
+    /// Compares the numbers, even if their parts differ.
     fn eq(&self, other: &Rate) -> bool {
         self.over(other) == other.over(self)
     }
@@ -192,8 +193,8 @@ impl PartialOrd for Rate {
 }
 
 impl Hash for Rate {
-    /// Hashes the first bits of the number, which are equal for equal rates, whatever parts they
-    /// are stored as.
+    /// Hashes the first bits of the number, which are equal for equal rates even if their parts
+    /// differ.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.floor_shifted(128).hash(state);
     }
@@ -220,8 +221,8 @@ impl TryFrom<&str> for Rate {
 impl TryFrom<f64> for Rate {
     type Error = Error;
 
-    /// Converts to the shortest decimal that rounds to `rate`: `0.001` means one in a thousand
-    /// exactly.
+    /// Converts to the shortest decimal that rounds to `rate`. So `0.001` means exactly one in a
+    /// thousand.
     fn try_from(rate: f64) -> Result<Rate> {
         format!("{rate:e}").parse()
     }
@@ -246,7 +247,7 @@ fn parse(text: &str) -> core::result::Result<Rate, &'static str> {
     };
     let (numerator, exponent) = parse_decimal(decimal)?;
     let exponent = exponent - percent;
-    // A positive exponent can still be below 1 after division: 1e3/1e6.
+    // With a positive exponent, the rate can still be below 1 after division, as in 1e3/1e6.
     let grown = if exponent > 0 { 10u64.checked_pow(exponent as u32).and_then(|ten| numerator.checked_mul(ten)) } else { Some(numerator) };
     let numerator = grown.ok_or("it must lie strictly between 0 and 1")?;
     Rate::from_parts(numerator, exponent.min(0), divisor).map_err(|error| match error {
@@ -283,7 +284,7 @@ fn parse_decimal(text: &str) -> core::result::Result<(u64, i32), &'static str> {
 }
 
 impl fmt::Display for Rate {
-    /// Writes a decimal if there is one (`0.001`, `1e-6`), and a fraction otherwise (`1/3`).
+    /// Writes a decimal if the rate is one (`0.001`, `1e-6`), and a fraction otherwise (`1/3`).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (numerator, exponent, divisor) = self.normalized();
         let digits = numerator.to_string();
@@ -372,7 +373,7 @@ mod tests {
         }
         let hash =
             |text: &str| std::hash::BuildHasher::hash_one(&core::hash::BuildHasherDefault::<std::hash::DefaultHasher>::new(), rate(text));
-        // Equal numbers of parts that are not.
+        // Equal rates with different parts.
         for (one, other) in [("1/6", "0.5/3"), ("1e-3", "1/1000"), ("2/10", "1/5"), ("1e-60/3", "10e-60/30")] {
             assert_eq!((rate(one), hash(one)), (rate(other), hash(other)));
         }

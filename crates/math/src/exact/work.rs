@@ -1,20 +1,20 @@
 //! A limit on the work of one call of the public interface.
 //!
-//! A search computes many rates, each of which may be affordable on its own. So a call that
-//! computes more than one opens an account ([`begin`]), and every computation that takes time pays
-//! from it ([`spend`]). Nested calls share the account of the outermost. A payment that exceeds the
-//! account is refused before any work is done, so that a cheaper method (a bracket, a bound) can
-//! still be used.
+//! A search computes many rates. Each may be affordable, but all together may not. So a call that
+//! computes more than one rate starts a count of steps ([`begin`]), and every computation that
+//! takes time adds its steps to the count ([`spend`]). Nested calls share the count of the
+//! outermost call. If the count would exceed the limit, [`spend`] returns an error before any work
+//! is done, so that a cheaper method (a bracket, a bound) can be used instead.
 //!
-//! The account counts steps, not time, so the same arguments have the same answer on every machine.
+//! Steps are counted, not time, so the same arguments have the same answer on every machine.
 
 use crate::{Error, Result};
 
-/// The number of steps per call, in word operations or equivalent work. That many steps take about
-/// a second.
+/// The largest number of steps per call, in word operations or equivalent work. They take about a
+/// second.
 const MOST: u32 = 1_000_000_000;
 
-/// The storage of the account: one account for each thread.
+/// The storage of the count. Each thread has its own.
 #[cfg(any(test, feature = "std"))]
 mod account {
     use core::cell::Cell;
@@ -43,9 +43,9 @@ mod account {
     }
 }
 
-/// The storage of the account without `std`, and so without threads: a single account. If several
-/// threads compute at the same time, their calls count as nested: some may be refused or get a
-/// wider bracket, but no answer is wrong.
+/// The storage of the count in builds without `std`, where there is a single count. If several
+/// threads compute at the same time, their calls count as nested. Then some calls may return errors
+/// or wider brackets, but no answer is wrong.
 #[cfg(not(any(test, feature = "std")))]
 mod account {
     use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -70,16 +70,16 @@ mod account {
     pub(super) fn add_call(by: i32) {
         #[cfg(target_has_atomic = "32")]
         CALLS.fetch_add(by.cast_unsigned(), Relaxed);
-        // Processors without such an instruction have one core.
+        // Processors without such instructions have only one core.
         #[cfg(not(target_has_atomic = "32"))]
         CALLS.store(CALLS.load(Relaxed).wrapping_add_signed(by), Relaxed);
     }
 }
 
-/// An open account; dropping it closes the account.
+/// A running call. Dropping it ends the call.
 pub(crate) struct Work(());
 
-/// Opens an account, or shares the open one.
+/// Begins a call. The outermost call sets the count to 0; nested calls share its count.
 pub(crate) fn begin() -> Work {
     if account::calls() == 0 {
         account::set_spent(0);
@@ -89,8 +89,8 @@ pub(crate) fn begin() -> Work {
 }
 
 /// Counts the work of several calls as one call, so that together they take at most about a second.
-/// A computation that cannot be paid for is an error, [`Error::TooLong`]; calls that have a cheaper
-/// method use that instead.
+/// A computation that would exceed the limit returns [`Error::TooLong`]. Calls that have a cheaper
+/// method use it instead.
 ///
 /// ```
 /// use truebloom_math::{Variant, as_one_call};
@@ -108,14 +108,14 @@ impl Drop for Work {
     }
 }
 
-/// Pays `steps` steps; `what` names the work in the error. Returns an error if fewer steps are
-/// left. Without an open account every payment succeeds.
+/// Adds `steps` to the count. Returns an error if the count would exceed the limit; `what` names
+/// the work in the error. Outside of a call ([`begin`]), there is no limit.
 pub(crate) fn spend(what: &'static str, steps: f64) -> Result<()> {
     if account::calls() == 0 {
         return Ok(());
     }
     let total = f64::from(account::spent()) + steps;
-    // Not a number is too much, too.
+    // This comparison also rejects NaN.
     if total <= f64::from(MOST) {
         account::set_spent(libm::ceil(total) as u32);
         return Ok(());
@@ -123,8 +123,8 @@ pub(crate) fn spend(what: &'static str, steps: f64) -> Result<()> {
     Err(Error::TooLong { what, steps: total, allowed: f64::from(MOST) })
 }
 
-/// Whether more than a third of the account is spent. A search should then end with what it has
-/// found, because computing the numbers of its result may take the rest.
+/// Whether more than a third of the allowed steps are used. A search should then stop and use the
+/// best result so far, because computing the numbers of that result may take the remaining steps.
 pub(crate) fn is_third_spent() -> bool {
     account::calls() > 0 && account::spent() > MOST / 3
 }

@@ -10,12 +10,12 @@ use alloc::string::ToString;
 
 impl Blocked {
     /// The rate of one filter: the mean of the rates of its blocks. `blocks_with[x]` is the number
-    /// of blocks with x set bits, for x from 0 to [`block_bits`](Self::block_bits). `None` for
-    /// split blocks, because their number of set bits does not determine their rate.
+    /// of blocks with x set bits, for x from 0 to [`block_bits`](Self::block_bits). The result is
+    /// `None` for split blocks, because their number of set bits does not determine their rate.
     ///
-    /// The result is exact: a query's block is uniform whatever the filter holds, so the mean is
-    /// the rate, and every step of the sum is rounded outwards (the relative width is below 1e-12).
-    /// Takes some hundred microseconds.
+    /// The result is exact. A query's block is uniform, whatever the filter holds, so the mean is
+    /// the rate. Every step of the sum is rounded outwards, and the relative width is below 1e-12.
+    /// This takes a few hundred microseconds.
     ///
     /// # Errors
     /// `blocks_with` has a wrong length, or its counts do not add up to the number of blocks.
@@ -37,8 +37,8 @@ impl Blocked {
         let (mut lower, mut upper) = (0.0f64, 0.0f64);
         for (ones, count) in blocks_with.iter().enumerate().filter(|(_, count)| **count > 0) {
             let Some(fpr) = law.fpr_at_fill(&[ones as u64])? else { return Ok(None) };
-            // Counts to 2^53 are exact in f64; MAX_BITS allows no more blocks than that of 512
-            // bits, and smaller blocks are rounded outwards like the rest.
+            // Counts up to 2^53 are exact in f64. MAX_BITS allows no more blocks of 512 bits than
+            // that. Larger counts, of smaller blocks, are rounded outwards.
             let count = *count as f64;
             lower = (lower + (count.next_down() * fpr.lower).next_down().max(0.0)).next_down().max(0.0);
             upper = (upper + (count.next_up() * fpr.upper).next_up()).next_up();

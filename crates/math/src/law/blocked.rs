@@ -16,8 +16,8 @@ use alloc::{format, vec};
 pub enum InBlock {
     /// The probes are k independent positions; repeats are allowed.
     Independent,
-    /// The probes are k distinct positions. At sizes as small as a block, this is clearly better
-    /// than repeats.
+    /// The probes are k distinct positions. In a block, which is small, this gives a clearly lower
+    /// rate than independent positions.
     Distinct,
     /// Each word of the block has one position; k is the number of words in the block.
     Split {
@@ -26,17 +26,18 @@ pub enum InBlock {
     },
 }
 
-/// The law of blocked filters with `bits / block_bits` blocks: each item chooses a block uniformly,
+/// The law of blocked filters with `bits / block_bits` blocks. Each item chooses a block uniformly,
 /// and all its k positions are in that block.
 ///
 /// The block of a query holds a binomially distributed number `L` of the items, so the rate is
 /// `E[f(L)]`, where `f` is the rate within a block. The usual shortcut, which puts the mean number
-/// of set bits into the formula (Putze, Sanders and Singler), gives a rate that is too low. Because
-/// `f(L)` is a sum of powers `a_j^L`, and `E[a^L] = (1 - (1 - a)/B)^n` for B blocks, the mixture is
-/// one alternating sum in whole numbers. This mixture is computed exactly, without truncation.
+/// of set bits into the formula (Putze, Sanders and Singler), gives a rate that is too low. The
+/// rate `f(L)` is a sum of powers `a_j^L`, and `E[a^L] = (1 - (1 - a)/B)^n` for B blocks. So the
+/// mixture over all loads is one alternating sum in whole numbers, which is computed exactly,
+/// without truncation.
 ///
-/// The number of set bits alone does not determine the rate, and it is not a sum of independent
-/// bits.
+/// The number of set bits alone does not determine the rate, and this number is not a sum of
+/// independent Bernoulli variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocked {
     bits: u64,
@@ -54,8 +55,8 @@ impl Blocked {
     /// ```
     ///
     /// # Errors
-    /// Bits or probes are out of range; `bits` is not a multiple of `block_bits`; or the probes do
-    /// not fit in the block, which allows at most `block_bits` distinct probes, and in split blocks
+    /// Bits or probes are out of range. `bits` is not a multiple of `block_bits`. The probes do not
+    /// fit in the block: a block allows at most `block_bits` distinct probes, and a split block
     /// exactly one per word.
     pub fn new(bits: u64, block_bits: u64, in_block: InBlock, probes: u32) -> Result<Blocked> {
         check_bits(bits)?;
@@ -85,12 +86,12 @@ impl Blocked {
         self.in_block
     }
 
-    /// The expected rate as a number that can be compared exactly.
+    /// The expected rate, as a sum that can be compared exactly with another number.
     pub(crate) fn expected(&self, items: u64) -> Inclusion {
         self.inclusion(items, When::After)
     }
 
-    /// The mean of the expected rates before each of the first `items` items; `items` is at
+    /// The mean of the expected rates before each of the first `items` items. `items` is at
     /// least 1.
     pub(crate) fn expected_before(&self, items: u64) -> Inclusion {
         self.inclusion(items, When::Before)
@@ -102,8 +103,8 @@ impl Blocked {
         Mixture { positions: Positions::Draws(2 * self.probes), filters: vec![self.inclusion(items, When::After)] }
     }
 
-    /// The mean product of the rates in two different blocks; there are at least 2 blocks. `items`
-    /// is at least 1.
+    /// The mean product of the rates in two different blocks. There are at least 2 blocks, and
+    /// `items` is at least 1.
     pub(crate) fn two_blocks(&self, items: u64) -> TwoBlocks {
         TwoBlocks(self.inclusion(items, When::After))
     }
@@ -118,7 +119,7 @@ impl Blocked {
         Inclusion { query, placement, bits: self.block_bits, items, probes: self.probes }
     }
 
-    /// Whether an item fills its block.
+    /// Whether one item sets all bits of its block.
     fn block_is_filled_by_one(&self) -> bool {
         match self.in_block {
             InBlock::Independent => self.block_bits == 1,
@@ -167,13 +168,14 @@ impl Law for Blocked {
         self.expected(items).at_most(rate, Some(HashFloor { items, hash_bits }))
     }
 
-    /// Always `None`, because the same fill has different rates, depending on the loads of the
-    /// blocks.
+    /// Always `None`, because filters with equally many set bits have different rates, depending on
+    /// the loads of their blocks.
     fn fpr_at_fill(&self, _: &[u64]) -> Result<Option<Fpr>> {
         Ok(None)
     }
 
-    /// Always `None`, because the bits of a block depend on its load.
+    /// Always `None`, because the number of set bits is not a sum of independent Bernoulli
+    /// variables.
     fn fill(&self, _: u64) -> Result<Option<Fill>> {
         Ok(None)
     }

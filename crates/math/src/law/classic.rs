@@ -7,8 +7,8 @@ use super::{Law, Variant};
 use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 
-/// The law of k distinct positions, as proposed by Bloom in 1970: Burns (60), Grandi (16). Near the
-/// best k, its rate is slightly below the standard filter's.
+/// The law of k distinct positions, as proposed by Bloom in 1970; see Burns (60) and Grandi (16).
+/// Near the best k, its rate is slightly below the rate of a standard filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classic {
     bits: u64,

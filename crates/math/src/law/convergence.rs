@@ -1,25 +1,25 @@
 //! How fast the rates of two-hash schemes approach the rate of independent positions, and how close
-//! one filter's rate is to its mean. The source is Kirsch and Mitzenmacher, *Building a Better
+//! one filter's rate is to the mean rate. The source is Kirsch and Mitzenmacher, *Building a Better
 //! Bloom Filter*, sections 4 to 7; `docs/ERRATA.md`, K1 to K18, corrects the theorems that are
 //! wrong.
 //!
-//! The load is c bits per item, `y = e^(-k/c)` is the share of empty bits in the limit, and
-//! `q = 1 - y`; the rate then converges to `q^k` for every scheme. The coefficients of 1/n are
-//! asymptotic (for large n); they are not proven lower and upper bounds. For the rate of a given
-//! filter, use a [`crate::Law`].
+//! Notation: c is the number of bits per item, `y = e^(-k/c)` is the share of empty bits in the
+//! limit of large filters, and `q = 1 - y`. The rate converges to `q^k` for every scheme. The
+//! coefficients of 1/n are asymptotic (for large n); they are not proven lower and upper bounds.
+//! For the rate of a given filter, use a [`crate::Law`].
 
 use crate::exact::modular::gcd;
 use crate::law::Double;
 pub use crate::law::double::odd_step_constant;
 use crate::{Law, binomial};
 
-/// `2^61 - 1`: a modulus that represents all large primes.
+/// `2^61 - 1`: a modulus that stands for all large primes.
 pub const LARGE_PRIME: u64 = (1 << 61) - 1;
 
-/// `2^61`: a modulus that represents all large powers of two.
+/// `2^61`: a modulus that stands for all large powers of two.
 pub const LARGE_POWER_OF_TWO: u64 = 1 << 61;
 
-/// A number of positions, and how many pairs of hashes hit exactly that many.
+/// A number of positions, and the number of pairs of hashes that hit exactly that many.
 pub(crate) type Hit = (u32, f64);
 
 /// The limit of the rate for all schemes (Theorems 5.1 and 5.2), `(1 - e^(-k/c))^k`.
@@ -47,21 +47,22 @@ impl Load {
         libm::pow(self.full, self.k - taken)
     }
 
-    /// The second-order term of `(1 - x/n)^n`, summed over the query's positions. Theorem 6.1 omits
-    /// this term, which is given here up to a factor.
+    /// The second-order term of `(1 - x/n)^n`, summed over the query's positions, up to a factor.
+    /// Theorem 6.1 omits this term.
     fn curvature(&self) -> f64 {
-        // k (k-1) is 0 where the power is not defined at q = 0.
+        // Where the power is not defined at q = 0, its factor k (k-1) is 0.
         self.k * (self.k - 1.0) * self.empty * self.empty * self.power(2.0) - self.k * self.empty * self.power(1.0)
     }
 }
 
-/// The coefficient of 1/n, from the three things in which schemes differ: queries with fewer
-/// positions `(positions, how many of m)`, positions that items lose `sum over b of k - positions`,
-/// and pairs that hit several positions of a query.
+/// The coefficient of 1/n. Schemes differ in three arguments. `fewer` has the queries with fewer
+/// than k positions, as `(positions, how many of m)`. `lost` is the number of positions that items
+/// lose, the sum of `k - positions` over all h2. `several` has the pairs of hashes that hit several
+/// positions of a query.
 ///
 /// `const = (1/c) sum (q^r - q^k) + (1/c^2) [ -lost k y q^(k-1) + sum (q^(k-s) - q^k - s y
-/// q^(k-1)) - (k^2/2) curvature ]`. This is the expansion of inclusion and exclusion to order 1/n;
-/// Theorem 6.1 has all its terms except the first and the last (errata K1, K2).
+/// q^(k-1)) - (k^2/2) curvature ]`. This is the expansion of inclusion and exclusion to order 1/n.
+/// Theorem 6.1 lacks the first and the last of its terms (errata K1, K2).
 pub(crate) fn constant(bits_per_item: f64, probes: u32, fewer: &[(u32, f64)], lost: f64, several: &[Hit]) -> f64 {
     let load = Load::new(bits_per_item, probes);
     let whole = load.power(0.0);
@@ -81,9 +82,8 @@ pub fn standard_constant(bits_per_item: f64, probes: u32) -> f64 {
 }
 
 /// The coefficient of 1/n for the partition scheme, if slices have a prime number of bits
-/// (otherwise see [`slices_constant`]). The coefficient is
-/// `(k^2/c^2) (1 - P(B=0) - P(B=1)/2 - P(B=2))`, where B, the number of empty bits among k, is
-/// binomial with probability y.
+/// (otherwise see [`slices_constant`]). It is `(k^2/c^2) (1 - P(B=0) - P(B=1)/2 - P(B=2))`, where B
+/// is the number of empty bits among k, which is binomial with probability y.
 #[must_use]
 pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
@@ -94,12 +94,12 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
 }
 
 /// Like [`partition_constant`], for slices of any number of bits. Only divisors r below the number
-/// of probes matter: items whose second hash has such an order hit several positions of a query at
-/// once, namely those of one residue class modulo r. `(k^2/c^2) [ sum over r of phi(r) (sum over
-/// classes A (q^(k-|A|) - q^k) - k y q^(k-1)) - curvature / 2 ]`.
+/// of probes matter: an item whose second hash has the order r hits several positions of a query at
+/// once, namely those of one residue class modulo r. The coefficient is `(k^2/c^2) [ sum over r of
+/// phi(r) (sum over classes A (q^(k-|A|) - q^k) - k y q^(k-1)) - curvature / 2 ]`.
 ///
-/// A prime has only the divisor 1, for which the result is [`partition_constant`]. Takes `k^2`
-/// steps.
+/// For a prime, only the divisor 1 matters, and the result is [`partition_constant`]. This takes
+/// `k^2` steps.
 ///
 /// ```
 /// use truebloom_math::convergence::{partition_constant, slices_constant};
@@ -115,19 +115,19 @@ pub fn slices_constant(bits_per_item: f64, probes: u32, slice_bits: u64) -> f64 
         let class = |first: u32| load.power(f64::from((probes - first).div_ceil(order))) - whole;
         f64::from(totient(order)) * ((0..order).map(class).sum::<f64>() - once)
     };
-    // With one probe there is no order below it but 1, whose class is the whole query.
+    // With one probe, only the order 1 is used. Its one class is the whole query.
     let orders = (1..probes.max(2)).filter(|&order| slice_bits.is_multiple_of(order.into()));
     load.k * load.k / (load.c * load.c) * (orders.map(of_order).sum::<f64>() - load.curvature() / 2.0)
 }
 
-/// How many numbers below n are coprime to it.
+/// The number of integers from 1 to n that are coprime to n.
 fn totient(n: u32) -> u32 {
     (1..=n).filter(|&i| gcd(i.into(), n.into()) == 1).count() as u32
 }
 
-/// The limit of the rate with the best number of probes, `c ln 2`, if it could be fractional:
-/// `2^(-c ln 2)`, about `0.6185^c` (Kirsch and Mitzenmacher, section 2). This value is a lower
-/// bound on [`limit_rate`] over all probes.
+/// The limit of the rate with the best number of probes, `c ln 2`, which need not be whole:
+/// `2^(-c ln 2)`, about `0.6185^c` (Kirsch and Mitzenmacher, section 2). No number of probes has a
+/// lower [`limit_rate`].
 #[must_use]
 pub fn best_limit_rate(bits_per_item: f64) -> f64 {
     libm::exp2(-bits_per_item * core::f64::consts::LN_2)
@@ -141,9 +141,9 @@ pub fn theorem_6_1_printed(bits_per_item: f64, probes: u32) -> f64 {
     load.k * load.k / (load.c * load.c) * ((load.k - 1.0) * load.power(0.0) - load.k * load.power(1.0) + 1.0)
 }
 
-/// The upper bound of Theorems 6.2 and 6.3 on n times the difference: `k^5 / (2 c^2)`, the bound of
-/// Lemma 6.1 with `k^3 / 2` and `k^5 / 2` pairs of events. No case is known that exceeds it; at
-/// usual loads it is far too high.
+/// The upper bound of Theorems 6.2 and 6.3 on n times the difference: `k^5 / (2 c^2)`. It is the
+/// bound of Lemma 6.1 with `k^3 / 2` and `k^5 / 2` pairs of events. No case is known that exceeds
+/// the bound, but for usual filters it is far too high.
 #[must_use]
 pub fn theorem_6_2_upper(bits_per_item: f64, probes: u32) -> f64 {
     libm::pow(f64::from(probes), 5.0) / (2.0 * bits_per_item * bits_per_item)
@@ -166,20 +166,20 @@ pub fn theorem_6_3_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     (1.0 - load.power(1.0) * (1.0 + load.empty) * libm::pow(load.k, 5.0) / 2.0) / (load.c * load.c)
 }
 
-/// The upper bound of Lemma 6.1: `n` times the sum of the probabilities that two of the events that
-/// make up a collision happen together.
+/// The upper bound of Lemma 6.1. A collision consists of several events, and the bound is `n` times
+/// the sum of the probabilities that two of them happen together.
 #[must_use]
 pub fn lemma_6_1_upper(items: u64, pairs_of_events: f64) -> f64 {
     items as f64 * pairs_of_events
 }
 
 /// How nearly offsets satisfy the conditions of Lemma 4.1 at one size. All three numbers include a
-/// factor n, and must tend to 0 as filters grow.
+/// factor n. The conditions require that the numbers tend to 0 as filters grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Conditions {
     /// Condition 3: n times the difference between the probability that an item hits a given
-    /// position and `k/m`. The result is at most 0: an item of which two positions coincide hits
+    /// position and `k/m`. The result is at most 0, because an item with coinciding positions hits
     /// fewer than k positions (erratum K7).
     pub single: f64,
     /// Condition 4: n times an upper bound on the probability that an item hits two given different
@@ -191,9 +191,9 @@ pub struct Conditions {
 }
 
 /// The conditions of Lemma 4.1 for a law of double hashing with any offsets. In the limit the
-/// conditions hold for all offsets, even random ones; the numbers say how nearly they hold at this
-/// size. The numbers do not rank schemes: squares keep all overlaps by shifts and cubes keep none,
-/// although the numbers are equal (erratum K16).
+/// conditions hold for all offsets, even random ones. The numbers say how nearly they hold at this
+/// size, but they do not rank schemes: squares and cubes have equal numbers, although squares keep
+/// every overlap of shifted progressions, and cubes keep few (erratum K16).
 #[must_use]
 pub fn conditions(law: &Double, items: u64) -> Conditions {
     let (hits, shared, lost, pairs) = law.collision_counts();
@@ -202,14 +202,12 @@ pub fn conditions(law: &Double, items: u64) -> Conditions {
     Conditions { single: n * single, pair: n * shared as f64 / pairs as f64, repeat: n * lost as f64 / pairs as f64 }
 }
 
-/// An upper bound on the probability that the rate R of one filter, which is random over seeds,
-/// differs from its mean by more than `distance`. The bound is `2 exp(-2 d^2 m^2 / (n k^4))`, where
-/// d is `distance`.
+/// An upper bound on the probability that the rate R of one filter differs from its mean over seeds
+/// by more than `distance`. The bound is `2 exp(-2 d^2 m^2 / (n k^4))`, where d is `distance`.
 ///
 /// One item changes R by at most `k^2/m`, because each of its k positions is also a position of a
-/// fresh query with probability at most k/m. The bound holds for double hashing with any offsets,
-/// and for the partition scheme. The bound is Theorem 7.1 of Kirsch and Mitzenmacher without its
-/// bias.
+/// random query with probability at most k/m. The bound holds for double hashing with any offsets,
+/// and for the partition scheme. It is Theorem 7.1 of Kirsch and Mitzenmacher without the bias.
 #[must_use]
 pub fn rate_deviation(bits: u64, items: u64, probes: u32, distance: f64) -> f64 {
     let step = f64::from(probes) * f64::from(probes) / bits as f64;
@@ -217,10 +215,9 @@ pub fn rate_deviation(bits: u64, items: u64, probes: u32, distance: f64) -> f64 
 }
 
 /// Theorem 7.1, corrected: a bound on the probability that R differs from the limit p by more than
-/// `distance`. `bias` is `|Pr(F) - p|`, and `delta` is the excess of the probability of a hit over
-/// `lambda / (n k)`; a negative excess counts as 0. The theorem uses
-/// `xi = n k delta (2 lambda + n k delta)` (erratum K6). The result is 1 if the distance does not
-/// exceed the bias.
+/// `distance`. `bias` is `|Pr(F) - p|`. `delta` is the probability of a hit minus `lambda / (n k)`;
+/// if it is negative, it counts as 0. The theorem uses `xi = n k delta (2 lambda + n k delta)`
+/// (erratum K6). The result is 1 if the distance does not exceed the bias.
 #[must_use]
 pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, distance: f64) -> f64 {
     let (n, excess) = (items as f64, items as f64 * f64::from(probes) * delta.max(0.0));
@@ -232,8 +229,9 @@ pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, 
 }
 
 /// Theorem 7.2, third part: a bound on the probability, over filters and queries, that the share of
-/// hits among Q fresh keys differs from the limit p by more than `distance`. Half of the distance
-/// is used for the queries of one filter (Hoeffding), and half for the filter ([`theorem_7_1`]).
+/// hits among Q new keys differs from the limit p by more than `distance`. Half of the distance is
+/// used for the randomness of the queries (Hoeffding), and half for that of the filter
+/// ([`theorem_7_1`]).
 #[must_use]
 pub fn theorem_7_2(queries: u64, items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, distance: f64) -> f64 {
     let of_queries = 2.0 * libm::exp(-(queries as f64) * distance * distance / 2.0);
@@ -241,24 +239,25 @@ pub fn theorem_7_2(queries: u64, items: u64, probes: u32, lambda: f64, delta: f6
 }
 
 /// Theorem 7.2, fourth part: the normal density with mean `Q p` and variance `Q p (1-p)` at `hits`.
-/// This density is the curve of figure 2. The density is an approximation for Q well below n: over
-/// filters, the variance is larger by `Q (Q-1) Var R`.
+/// It is the curve of figure 2, and an approximation for Q well below n: over filters, the variance
+/// is larger by `Q (Q-1) Var R`.
 #[must_use]
 pub fn hits_normal(queries: u64, rate: f64, hits: f64) -> f64 {
     let (mean, variance) = (queries as f64 * rate, queries as f64 * rate * (1.0 - rate));
     libm::exp(-(hits - mean) * (hits - mean) / (2.0 * variance)) / libm::sqrt(2.0 * core::f64::consts::PI * variance)
 }
 
-/// The exact probability of this many hits, for the queries of one filter with rate R: hits are
-/// independent, so their number is binomial. Over filters, the number of hits is a mixture of
-/// these.
+/// The exact probability of this many hits, for the queries of one filter with rate R. The hits of
+/// one filter are independent, so their number is binomial. Over filters, the number of hits is a
+/// mixture of such binomial distributions.
 #[must_use]
 pub fn hits_of_one_filter(queries: u64, rate: f64, hits: u64) -> f64 {
     binomial::probability(hits, queries, rate)
 }
 
 /// The rule of thumb at the end of section 6, corrected: the 1/n term is less than a share epsilon
-/// of the rate unless `c >= (log2(n epsilon / (ln 2)^5) - 1.0131) / 2` (erratum K8).
+/// of the rate if `c < (log2(n epsilon / (ln 2)^5) - 1.0131) / 2` (erratum K8). The result is the
+/// right side.
 #[must_use]
 pub fn negligible_up_to(items: u64, share: f64) -> f64 {
     (libm::log2(items as f64 * share / libm::pow(core::f64::consts::LN_2, 5.0)) - 1.0131) / 2.0

@@ -9,18 +9,18 @@ use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The number of set bits of a filter that holds a given number of distinct items: exact mean and
-/// variance, and proven bounds on its tails.
+/// The law of the number of set bits of a filter that holds a given number of distinct items: exact
+/// mean and variance, and proven bounds on the tails.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Fill {
     /// The number of bits, m.
     pub bits: u64,
-    /// The expected number of set bits, `m (1 - g_1)`; the relative error is below 1e-15. See Burns
-    /// (44), Grandi (7) and (13).
+    /// The expected number of set bits, `m (1 - g_1)`, with a relative error below 1e-15. Here
+    /// `g_j` is the probability that j given bits are empty. See Burns (44), Grandi (7) and (13).
     pub mean: f64,
-    /// The variance of the number of set bits, `m g_1 + m (m-1) g_2 - m^2 g_1^2`; the relative
-    /// error is below 1e-15. See Grandi (8) and (14); Burns (43) is misprinted.
+    /// The variance of the number of set bits, `m g_1 + m (m-1) g_2 - m^2 g_1^2`, with a relative
+    /// error below 1e-15. See Grandi (8) and (14); Burns (43) is misprinted.
     pub variance: f64,
 }
 
@@ -41,8 +41,8 @@ impl Fill {
             certain if certain.is_zero() => 0.0,
             variance => match variance.fpr() {
                 Ok(share) => m * m * share.value,
-                // So far beyond full that its digits start some ten thousand places behind the
-                // point.
+                // The filter is so full that the variance has more than ten thousand zeros after
+                // the point.
                 Err(Error::TooCostly { .. }) => 0.0,
                 Err(error) => return Err(error),
             },
@@ -58,10 +58,10 @@ impl Fill {
     /// An upper bound on the probability of at least `ones` set bits.
     ///
     /// The number of set bits is a sum of independent Bernoulli variables, because its generating
-    /// polynomial has only real roots (Vatutin and Mikhailov 1982, for allocation by single balls
-    /// and by groups; each slice of a partitioned filter is a case of single balls). So Bennett's
-    /// inequality holds with the exact mean and variance. The bound is proven, and exceeds the
-    /// exact tail by a polynomial factor.
+    /// polynomial has only real roots. (Vatutin and Mikhailov 1982 prove this for allocation by
+    /// single balls and by groups. Each slice of a partitioned filter is a case of single balls.)
+    /// So Bennett's inequality holds with the exact mean and variance. The bound is proven, and
+    /// exceeds the exact tail by a polynomial factor.
     #[must_use]
     pub fn at_least(&self, ones: u64) -> f64 {
         self.bennett(ones as f64 - self.mean)
@@ -86,14 +86,14 @@ pub(crate) struct Mean(pub(crate) Inclusion);
 struct Variance(Inclusion);
 
 impl Variance {
-    /// Whether the variance is zero: with one throw, or if an item sets all bits, nothing is
-    /// random.
+    /// Whether the variance is zero. With one throw, or if an item sets all bits, the number of set
+    /// bits is not random.
     fn is_zero(&self) -> bool {
         let law = &self.0;
         match law.placement {
             Items::Independent => law.bits == 1 || law.items == 1 && law.probes == 1,
             Items::Distinct => law.items == 1 || u64::from(law.probes) == law.bits,
-            // No fill is offered for blocks.
+            // There is no law of the fill for blocks.
             Items::Blocked { .. } => false,
         }
     }
@@ -109,7 +109,7 @@ pub(crate) fn empties(law: &Inclusion, limbs: usize) -> [Vec<u64>; 2] {
 impl Enclose for Mean {
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let [mut empty, _] = empties(&self.0, limbs);
-        // 2^B - 1 - x is one unit short of the complement.
+        // The complement, 2^B - 1 - x, is one unit too low.
         empty.iter_mut().for_each(|word| *word = !*word);
         Ok(Enclosure::around(empty, self.0.empty_error(), 1, -64 * limbs as i64))
     }
@@ -135,7 +135,8 @@ impl Enclose for Variance {
         Product::new(limbs).square(&mut square);
         fixed::scale(&mut second, self.0.bits - 1, &whole);
         fixed::scale(&mut first, 1, &whole);
-        // Each cut by at most one unit more, the square by twice the error of its root.
+        // Each of the two terms loses at most one more unit. The square is wrong by at most twice
+        // the error of its root.
         let error = self.0.empty_error() + 1;
         let mut sum = first;
         sum.push(0);
@@ -159,8 +160,8 @@ impl Enclose for Variance {
     }
 }
 
-/// Checks that the moments are affordable. For a filter that is far beyond full, the variance is
-/// too small to be worth computing its digits.
+/// Checks that the moments are affordable. In a very full filter, the variance is so small that its
+/// digits are not worth computing.
 fn check_moment_cost(law: &Inclusion, bits: f64) -> Result<()> {
     if bits < 1e5 {
         let limbs = bits / 64.0;

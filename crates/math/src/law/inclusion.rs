@@ -9,11 +9,11 @@
 //! ```
 //!
 //! where `g_j` is the probability that `j` given bits are all empty, and `c_j` is the expected
-//! number of `j`-subsets of the query's positions: Burns (56) and Grandi (9) regrouped for the
-//! standard filter, Burns (60) and Grandi (16) for the classic one. All `c_j / 2^k` and `g_j` are
-//! fractions. Each fraction is computed in steps that round down by less than one unit, so the sum
-//! is known to within a whole number of units. In `f64` the same sum loses every digit at ordinary
-//! parameters, and so do the recursions of the papers.
+//! number of `j`-subsets of the query's positions. For the standard filter, this is Burns (56) and
+//! Grandi (9), regrouped; for the classic one, Burns (60) and Grandi (16). All `c_j / 2^k` and
+//! `g_j` are fractions. Each fraction is computed in steps that round down by less than one unit,
+//! so the sum is known to within a whole number of units. In `f64` the same sum loses every digit
+//! at ordinary parameters, and so do the recursions of the papers.
 
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
@@ -38,11 +38,11 @@ pub(crate) enum Items {
     Independent,
     /// An item sets `k` distinct bits: `g_j = (C(m-j, k) / C(m, k))^n`.
     Distinct,
-    /// An item sets all its bits in one of `blocks` blocks of `bits` bits each, which it chooses:
-    /// `g_j = (1 - (1 - a_j) / blocks)^n`, where `a_j` is the probability that an item in this
-    /// block leaves `j` given bits of it empty. The average of `a_j^L` over the binomial load `L`
-    /// of the query's block is exactly this power, so the mixture over loads needs no sum and no
-    /// truncation.
+    /// An item chooses one of `blocks` blocks of `bits` bits each, and sets all its bits there:
+    /// `g_j = (1 - (1 - a_j) / blocks)^n`. Here `a_j` is the probability that an item in the
+    /// query's block leaves `j` given bits of the block empty. The average of `a_j^L` over the
+    /// binomial load `L` of that block is exactly this power. So the mixture over loads needs no
+    /// sum and no truncation.
     Blocked { blocks: u64, in_block: InBlock, when: When },
 }
 
@@ -51,7 +51,7 @@ pub(crate) enum Items {
 pub(crate) enum When {
     /// Only the filter that holds all n items: `z^n`.
     After,
-    /// All filters before each of the n items, which hold 0 to n - 1 items, with equal weights:
+    /// The filters before each of the n items, which hold 0 to n - 1 items, with equal weights:
     /// `(z^0 + .. + z^(n-1)) / n`.
     Before,
 }
@@ -63,13 +63,13 @@ pub(crate) enum InBlock {
     Independent,
     /// Distinct positions: `a_j = C(m-j, k) / C(m, k)`.
     Distinct,
-    /// One bit in each of `k` words with this many bits, where the `j` given bits are in different
-    /// words: `a_j = (1 - 1/word_bits)^j`.
+    /// One bit in each of `k` words of `word_bits` bits. The `j` given bits are in different words:
+    /// `a_j = (1 - 1/word_bits)^j`.
     Split { word_bits: u64 },
 }
 
-/// A rate as a sum of this form. The caller checks the parameters (`items` at least 1, distinct
-/// probes at most `bits`).
+/// A rate as the sum that the module describes. The caller checks the parameters (`items` at least
+/// 1, distinct probes at most `bits`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inclusion {
     pub(crate) query: Query,
@@ -88,11 +88,11 @@ impl Inclusion {
         }
     }
 
-    /// By how many units a computed `g_j` may be too low (see [`Product::power`]): the base is
-    /// truncated once, or once per factor. In blocks, `a_j` is at most `2k - 1` units too low (it
-    /// is a power of a base that is truncated once, or better), and it is truncated once more in
-    /// the division: `2k` in total. A mean of powers has the error of the last of them plus one
-    /// unit ([`Product::mean_of_powers`]).
+    /// The number of units by which a computed `g_j` may be too low (see [`Product::power`]). The
+    /// base is truncated once, or once per factor. In blocks, `a_j` is at most `2k - 1` units too
+    /// low, because it is a power of a base that is truncated once, or better. The division
+    /// truncates once more, which makes `2k` in total. A mean of powers has the error of its last
+    /// power plus one unit ([`Product::mean_of_powers`]).
     pub(crate) fn empty_error(&self) -> u128 {
         let base_error = match self.placement {
             Items::Independent => 1,
@@ -102,7 +102,7 @@ impl Inclusion {
         (base_error + 1) * self.exponent()
     }
 
-    /// By how many units the whole sum, divided by `2^k`, may be wrong in either direction.
+    /// The largest error of the whole sum, divided by `2^k`, in either direction, in units.
     ///
     /// The error of all coefficients together is given at [`coefficients`]. In each term, the
     /// falling factor has an error of at most `j`, the power has that of [`Self::empty_error`], and
@@ -112,13 +112,14 @@ impl Inclusion {
         (k + 2) * (k + 2) + k * (k + self.empty_error() + 2)
     }
 
-    /// By how many units a single term `c_j g_j / 2^k` may be too low; it is never too high.
+    /// The number of units by which a single term `c_j g_j / 2^k` may be too low. It is never too
+    /// high.
     pub(crate) fn term_error(&self) -> u128 {
         let k = u128::from(self.probes);
         (k + 2) * (k + 2) + k + self.empty_error() + 2
     }
 
-    /// Calls `visit(j, g_j)` for j = 1, 2, .. up to `last`, but stops before the first `g_j` that
+    /// Calls `visit(j, g_j)` for j = 1, 2, .. up to `last`. It stops before the first `g_j` that
     /// is 0.
     pub(crate) fn for_each_empty(&self, last: u32, product: &mut Product, limbs: usize, mut visit: impl FnMut(u64, &[u64], &mut Product)) {
         let (mut power, mut mean, mut bases) = (vec![0; limbs], vec![0; limbs], Bases::new(self, limbs));
@@ -138,7 +139,7 @@ impl Inclusion {
     }
 
     /// The whole sum divided by `2^k`, in units of `2^-(64 limbs)`. The function calls `visit` with
-    /// each of its terms, which are all positive, for j = 0, 1, .. up to the last that is not 0.
+    /// each term without its sign, for j = 0, 1, .. up to the last term that is not 0.
     pub(crate) fn sum(&self, limbs: usize, mut visit: impl FnMut(&[u64])) -> Vec<u64> {
         let coefficients = self.coefficients(limbs);
         let mut product = Product::new(limbs);
@@ -169,16 +170,16 @@ impl Inclusion {
         sum
     }
 
-    /// The coefficients `c_j / 2^k`; for the independent query, they lack the falling factor
+    /// The coefficients `c_j / 2^k`. For the independent query, they lack the falling factor
     /// `m (m-1) .. (m-j+1) / m^j`.
     ///
     /// `c_j` is the expected number of `j`-subsets of the distinct positions among `k` draws. Each
     /// further draw adds the subsets that it completes. So with `c_j = (falling factor) s_j`, we
     /// have `s_j(t+1) = (1 - j/m) s_j(t) + s_(j-1)(t)`, where all terms are positive. Halving at
     /// every step keeps them below 1 and prevents their rounding errors from doubling. A step
-    /// passes on half of the errors of two neighbours. So the errors of all `s_j` together grow by
-    /// at most one unit for each of its `t + 2` numbers, to less than `(k + 2)^2` units after `k`
-    /// steps. A distinct query is the case without `j/m`: then the coefficient is `C(k, j)`.
+    /// passes on half of the errors of two neighbours, and adds at most one unit to each of its
+    /// `t + 2` numbers. So the errors of all `s_j` together are less than `(k + 2)^2` units after
+    /// `k` steps. For a distinct query, the term `j/m` is absent, and the coefficient is `C(k, j)`.
     pub(super) fn coefficients(&self, limbs: usize) -> Vec<u64> {
         let k = self.probes as usize;
         let mut all = vec![0; (k + 1) * limbs];
@@ -217,7 +218,7 @@ impl Bases {
         Bases { base: vec![0; limbs], inner: vec![0; limbs], bits: Divisor::new(law.bits) }
     }
 
-    /// The base for `j`, at most `law.bits`; `None` if it is 0.
+    /// The base for `j`, which is at most `law.bits`. The result is `None` if the base is 0.
     fn next(&mut self, law: &Inclusion, j: u64, product: &mut Product) -> Option<&[u64]> {
         let positive = match law.placement {
             Items::Independent => self.independent(law, j),
@@ -267,7 +268,7 @@ impl Bases {
     }
 }
 
-/// Turns `C(m-j+1, k) / C(m, k)` into `C(m-j, k) / C(m, k)`; returns false if that is 0.
+/// Turns `C(m-j+1, k) / C(m, k)` into `C(m-j, k) / C(m, k)`. Returns false if the result is 0.
 fn distinct(base: &mut [u64], law: &Inclusion, j: u64, bits: &Divisor) -> bool {
     // C(m-j, k) / C(m-j+1, k) = (m-j+1-k) / (m-j+1)
     let left = law.bits - j + 1;
@@ -288,14 +289,14 @@ impl Enclose for Inclusion {
 
     fn bits_needed(&self) -> f64 {
         let (m, n, k) = (self.bits as f64, self.items as f64, f64::from(self.probes));
-        // log2 of the power of the mean, a lower bound on the standard rate (Jensen); in blocks, at
-        // the load that contributes most.
+        // The binary logarithm of the k-th power of the mean fill, a lower bound on the standard
+        // rate (Jensen). In blocks, it is taken at the load that contributes most.
         let mean_power = |items: f64| k * libm::log2(-libm::expm1(-items * k / m));
         let mean_power = match self.placement {
             Items::Blocked { blocks, .. } => heaviest_load(n, n / blocks as f64, mean_power),
             _ => mean_power(n),
         };
-        // Distinct targets need distinct throws: matters for few items only.
+        // Hitting distinct positions takes distinct throws, which matters only for few items.
         let distinct = match self.query {
             Query::Independent => 0.0,
             Query::Distinct if matches!(self.placement, Items::Blocked { .. }) => 0.0,
@@ -311,7 +312,7 @@ impl Enclose for Inclusion {
             Items::Blocked { blocks, .. } => n * (libm::log2(blocks as f64) + 1e-9),
             _ => 0.0,
         };
-        // m^(nk) or C(m,k)^n for the items, m^k or C(m,k) for the query.
+        // The denominators are m^(nk) or C(m,k)^n for the items, and m^k or C(m,k) for the query.
         (n * k + k) * log2_bits + block_choice
     }
 
@@ -320,31 +321,32 @@ impl Enclose for Inclusion {
         let in_block = if matches!(self.placement, Items::Blocked { .. }) { u128::from(self.probes) } else { 1 };
         let squarings = |exponent: u128| f64::from(128 - exponent.leading_zeros());
         let steps = 2.0 * (squarings(self.exponent()) + squarings(in_block));
-        // Of the coefficients, those of distinct positions are only added and halved.
+        // The coefficients of distinct positions are cheaper, because they are only added and
+        // halved.
         let coefficient = if self.query == Query::Distinct { 0.7 } else { 2.0 };
         let work = k * steps * limbs * limbs + coefficient * k * k * limbs;
         if !(bits < MAX_DIGITS && work < MAX_WORK) {
             return Err(Error::TooCostly { probes: self.probes, digits: bits as u64 });
         }
-        // Short numbers take longer than their words alone.
+        // Short numbers take longer than their number of words suggests.
         work::spend("exact rates", work + 20.0 * k * steps + 4.0 * k * k)
     }
 }
 
-/// The binary logarithm of, approximately, the largest contribution of one load of a block to a
-/// rate: the Poisson probability of the load times the rate at that load. The loads that are tried
-/// double each time.
+/// Approximately the binary logarithm of the largest contribution of one load of a block to a rate.
+/// The contribution is the Poisson probability of the load times the rate at that load. The loads
+/// that are tried double each time.
 fn heaviest_load(items: f64, mean: f64, rate: impl Fn(f64) -> f64) -> f64 {
     let poisson = |load: f64| (load * libm::log(mean) - mean - libm::lgamma(load + 1.0)) / core::f64::consts::LN_2;
     let doubled = (0..64).map(|power| libm::scalbn(1.0, power)).chain([libm::floor(mean).max(1.0)]);
     doubled.filter(|load| *load <= items).map(|load| poisson(load) + rate(load)).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// The number of word operations that one sum may take: about a second. With 1,000 probes, rates
-/// above about 1e-200 take less.
+/// The largest number of word operations for one sum; they take about a second. With 1,000 probes,
+/// rates above about 1e-200 take less.
 pub(crate) const MAX_WORK: f64 = 1e9;
 
-/// The number of digits that one answer may take, so that coefficients stay below half a gigabyte.
+/// The largest number of digits for one answer. It keeps the coefficients below half a gigabyte.
 pub(crate) const MAX_DIGITS: f64 = 4e6;
 
 #[cfg(test)]

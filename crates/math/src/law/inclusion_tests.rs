@@ -1,6 +1,6 @@
-//! Tests that brackets are right and not too wide. With so few digits that the counted errors
-//! matter, the truth is inside, uses up much of the allowed error, and would be outside of a
-//! bracket a tenth as wide.
+//! Tests that brackets are right and not too wide. They use so few digits that the counted errors
+//! matter. The true value must be inside the bracket, and would be outside if the bracket were a
+//! tenth as wide.
 
 use super::{InBlock, Inclusion, Items, Query, When};
 use crate::exact::dyadic::Dyadic;
@@ -49,17 +49,16 @@ fn empty(law: &Inclusion, j: u64) -> BigRational {
     }
 }
 
-/// The coefficient `c_j`, computed by adding one draw at a time. After a draw, all of a set of `j`
-/// positions have been drawn if they had been drawn before, or if this draw was the last missing
-/// one.
+/// The coefficient `c_j`, computed by adding one draw at a time. After a draw, a set of `j`
+/// positions is complete if it was complete before, or if this draw was its last missing position.
 fn coefficients(law: &Inclusion) -> Vec<BigRational> {
     let k = law.probes as usize;
     let mut c = vec![BigRational::zero(); k + 1];
     c[0] = BigRational::one();
     for _ in 0..k {
         for j in (1..=k).rev() {
-            // A given further position is drawn with chance (m - j + 1) / m times those not drawn
-            // yet; distinct queries never repeat.
+            // A draw adds a new position to a set of j - 1 with probability (m - j + 1) / m.
+            // Distinct queries never repeat a position.
             let (stay, join) = match law.query {
                 Query::Distinct => (BigRational::one(), BigRational::one()),
                 Query::Independent => {
@@ -84,8 +83,8 @@ fn truth(law: &Inclusion) -> BigRational {
     coefficients(law).into_iter().enumerate().map(signed).sum()
 }
 
-/// Standard, classic and the mixed sum of Burns' lower bound, at odd sizes that leave remainders in
-/// every division.
+/// Standard and classic filters, and the mixed sum of Burns' lower bound, at odd sizes that leave
+/// remainders in every division.
 fn cases() -> Vec<Inclusion> {
     let mut cases = Vec::new();
     for (query, placement) in
@@ -133,8 +132,8 @@ fn the_budget_of_the_sum_is_kept_and_used() {
     let mut worst = 0f64;
     for law in cases() {
         let truth = truth(&law);
-        // Three words are far too few for a narrow bracket of the smallest rates, which is when the
-        // lower end is cut off at 0.
+        // For the smallest rates, three words are far too few for a narrow bracket, so the lower
+        // end is cut off at 0.
         for limbs in [2, 3] {
             let bracket = law.attempt(limbs).expect("cheap");
             let whole = !bracket.lower.is_zero();
@@ -226,7 +225,7 @@ fn the_budget_of_the_slices_is_kept_and_used() {
     assert!(worst > 0.5, "{worst}");
 }
 
-/// The worst case of a single truncation does occur: a ratio just below a whole number of units.
+/// Tests that the worst case of a truncation occurs: a ratio just below a whole number of units.
 #[test]
 fn a_cut_costs_up_to_a_whole_unit() {
     let mut base = [0; 2];

@@ -1,5 +1,5 @@
-//! The law of a filter that grows, which consists of several standard filters; a key passes if any
-//! of them passes it.
+//! The law of a filter that grows. It consists of several standard filters, and a key passes if it
+//! passes any of them.
 
 use super::{Law, Standard};
 use crate::error::{check_bits, out_of_range};
@@ -17,7 +17,7 @@ pub struct Layer {
 
 impl Layer {
     /// A layer of this many bits and probes. The limit must be at least the number of probes, so
-    /// that an item fits, and at most the number of bits.
+    /// that an item fits, and below the number of bits.
     ///
     /// # Errors
     /// Bits, probes or limit are out of range.
@@ -68,8 +68,8 @@ impl Layer {
     /// closed when `probes` more set bits could exceed its limit, so the number of its set bits is
     /// above `limit - probes` and at most `limit`. If several threads fill the layers, only the
     /// upper end is guaranteed: an insertion in progress reserves room that it may not need, and a
-    /// layer may therefore be closed early. The same is true after a merge, because one of two
-    /// layers with the same number may have been open.
+    /// layer may therefore be closed early. A merge also leaves only the upper end guaranteed,
+    /// because one of two layers with the same number may have been open.
     ///
     /// # Errors
     /// Returns no error if the layer is valid.
@@ -81,11 +81,11 @@ impl Layer {
 
 /// The law of a filter of [layers](Layer), whose positions are independent of each other.
 ///
-/// A fresh key passes if any layer passes it: `1 - prod (1 - (ones_i / m_i)^k_i)`. (After a merge,
-/// layers with the same number share positions. Together they pass a key at a rate between the
-/// largest of their rates and the sum of them, and no rate is exact.) The number of items that fill
-/// a layer is random. So the rate is only bounded if the number of items is given, and exact if the
-/// numbers of set bits are given.
+/// A new key passes if it passes any layer, so the rate is `1 - prod (1 - (ones_i / m_i)^k_i)`.
+/// (After a merge, layers with the same number share positions. Their joint rate is between the
+/// largest of their rates and the sum of these rates, so it is not known exactly.) The number of
+/// items that fill a layer is random. So for given numbers of set bits the rate is exact, but for a
+/// given number of items it is only bounded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layered {
     layers: Vec<Layer>,
@@ -127,8 +127,8 @@ impl Layered {
         self.any(Layer::bound)
     }
 
-    /// The rate when all layers are closed. As for [`Layer::closed`], its lower end is guaranteed
-    /// only if a single thread filled the layers and nothing was merged.
+    /// The rate when all layers are closed. Its lower end is guaranteed only if a single thread
+    /// filled the layers and nothing was merged (see [`Layer::closed`]).
     ///
     /// # Errors
     /// Returns no error if the layers are valid.
@@ -156,12 +156,13 @@ impl Layered {
 
 /// The probability that at least one of several independent events happens. An event with
 /// probability p changes the probability so far, q, to `q + p (1 - q)`. All terms are positive, so
-/// each rounding moves an end by at most one ulp, and every end is moved outward by as much.
+/// each rounding moves an end by at most one ulp. Each end is moved outward by that amount.
 fn any(rates: impl Iterator<Item = Fpr>) -> Fpr {
     let (mut lower, mut upper, mut all_exact) = (0.0f64, 0.0f64, true);
     for rate in rates {
         lower = (lower + (rate.lower * (1.0 - lower)).next_down().next_down().max(0.0)).next_down().max(0.0);
-        // The complement is rounded to nearest: two ulps upwards cover it and the product.
+        // The complement is rounded to nearest, so two ulps upwards cover its rounding and that of
+        // the product.
         upper = (upper + (rate.upper * (1.0 - upper)).next_up().next_up()).next_up().min(1.0);
         all_exact &= rate.method == Method::Exact;
     }
@@ -172,8 +173,8 @@ fn any(rates: impl Iterator<Item = Fpr>) -> Fpr {
     both
 }
 
-/// Bounds on the probability that any of several events happens, if their dependence is not known:
-/// at least the largest probability, at most the sum.
+/// Bounds on the probability that at least one of several events happens, if their dependence is
+/// not known. It is at least the largest of their probabilities, and at most the sum.
 fn of_twins(rates: &[Fpr]) -> Fpr {
     if let [one] = rates {
         return *one;
@@ -189,8 +190,7 @@ impl Law for Layered {
         self.layers.iter().map(|layer| layer.bits).sum()
     }
 
-    /// The sum over the layers. The sum is the largest number of probes that a query needs, which
-    /// happens for a key in no layer.
+    /// The sum over the layers. This is the largest number of probes that a query can need.
     fn probes(&self) -> u32 {
         self.layers.iter().fold(0, |probes, layer| probes.saturating_add(layer.probes))
     }

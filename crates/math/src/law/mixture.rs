@@ -1,23 +1,23 @@
-//! The probability that all positions of a query are set in every one of several independent
-//! filters.
+//! The probability that all positions of a query are set in each of several independent filters.
 //!
-//! Let the query have `d` different positions. The filters are independent, and in each of them
-//! these positions are all set with probability
+//! Let the query have `d` different positions. In one filter, these positions are all set with
+//! probability
 //!
 //! ```text
 //! L_d = sum over l = 0..d of (-1)^l C(d, l) g_l     (the d-th difference of g at 0)
 //! ```
 //!
-//! where `g_l` is the probability that `l` given bits are empty ([`Inclusion::for_each_empty`]). So
-//! the probability is `sum_d P(D = d) prod_i L_d(i)`, where all terms are positive. The sum is the
-//! rate of an intersection of filters of disjoint sets (Burns, theorem 13, gives the law of its
-//! bits). With one filter and `2k` draws, it is the second moment of the standard filter's own
-//! rate. With two sets of `k` positions, it is that of the classic filter's rate. With `d` fixed
-//! positions, it gives the ends of Burns' theorem 15.
+//! where `g_l` is the probability that `l` given bits are empty ([`Inclusion::for_each_empty`]).
+//! The filters are independent, so the probability is `sum_d P(D = d) prod_i L_d(i)`, where D is
+//! the number of different positions. All terms are positive. The sum is the rate of an
+//! intersection of filters of disjoint sets (Burns, theorem 13, gives the law of its bits). With
+//! one filter and `2k` draws, the sum is the second moment of the rate of a standard filter. With
+//! one filter and two sets of `k` positions, it is the second moment of the rate of a classic
+//! filter. With `d` fixed positions, it gives the ends of Burns' theorem 15.
 //!
-//! Errors are counted in whole units, as in [`super::inclusion`]. Differences are exact and only
-//! double the errors of their terms, `2^d` times in total, so the working precision exceeds that of
-//! the answer by as many bits.
+//! Errors are counted in whole units, as in [`super::inclusion`]. Each difference is exact, but
+//! doubles the errors of its terms. After d differences, the errors are `2^d` times as large. So
+//! the working precision exceeds that of the answer by d bits.
 
 use super::inclusion::{Inclusion, MAX_DIGITS, MAX_WORK};
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -38,12 +38,12 @@ pub(crate) enum Positions {
     TwoSets(u32),
 }
 
-/// A probability of this kind. The caller checks the parameters: at least one filter, each with at
-/// least one item, and all with the same number of bits.
+/// The probability that the module describes. The caller checks the parameters: there is at least
+/// one filter, each has at least one item, and all have the same number of bits.
 #[derive(Clone, Debug)]
 pub(crate) struct Mixture {
     pub(crate) positions: Positions,
-    /// How each filter sets its bits; the query in it is ignored.
+    /// The way in which each filter sets its bits. The `query` of these values is ignored.
     pub(crate) filters: Vec<Inclusion>,
 }
 
@@ -67,13 +67,13 @@ impl Mixture {
         self.most() as usize / 64 + 1
     }
 
-    /// By how many units the whole sum may be wrong in either direction, after the spent words
+    /// The largest error of the whole sum in either direction, in units, after the spent words
     /// ([`Self::spent_limbs`]) are dropped.
     ///
     /// Every `L_d` is wrong by at most `2^d` times the error of a `g_l`, plus one if it is clamped
-    /// to a fraction. The weights are together less than `(most + 2)^2` units too low, and the
-    /// products add one unit each. After the words are dropped, these errors are below one unit,
-    /// and the dropping truncates once more.
+    /// to a fraction. The weights together are less than `(most + 2)^2` units too low, and each
+    /// product adds one unit. After the words are dropped, the errors of the weights and products
+    /// are below one unit. Dropping them truncates once more.
     fn error(&self) -> u128 {
         self.filters.iter().map(Inclusion::empty_error).sum::<u128>() + 4
     }
@@ -81,8 +81,8 @@ impl Mixture {
     /// The probabilities `L_0 .. L_most` of one filter, each as a fraction of `limbs` words.
     fn all_set(&self, filter: &Inclusion, limbs: usize) -> Vec<Vec<u64>> {
         let most = self.most();
-        // One word more for the whole part of g_0 = 1; negative numbers wrap around, which
-        // subtraction does not mind.
+        // One more word is for the whole part of g_0 = 1. Negative numbers wrap around, with which
+        // subtraction still works.
         let mut table = vec![vec![0; limbs + 1]; most as usize + 1];
         table[0][limbs] = 1;
         filter.for_each_empty(most, &mut Product::new(limbs), limbs, |j, empty, _| table[j as usize][..limbs].copy_from_slice(empty));
@@ -95,7 +95,7 @@ impl Mixture {
             let mut value = table[0][..limbs].to_vec();
             match table[0][limbs] {
                 0 => {}
-                // Rounding took it to 1 or above, or below 0.
+                // By rounding, the value is 1 or above, or below 0.
                 1 => value.fill(u64::MAX),
                 _ => value.fill(0),
             }
@@ -104,15 +104,15 @@ impl Mixture {
         all
     }
 
-    /// The probabilities `P(D = d)` for d = 0 .. most. Both chains conserve probability, so the
-    /// errors of their steps add up: at most two units per number and step, plus one for starting
-    /// at `1 - 2^-B`.
+    /// The probabilities `P(D = d)` for d = 0 .. most. The steps conserve probability, so their
+    /// errors add up: at most two units per number and step, plus one because they start at
+    /// `1 - 2^-B`.
     fn weights(&self, limbs: usize) -> Vec<Vec<u64>> {
         let (bits, most) = (self.bits(), self.most() as usize);
         let mut weights = vec![vec![0; limbs]; most + 1];
         let mut moved = vec![0; limbs];
-        // One step: stay at x with chance stay(x), go on from x with chance go(x), both over
-        // `whole`.
+        // One step: stays at x with probability stay(x) / whole, and goes from x to x + 1 with
+        // probability go(x) / whole.
         let mut step = |weights: &mut Vec<Vec<u64>>, last: usize, stay: &dyn Fn(u64) -> u64, go: &dyn Fn(u64) -> u64, whole: u64| {
             let whole = Divisor::new(whole);
             for x in (0..=last).rev() {
@@ -133,15 +133,15 @@ impl Mixture {
                 }
             }
             Positions::TwoSets(k) => {
-                // Different positions of the second set that are new: after t of its draws without
-                // replacement, x new ones.
+                // x is the number of positions of the second set that are not in the first, after t
+                // of its draws without replacement.
                 let k = u64::from(k);
                 weights[0].fill(u64::MAX);
                 for t in 0..k {
                     let last = (t as usize).min(most);
                     step(&mut weights, last, &|x| (k + x).saturating_sub(t), &|x| (bits - k).saturating_sub(x), bits - t);
                 }
-                // d = k + x.
+                // The number of different positions is d = k + x.
                 weights.rotate_right(k as usize);
             }
         }
@@ -195,5 +195,5 @@ impl Enclose for Mixture {
     }
 }
 
-/// The number of words that the differences of all filters may take: half a gigabyte.
+/// The largest number of words for the differences of all filters; they take half a gigabyte.
 const MAX_WORDS: f64 = 6e7;

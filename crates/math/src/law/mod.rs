@@ -1,8 +1,7 @@
 //! Laws: the probability models of the schemes.
 //!
-//! A *scheme* turns a hash into positions; its *law* gives the resulting false-positive rate. Every
-//! scheme must have a [`Law`] before it is offered, and the contract test of the filter crate
-//! checks each scheme against its law.
+//! A *scheme* turns a hash into positions. Its *law* gives the resulting false-positive rate. Every
+//! scheme has a [`Law`], and a test of the filter crate checks each scheme against its law.
 
 mod block_fills;
 mod blocked;
@@ -56,9 +55,9 @@ use slices::Slices;
 
 /// The probability model of a filter with given bits and probes.
 ///
-/// The trait is sealed: plans, guarantees and verdicts rely on the brackets of a law without
-/// checking them, so only this crate, which proves them, implements it. Because the trait is
-/// sealed, it can get new methods without breaking programs.
+/// The trait is sealed. Plans, guarantees and verdicts rely on the brackets of a law without
+/// checking them, so only this crate, which proves these brackets, implements the trait. Because
+/// the trait is sealed, new methods do not break programs.
 ///
 /// ```compile_fail,E0277
 /// use truebloom_math::{Fill, Fpr, Law, Result};
@@ -80,15 +79,15 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// The number of probes per item, k.
     fn probes(&self) -> u32;
 
-    /// The expected false-positive rate once the filter holds `items` distinct items, over all
-    /// seeds. The rate's [`Method`](crate::Method) says how well it is known.
+    /// The expected false-positive rate, over all seeds, of a filter that holds `items` distinct
+    /// items. Its [`Method`](crate::Method) says how well it is known.
     ///
     /// # Errors
     /// Computing the rate would take too much work, which happens only with hundreds of probes.
     fn fpr(&self, items: u64) -> Result<Fpr>;
 
-    /// The expected rate if it is proven, exactly or as a bracket; otherwise `None`. Guarantees use
-    /// this.
+    /// The expected rate if it is proven, exactly or as a bracket, and otherwise `None`. Guarantees
+    /// use only this rate.
     ///
     /// # Errors
     /// The errors of [`fpr`](Self::fpr).
@@ -97,13 +96,15 @@ pub trait Law: sealed::Sealed + Send + Sync {
     }
 
     /// The rate of one filter with these numbers of set bits: one count per slice, or a single
-    /// count for a filter without slices. `None` if the fill does not determine the rate.
+    /// count for a filter without slices. The result is `None` if the fill does not determine the
+    /// rate.
     ///
     /// # Errors
     /// The number of counts is wrong, or a count exceeds the bits.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>>;
 
-    /// The law of the number of set bits after `items` distinct items; `None` if it is not known.
+    /// The law of the number of set bits after `items` distinct items, or `None` if it is not
+    /// known.
     ///
     /// # Errors
     /// Computing the mean or the variance would take too much work, which happens only with
@@ -111,8 +112,8 @@ pub trait Law: sealed::Sealed + Send + Sync {
     fn fill(&self, items: u64) -> Result<Option<Fill>>;
 
     /// Whether the expected rate at `items` distinct items, plus the floor of equal hashes, is at
-    /// most `rate`. The three [`Variant`]s decide this exactly, even if the two are equal; by
-    /// default, the bracket's upper end decides.
+    /// most `rate`. The three [`Variant`]s decide this exactly, even for equality. By default, the
+    /// upper end of the bracket decides.
     ///
     /// # Errors
     /// The errors of [`fpr`](Self::fpr).
@@ -123,8 +124,8 @@ pub trait Law: sealed::Sealed + Send + Sync {
     }
 
     /// The terms that are added to the rate of independent positions at this size. Every scheme has
-    /// the floor of equal hashes, which does not depend on the bits; correlated positions add a
-    /// term that falls with more bits.
+    /// the floor of equal hashes, which does not depend on the bits. Correlated positions add terms
+    /// that fall with more bits.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }]
     }
@@ -151,10 +152,10 @@ pub(crate) const EQUAL_HASHES: &str = "equal hashes";
 /// An amount that a scheme or a hash adds to the rate at some size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Floor {
-    /// What causes it.
+    /// The cause of the amount.
     pub cause: &'static str,
-    /// What it adds to the rate. The addition is an upper bound for equal hashes and equal pairs of
-    /// hashes, and the first-order term for other causes.
+    /// The amount that is added to the rate. It is an upper bound for equal hashes and equal pairs
+    /// of hashes, and the first-order term for other causes.
     pub rate: f64,
 }
 
@@ -173,7 +174,7 @@ pub enum Variant {
     Standard,
     /// k distinct positions (Bloom 1970).
     Classic,
-    /// One position in each of k slices; the first `bits mod probes` slices are one bit longer.
+    /// One position in each of k slices. The first `bits mod probes` slices are one bit longer.
     Partitioned,
 }
 
@@ -204,7 +205,7 @@ impl Variant {
         })
     }
 
-    /// The largest number of probes that are possible with `bits` bits.
+    /// The largest number of probes that is possible with `bits` bits.
     #[must_use]
     pub fn max_probes(self, bits: u64) -> u32 {
         match self {
@@ -218,7 +219,8 @@ impl Variant {
         if self == Variant::Standard { 1 } else { u64::from(probes) }
     }
 
-    /// The expected rate as a number that can be compared exactly. There must be at least one item.
+    /// The expected rate, as a number that can be compared exactly with another. There must be at
+    /// least one item.
     pub(crate) fn expected(self, bits: u64, items: u64, probes: u32) -> Result<Box<dyn Enclose>> {
         self.check(bits, probes)?;
         if items == 0 {
@@ -231,12 +233,12 @@ impl Variant {
         })
     }
 
-    /// The expected false-positive rate with `items` distinct items in `bits` bits with `probes`
-    /// probes.
+    /// The expected false-positive rate of a filter of `bits` bits that holds `items` distinct
+    /// items, with `probes` probes.
     ///
-    /// The result is exact: proven for all parameters, with ends that are at most two `f64` apart.
-    /// Takes a few microseconds at ordinary parameters, and less than a millisecond up to 64 probes
-    /// and 2^40 bits.
+    /// The result is exact: it is proven for all parameters, and its ends are at most two `f64`
+    /// apart. This takes a few microseconds for ordinary parameters, and less than a millisecond up
+    /// to 64 probes and 2^40 bits.
     ///
     /// ```
     /// use truebloom_math::Variant;
@@ -247,15 +249,15 @@ impl Variant {
     /// ```
     ///
     /// # Errors
-    /// Parameters are out of range; or [`Error::TooCostly`], far beyond ordinary parameters.
+    /// Parameters are out of range. [`Error::TooCostly`] can occur far beyond ordinary parameters.
     pub fn fpr(self, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
         let _work = work::begin();
         self.check(bits, probes)?;
         if items == 0 {
             return Ok(Fpr::ZERO);
         }
-        // One item fills a filter of one bit, of as many distinct bits as there are, or of slices
-        // of one bit.
+        // One item fills a filter of one bit, and a filter with as many distinct or sliced
+        // positions as bits.
         if bits == 1 || (self != Variant::Standard && u64::from(probes) == bits) {
             return Ok(Fpr::ONE);
         }
@@ -263,7 +265,7 @@ impl Variant {
     }
 
     /// Whether the expected rate, plus the floor of equal hashes if a width is given, is at most
-    /// `rate`. The decision is exact; equality counts as yes.
+    /// `rate`. The decision is exact, and true for equality.
     pub(crate) fn meets(self, bits: u64, items: u64, probes: u32, rate: &Rate, hash_bits: Option<u32>) -> Result<bool> {
         if items == 0 {
             return Ok(true);

@@ -17,13 +17,13 @@ use alloc::vec::Vec;
 /// The law of the partition scheme (Kirsch and Mitzenmacher, sections 3 and 5.1), for slices of any
 /// size m', prime or not.
 ///
-/// An item hits a query in the slices i with `A + i b = 0 mod m'`, where A and b are the uniform
-/// differences of their hashes. These are either no slices, or a residue class modulo the order r
-/// of b, where each class occurs for `phi(r)` pairs. So a set T of slices remains empty with
-/// probability `(1 - W(T)/m'^2)^n`, where
-/// `W(T) = sum over r | m' of phi(r) (classes mod r that meet T)`, whatever the query. For a prime
-/// m' of at least k, only the size of T matters; this gives the paper's formula of section 3
-/// (erratum K9).
+/// An item hits a query in the slices i with `A + i b = 0 mod m'`, where A and b are the
+/// differences of their hashes, which are uniform. These slices are either none, or a residue class
+/// modulo the order r of b. Each class occurs for `phi(r)` pairs (A, b). So for every query, a set
+/// T of its positions, one in each of several slices, remains empty with probability
+/// `(1 - W(T)/m'^2)^n`, where `W(T) = sum over r | m' of phi(r) (classes mod r that meet T)`. For a
+/// prime m' of at least k, only the size of T matters. This case is the formula of section 3 of the
+/// paper (erratum K9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionDouble {
     slice_bits: u64,
@@ -60,12 +60,12 @@ impl PartitionDouble {
         Pairs { first: self.slice_bits, second: self.slice_bits }
     }
 
-    /// The orders below k that steps can have, and how many steps have each of them.
+    /// The orders below k that steps h2 can have, each with the number of such steps.
     fn short_orders(&self) -> Vec<(u64, u64)> {
         divisors_up_to(self.slice_bits, u64::from(self.probes) - 1).map(|order| (order, totient(order))).collect()
     }
 
-    /// The hits in residue classes modulo the short orders; steps with longer orders hit at most
+    /// The hits in residue classes modulo the short orders. Steps with longer orders hit at most
     /// one slice.
     fn hits(&self) -> Hits {
         let k = u64::from(self.probes);
@@ -94,7 +94,7 @@ impl PartitionDouble {
         (self.short_orders().len() <= 1).then(|| limit_rate(load, self.probes) + partition_constant(load, self.probes) / items as f64)
     }
 
-    /// The exact sum; `None` if it takes too long.
+    /// The exact sum, or `None` if it takes too long.
     fn exact(&self, items: u64) -> Option<Powers> {
         let sets = Sets::new(u64::from(self.probes), self.short_orders())?;
         let singles = u128::from(self.slice_bits) - sets.orders.iter().map(|order| u128::from(order.1)).sum::<u128>();
@@ -104,12 +104,12 @@ impl PartitionDouble {
     }
 }
 
-/// Sets of slices. Slices in the same residue classes are equivalent, so a set is described by how
-/// many slices of each kind it has.
+/// Sets of slices. Slices in the same residue classes are equivalent and form a kind, so a set is
+/// described by the number of its slices of each kind.
 struct Sets {
     orders: Vec<(u64, u64)>,
-    /// The number of slices of each kind: kind j has the slices i with `i = j mod lcm`. Each of
-    /// these numbers is `small` or `small + 1`.
+    /// The number of slices of each kind. Kind j has the slices i with `i = j mod lcm`. Each number
+    /// is `small` or `small + 1`.
     kinds: Vec<u32>,
     small: u32,
 }
@@ -118,7 +118,8 @@ struct Sets {
 /// in 128 bits.
 const MOST_PROBES: u32 = 64;
 
-/// With up to this many kinds of slices, all sets of kinds are enumerated: a quarter of a second.
+/// With up to this many kinds of slices, all sets of kinds are enumerated, in a quarter of a
+/// second.
 const MOST_KINDS: usize = 22;
 
 impl Sets {
@@ -133,8 +134,8 @@ impl Sets {
         Some(Sets { orders, kinds, small })
     }
 
-    /// The number of sets of kinds, indexed by `(pairs that hit the set beyond the single ones,
-    /// kinds of the smaller size, kinds of the larger)`.
+    /// The number of sets of kinds, indexed by three numbers: the pairs with short orders that hit
+    /// the set, the kinds of the smaller size in the set, and those of the larger size.
     fn counts(&self) -> BTreeMap<(u64, u32, u32), i128> {
         let most: u64 = self.orders.iter().map(|(order, steps)| order * steps).sum();
         let larger = self.kinds.iter().enumerate().filter(|kind| *kind.1 > self.small).map(|(j, _)| 1u32 << j).sum::<u32>();
@@ -148,16 +149,17 @@ impl Sets {
         counts.iter().enumerate().filter(|cell| *cell.1 > 0).map(|(i, &count)| (cell(i), i128::from(count))).collect()
     }
 
-    /// For every set of kinds, the number of pairs that hit it beyond the single ones. Kinds are
-    /// added one by one: the next kind adds the steps of those orders for which no kind of the set
-    /// is in its class. These orders are looked up for two halves of the set, and their steps for
-    /// all choices of orders; this takes few instructions per set.
+    /// For every set of kinds, the number of pairs with short orders that hit it. Kinds are added
+    /// one by one. The next kind adds the steps of those orders for which no kind of the set is in
+    /// its class. Tables for the two halves of the set give these orders, and a table for all
+    /// choices of orders gives the number of their steps. So each set takes only a few
+    /// instructions.
     fn beyond(&self) -> Vec<u32> {
         let steps = sums(&self.orders.iter().map(|order| order.1 as u32).collect::<Vec<_>>(), |sum, steps| sum + steps);
         let mut beyond = Vec::with_capacity(1 << self.kinds.len());
         beyond.push(0u32);
         for kind in 0..self.kinds.len() as u64 {
-            // The orders in which another kind is in the class of this one.
+            // The orders modulo which another kind is in the class of this one.
             let shared = |other: u64| {
                 self.orders.iter().enumerate().filter(|order| other % order.1.0 == kind % order.1.0).map(|(r, _)| 1u32 << r).sum()
             };
@@ -172,7 +174,7 @@ impl Sets {
         beyond
     }
 
-    /// The terms `(W, coefficient)`: one or more slices are taken of each kind in the set.
+    /// The terms `(W, coefficient)`. At least one slice is taken of each kind in the set.
     fn terms(&self, singles: u128) -> BTreeMap<u128, i128> {
         let mut terms = BTreeMap::new();
         let powers = |size: u32| taken(size, self.kinds.len() as u32);
@@ -188,8 +190,8 @@ impl Sets {
     }
 }
 
-/// The polynomials `((1 - x)^size - 1)^count` for every count up to `most`, by powers of x: the
-/// signed number of ways to take slices of this many kinds, at least one of each.
+/// The coefficients of the polynomials `((1 - x)^size - 1)^count` for every count up to `most`.
+/// They are the signed numbers of ways to take slices of `count` kinds, at least one of each.
 fn taken(size: u32, most: u32) -> Vec<Vec<i128>> {
     let mut one = vec![0i128];
     let mut choose = 1i128;
@@ -208,7 +210,7 @@ fn taken(size: u32, most: u32) -> Vec<Vec<i128>> {
     all
 }
 
-/// The sum (or another fold) for every subset of some values, computed by adding one value at a
+/// The sum, or another fold, of every subset of some values, computed by adding one value at a
 /// time.
 fn sums(values: &[u32], join: impl Fn(u32, u32) -> u32) -> Vec<u32> {
     let mut all = vec![0];
@@ -242,7 +244,7 @@ impl Law for PartitionDouble {
         if items == 0 {
             return Ok(Some(Fpr::ZERO));
         }
-        // One bit per slice: any item sets them all.
+        // With one bit per slice, any item sets all bits.
         if self.slice_bits == 1 {
             return Ok(Some(Fpr::ONE));
         }
@@ -274,8 +276,8 @@ impl Law for PartitionDouble {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// For equal pairs it is a bound; for steps with a short order, which hit many slices at once,
-    /// it is the first-order term. Both terms are smaller for larger slices.
+    /// The term for equal pairs of hashes is a bound. The term for steps with a short order, which
+    /// hit many slices at once, is a first-order term. Both terms are smaller for larger slices.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         let _work = work::begin();
         let own = items as f64 / self.pairs().count() as f64;
@@ -320,10 +322,10 @@ mod tests {
             }
         }
         println!("widest bracket from 1361 bits a slice on: {widest:e}");
-        // No proof rests on it: it says that brackets stay useful, since 3% of a rate are a few
-        // thousandths of a plan's bits. They cannot be much narrower where steps of order 2 meet
-        // half of all slices, because what two such items cover is only known to lie between half
-        // and all.
+        // No proof needs this limit; it checks that brackets stay useful. A width of 3% of the rate
+        // costs a few thousandths of a plan's bits. Brackets cannot be much narrower if steps of
+        // order 2 hit half of all slices, because two such items may cover half of the slices or
+        // all.
         assert!(widest < 0.03);
     }
 
@@ -334,7 +336,7 @@ mod tests {
         assert_eq!(Sets::new(40, law.short_orders()).map(|sets| sets.kinds.len()), Some(21));
         let fpr = law.fpr(3_000).expect("affordable");
         assert_eq!(fpr.method, Method::Exact);
-        // Without items nothing passes, in slices of one bit too.
+        // Without items nothing passes, even in slices of one bit.
         let of_none = |slice, k| PartitionDouble::new(slice, k).and_then(|law| law.fpr(0));
         assert!([(21 * 1_009, 40), (1, 3), (7, 100)].into_iter().all(|(slice, k)| of_none(slice, k) == Ok(Fpr::ZERO)));
     }

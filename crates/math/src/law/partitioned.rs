@@ -9,12 +9,12 @@ use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 use alloc::format;
 
-/// The law of filters with one uniform position in each of k slices of `bits / probes` bits; the
+/// The law of filters with one uniform position in each of k slices of `bits / probes` bits. The
 /// first `bits mod probes` slices are one bit longer.
 ///
 /// The slices are independent, so the expected rate is the product of `1 - (1 - 1/size)^n` over
-/// them. For equal slices this is Bloom's own formula (Burns' upper bound U), which is exact here,
-/// and too high for the classic filter.
+/// them. For equal slices, this is the formula that Bloom gave (Burns' upper bound U). It is exact
+/// for these filters, and too high for the classic filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partitioned {
     bits: u64,
@@ -50,7 +50,7 @@ impl Law for Partitioned {
         Variant::Partitioned.meets(self.bits, items, self.probes, rate, Some(hash_bits))
     }
 
-    /// The exact product of the slices' fills; there must be one count for each slice, in order.
+    /// The exact product of the slices' fills. There must be one count for each slice, in order.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>> {
         if ones.len() != self.probes as usize {
             return out_of_range("ones", format!("a list of {}", ones.len()), format!("one count for each of the {} slices", self.probes));
@@ -63,7 +63,7 @@ impl Law for Partitioned {
         Ratios::new(ones.iter().enumerate().map(|(slice, &ones)| (ones, size(slice)))).rate().map(Some)
     }
 
-    /// The sum of the fills of independent slices.
+    /// The law of the sum of the set bits of the independent slices.
     fn fill(&self, items: u64) -> Result<Option<Fill>> {
         let mut total = Fill::empty(self.bits);
         for (size, count) in (Slices { bits: self.bits, items, probes: self.probes }).sizes() {

@@ -1,4 +1,4 @@
-//! Products of ratios: rates that are determined by a filter's fill.
+//! Products of ratios, for rates that a filter's fill determines.
 
 use super::inclusion::MAX_DIGITS;
 use crate::exact::dyadic::Dyadic;
@@ -9,7 +9,7 @@ use crate::{Error, Fpr, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The product of `numerator / denominator` over some ratios, each raised to its power; no ratio is
+/// A product of ratios `(numerator, denominator, power)`, each raised to its power. No ratio is
 /// above 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Ratios(Vec<(u64, u64, u32)>);
@@ -25,7 +25,8 @@ impl Ratios {
         Ratios(vec![(numerator, denominator, exponent)])
     }
 
-    /// The product as a bracket with a relative width of at most `2^-guard`; it may be 0 or 1.
+    /// The product as a bracket with a relative width of at most `2^-guard`. The product may be 0
+    /// or 1.
     pub(crate) fn enclosed(mut self, guard: u32) -> Result<Enclosure> {
         let whole = |word: u64| Dyadic { words: vec![word], exponent: 0 };
         if self.0.iter().any(|(a, _, _)| *a == 0) {
@@ -35,7 +36,7 @@ impl Ratios {
         if self.0.is_empty() { Ok(Enclosure { lower: whole(1), upper: whole(1) }) } else { self.enclose(guard) }
     }
 
-    /// The product as a rate; it may be 0 or 1.
+    /// The product as a rate. It may be 0 or 1.
     pub(crate) fn rate(mut self) -> Result<Fpr> {
         if self.0.iter().any(|(a, _, _)| *a == 0) {
             return Ok(Fpr::ZERO);

@@ -1,5 +1,5 @@
-//! The registry: every scheme with its number in files, its name, its law, its layout and what can
-//! be guaranteed.
+//! The list of schemes. Each has a number in files, a name, a law and a layout, and the list says
+//! which guarantees are possible.
 
 use crate::error::out_of_range;
 use crate::law::{Blocked, Classic, InBlock, Law, Partitioned, Standard};
@@ -17,7 +17,7 @@ pub const BLOCK_BITS: u64 = 512;
 /// The largest number of probes per key in a block of [`SchemeId::Blocked`].
 pub const BLOCK_PROBES: u32 = 64;
 
-/// The end of the error message for a scheme of two hashes in a build without such schemes; it
+/// The end of the error message for a scheme of two hashes in a build without such schemes. It
 /// follows "must be".
 #[cfg(not(feature = "two-hash"))]
 pub(crate) const LEFT_OUT: &str = "one of independent positions, or the crate must be built with the feature `two-hash`";
@@ -121,30 +121,30 @@ impl SchemeId {
         SchemeId::ALL.into_iter().find(|scheme| scheme.number() == number)
     }
 
-    /// Where a key's positions are: [`Layout::Lines`] for [`SchemeId::Blocked`], [`Layout::Spread`]
-    /// for all others.
+    /// Where a key's positions are: [`Layout::Lines`] for [`SchemeId::Blocked`], and
+    /// [`Layout::Spread`] for all other schemes.
     #[must_use]
     pub fn layout(self) -> Layout {
         if self.block_bits().is_some() { Layout::Lines } else { Layout::Spread }
     }
 
-    /// The number of bits in the block that holds all positions of a key; `None` if positions can
-    /// be anywhere.
+    /// The number of bits in the block that holds all positions of a key, or `None` if positions
+    /// can be anywhere.
     #[must_use]
     pub fn block_bits(self) -> Option<u64> {
         if self == SchemeId::Blocked { Some(BLOCK_BITS) } else { None }
     }
 
-    /// The number of bits must be a multiple of this number: the bits of a block, or the number of
-    /// probes if all slices must be equal. The result is 1 for most schemes.
+    /// A number of which the filter's number of bits must be a multiple: the bits of a block, or
+    /// the number of probes if all slices must be equal. It is 1 for most schemes.
     #[must_use]
     pub fn bits_unit(self, probes: u32) -> u64 {
         let slices = if self == SchemeId::PartitionDouble { probes.max(1).into() } else { 1 };
         self.block_bits().unwrap_or(slices)
     }
 
-    /// The law of independent positions that the scheme follows; `None` for schemes of two hashes
-    /// and for blocks.
+    /// The law of independent positions that the scheme follows. It is `None` for schemes of two
+    /// hashes and for blocks.
     #[must_use]
     pub fn variant(self) -> Option<Variant> {
         match self {
@@ -179,8 +179,8 @@ impl SchemeId {
     /// ```
     ///
     /// # Errors
-    /// Bits or probes are out of range; `partition-double` cannot divide the bits equally among its
-    /// slices; or the bits of `blocked` are not a multiple of [`BLOCK_BITS`].
+    /// Bits or probes are out of range. `partition-double` cannot divide the bits equally among its
+    /// slices. The bits of `blocked` are not a multiple of [`BLOCK_BITS`].
     pub fn law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
         match self {
             SchemeId::Standard => Ok(Box::new(Standard::new(bits, probes)?)),
@@ -261,7 +261,7 @@ impl FromStr for SchemeId {
 mod tests {
     use super::*;
 
-    /// Each number and each name belongs to exactly one scheme, and converts back to it.
+    /// Tests that each number and each name belongs to exactly one scheme, and converts back to it.
     #[test]
     fn numbers_and_names_lead_back() {
         for scheme in SchemeId::ALL {

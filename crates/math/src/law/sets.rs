@@ -1,5 +1,5 @@
 //! Unions and intersections of filters: their expected rates, and estimates of the sizes of the
-//! sets behind two given filters.
+//! sets that two given filters hold.
 
 use crate::error::{check_bits, out_of_range};
 use crate::exact::combine::ProductOf;
@@ -19,8 +19,8 @@ use core::str::FromStr;
 pub enum SetOp {
     /// OR: the result is exactly the filter of the union of the sets.
     Union,
-    /// AND: the result contains the intersection of the sets, and has additional bits by
-    /// coincidence.
+    /// AND: the result has the bits of the intersection of the sets, and additional bits that both
+    /// filters happen to have.
     Intersection,
 }
 
@@ -44,13 +44,13 @@ impl FromStr for SetOp {
     }
 }
 
-/// The expected rate of the union or intersection of filters that hold disjoint sets with these
-/// numbers of `items`, for keys in none of the sets.
+/// The expected rate of the union or intersection of filters, for keys in none of their sets. The
+/// sets are disjoint and have these numbers of `items`.
 ///
-/// The union is the filter that holds all items together. The intersection of standard filters is a
-/// mixture over the number of different positions of the query, so its rate is slightly more than
-/// the product of the rates. With distinct or sliced positions, that number is fixed, and the rate
-/// is the product. The rate is exact, with ends that are at most two `f64` apart.
+/// The union is the filter of all items. The rate of the intersection of standard filters is a
+/// mixture over the number of different positions of the query, so it is slightly higher than the
+/// product of the rates. With distinct or sliced positions, that number is fixed, and the rate is
+/// the product. The rate is exact, with ends that are at most two `f64` apart.
 ///
 /// ```
 /// use truebloom_math::{Variant, sets};
@@ -109,10 +109,11 @@ pub struct SetSizes<T> {
 }
 
 /// Point estimates from the numbers of set bits of two filters with the same bits, probes and seed,
-/// and of their OR. The method of moments gives the first three sizes, and arithmetic the others.
+/// and of their OR. The method of moments gives the first three sizes. The others are computed from
+/// these three.
 ///
-/// A size is `None` if a full filter leaves it open; two empty sets have a similarity of 1.
-/// Negative estimates are replaced by 0; they occur because `|A| + |B|` scatters around `|A or B|`.
+/// A size is `None` if a full filter does not determine it. Two empty sets have a similarity of 1.
+/// Negative estimates are replaced by 0. They can occur because the estimates have random errors.
 /// The estimates are not corrected for bias; use intervals ([`intervals`]) for claims. For the
 /// partitioned filter, the slices must be equal.
 ///
@@ -150,7 +151,7 @@ fn check_counts(bits: u64, ones_a: u64, ones_b: u64, ones_union: u64) -> Result<
     Ok(())
 }
 
-/// The number of items that would set `ones` bits on average; `None` for a full filter.
+/// The number of items that would set `ones` bits on average, or `None` for a full filter.
 fn estimate(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<f64>> {
     let k = u64::from(probes);
     if variant == Variant::Partitioned && !bits.is_multiple_of(k) {
@@ -165,20 +166,21 @@ fn estimate(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Optio
     let m = bits as f64;
     let ln_empty_after_one = match variant {
         Variant::Standard => f64::from(probes) * libm::log1p(-1.0 / m),
-        // One bit of a slice of m/k bits, or k of m.
+        // One item sets one bit of a slice of m/k bits, or k of m bits.
         _ => libm::log1p(-(f64::from(probes) / m)),
     };
-    // The share that is empty, without the cancellation of 1 - x near full.
+    // The logarithm of the share of empty bits, without the cancellation of 1 - x in a nearly full
+    // filter.
     let ln_empty = if ones > bits / 2 { libm::log((bits - ones) as f64 / m) } else { libm::log1p(-(ones as f64 / m)) };
     Ok(Some(ln_empty / ln_empty_after_one))
 }
 
-/// A closed interval for a number of items, without an upper end for a full filter.
+/// A closed interval for a number of items. For a full filter, it has no upper end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
     /// The lower end.
     pub lower: u64,
-    /// The upper end; `None` if there is no bound.
+    /// The upper end, or `None` if there is no bound.
     pub upper: Option<u64>,
 }
 
@@ -187,19 +189,19 @@ pub struct Interval {
 pub struct Bounds {
     /// The lower end.
     pub lower: f64,
-    /// The upper end; infinite if there is no bound.
+    /// The upper end, which is infinite if there is no bound.
     pub upper: f64,
 }
 
-/// Intervals for all sizes that follow from two sets, computed from intervals for |A|, |B| and |A
-/// or B|.
+/// Intervals for all sizes that belong to two sets, computed from intervals for |A|, |B| and |A or
+/// B|.
 ///
-/// Give each of the three intervals a third of the error (confidence `1 - (1-c)/3`). Then all three
-/// hold with probability at least c, and with them all seven intervals of the result. The result is
-/// conservative, because the union bound ignores the dependence of the three counts. First, the
+/// For a confidence of c, give each of the three intervals the confidence `1 - (1-c)/3`. Then all
+/// three hold with probability at least c, and so do all seven intervals of the result. The result
+/// is conservative, because the union bound ignores the dependence of the three counts. First, the
 /// three intervals are narrowed by a relation that holds for any two sets,
-/// `max(|A|, |B|) <= |A or B| <= |A| + |B|`, which costs no confidence. `None` if nothing is left:
-/// then at least one of the three intervals does not contain the true size.
+/// `max(|A|, |B|) <= |A or B| <= |A| + |B|`. This costs no confidence. If an interval becomes
+/// empty, at least one of the three does not contain the true size, and the result is `None`.
 ///
 /// ```
 /// use truebloom_math::sets::{Interval, intervals};
@@ -210,7 +212,7 @@ pub struct Bounds {
 #[must_use]
 pub fn intervals(a: Interval, b: Interval, union: Interval) -> Option<SetSizes<Bounds>> {
     let mut ends = [a, b, union].map(|interval| (u128::from(interval.lower), interval.upper.map_or(u128::MAX >> 2, u128::from)));
-    // Every round is valid; the third finds no more.
+    // Every round is valid. The third changes nothing more.
     for _ in 0..3 {
         let [a, b, u] = ends;
         let narrowed = |own: (u128, u128), other: (u128, u128)| (own.0.max(u.0.saturating_sub(other.1)), own.1.min(u.1));
@@ -221,7 +223,7 @@ pub fn intervals(a: Interval, b: Interval, union: Interval) -> Option<SetSizes<B
     }
     let [(al, au), (bl, bu), (ul, uu)] = ends;
     let unbounded = u128::MAX >> 3;
-    // Outward: a conversion may round by half a last digit.
+    // Rounds outward, because a conversion may round by half a unit in the last place.
     let low = |x: u128| if x > 1 << 53 { (x as f64).next_down() } else { x as f64 };
     let high = |x: u128| match x {
         _ if x >= unbounded => f64::INFINITY,
@@ -230,7 +232,8 @@ pub fn intervals(a: Interval, b: Interval, union: Interval) -> Option<SetSizes<B
     };
     let range = |lower: u128, upper: u128| Bounds { lower: low(lower), upper: high(upper) };
     let both = range((al + bl).saturating_sub(uu), au.min(bu).min((au + bu).saturating_sub(ul)));
-    // (a + b) / u - 1 rises with a and b and falls with u; never above min(a, b) / max(a, b).
+    // (a + b) / u - 1 rises with a and b, and falls with u. It is never above min(a, b) / max(a,
+    // b).
     let similarity = |top: f64, bottom: f64| (top / bottom - 1.0).clamp(0.0, 1.0);
     let jaccard = Bounds {
         lower: if uu == 0 { 1.0 } else { (similarity(low(al + bl), high(uu)) - 1e-15).max(0.0) },

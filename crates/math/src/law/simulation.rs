@@ -1,5 +1,5 @@
-//! Simulations with ideal hashes, for rates that no law gives: filters are filled, and fresh keys
-//! are queried.
+//! Simulations with ideal hashes, for rates that no law gives. Filters are filled, and new keys are
+//! queried.
 
 use crate::exact::power::power;
 pub use crate::exact::random::SplitMix64;
@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 
 /// How a key chooses its positions.
 pub trait Positions {
-    /// Calls `all` with the positions of a key until it returns false; the base words of the key
-    /// come from `word`. Returns true if `all` never returned false.
+    /// Calls `all` with the positions of a key, until `all` returns false. The random words of the
+    /// key come from `word`. Returns true if `all` never returned false.
     fn every(&self, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool;
 }
 
@@ -19,7 +19,7 @@ pub trait Positions {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Simulation {
-    /// The number of filters; each was filled with its own words.
+    /// The number of filters. Each was filled with its own random words.
     pub filters: u64,
     /// The number of keys that were queried, over all filters.
     pub queries: u64,
@@ -34,8 +34,8 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Simulates this many filters of `bits` bits, each filled with `items` keys and queried with
-    /// `each` other keys. The words come from SplitMix64, started at `seed`.
+    /// Simulates this many filters of `bits` bits. Each is filled with `items` keys and queried
+    /// with `each` other keys. The random words come from SplitMix64 with this `seed`.
     pub fn run(positions: &impl Positions, bits: u64, items: u64, filters: u64, each: u64, seed: u64) -> Simulation {
         let mut words = vec![0; bits.div_ceil(64) as usize];
         let hits: Vec<u64> = (0..filters).map(|number| hits(positions, &mut words, items, each, seed ^ mix(number + 1))).collect();
@@ -43,14 +43,14 @@ impl Simulation {
     }
 
     /// Computes the interval for the expected rate. Queries of one filter share its bits, so only
-    /// filters are independent. The interval is three standard errors of their mean (Student's 99%
-    /// point for 16 filters is 2.95). The interval is at least as wide as the binomial interval of
-    /// all queries, which matters if filters do not scatter.
+    /// filters are independent. The interval is the mean of the filters' rates plus or minus three
+    /// standard errors (Student's 99% point for 16 filters is 2.95). It is at least as wide as the
+    /// binomial interval of all queries, which matters if the filters' rates are nearly equal.
     ///
-    /// If all filters agree, or all except a few, their scatter says nothing about rare cases. Then
-    /// the filters that agree have one share of hits, and the probability of other filters is at
-    /// most what their small number allows (Clopper and Pearson, at 99%), whatever their shares
-    /// are.
+    /// If all filters, or all except a few, have the same share of hits, the standard error says
+    /// nothing about rare cases. Then the interval allows for other filters with any share of hits.
+    /// Their probability is at most the Clopper-Pearson bound (at 99%) for the small number that
+    /// occurred.
     pub(crate) fn of(hits: &[u64], each: u64) -> Simulation {
         let (filters, total) = (hits.len() as u64, hits.iter().sum::<u64>());
         let queries = filters * each;
@@ -75,10 +75,10 @@ impl Simulation {
     }
 }
 
-/// If fewer filters than this differ from the others, they do not show how filters scatter.
+/// If fewer filters than this differ from the others, the standard error is not used.
 const FEW: u64 = 30;
 
-/// The most frequent number of hits, and how many filters have it.
+/// The most frequent number of hits, and the number of filters that have it.
 fn most_frequent(hits: &[u64]) -> (u64, u64) {
     let mut sorted = hits.to_vec();
     sorted.sort_unstable();

@@ -8,9 +8,9 @@ use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A filter of `k` slices, in which an item draws one position in each; its rate is the product
-/// over slices of `1 - (1 - 1/size)^n`. The product is exact for slices of any sizes, because the
-/// slices are independent and each has `n` throws.
+/// A filter of `k` slices. An item draws one position in each. The rate is the product over slices
+/// of `1 - (1 - 1/size)^n`. It is exact for slices of any sizes, because the slices are independent
+/// and each has `n` throws.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slices {
     pub(crate) bits: u64,
@@ -19,7 +19,8 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
-    /// The sizes as `(size, how many)`; the first `bits mod probes` slices are one bit longer.
+    /// The sizes as `(size, number of slices)`. The first `bits mod probes` slices are one bit
+    /// longer.
     pub(crate) fn sizes(&self) -> [(u64, u32); 2] {
         let probes = u64::from(self.probes);
         let longer = (self.bits % probes) as u32;
@@ -29,21 +30,21 @@ impl Slices {
 
 impl Enclose for Slices {
     /// For each size, the power `(1 - 1/size)^n` is at most `2n` units too low, so its complement
-    /// is in an interval of `2n` units. Raising both ends to the number of slices loses `count`
-    /// more units at the lower end; they are added at the upper end.
+    /// is in an interval of `2n` units. Raising both ends to the number of slices loses up to
+    /// `count` more units at each end; at the upper end, they are added again.
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let mut product = Product::new(limbs);
         let mut ends: Option<[Vec<u64>; 2]> = None;
         let mut error = 0;
         for (size, count) in self.sizes() {
-            // A slice of one bit is full after one item: factor 1.
+            // A slice of one bit is full after one item, so its factor is 1.
             if count == 0 || size == 1 {
                 continue;
             }
             let (mut base, mut empty) = (vec![0; limbs], vec![0; limbs]);
             fixed::set_ratio(&mut base, size - 1, &Divisor::new(size));
             product.power(&mut empty, &base, u128::from(self.items));
-            // 2^B - 1 - x is the complement of x, less one unit.
+            // The number 2^B - 1 - x is the complement of x minus one unit.
             let mut upper: Vec<u64> = empty.iter().map(|word| !word).collect();
             let mut lower = upper.clone();
             if fixed::subtract(&mut lower, &fixed::units(2 * u128::from(self.items))) {
@@ -52,7 +53,8 @@ impl Enclose for Slices {
             let bases = [lower.clone(), upper.clone()];
             product.power(&mut lower, &bases[0], u128::from(count));
             product.power(&mut upper, &bases[1], u128::from(count));
-            // The upper base lacks one unit, so (1 + 1) count - 1; and one for the product below.
+            // The upper base is one unit too low, so its power is at most (1 + 1) count - 1 units
+            // too low. The product below adds one unit.
             error += 2 * u128::from(count);
             ends = Some(match ends {
                 None => [lower, upper],
@@ -65,7 +67,7 @@ impl Enclose for Slices {
         }
         let exponent = -64 * limbs as i64;
         Ok(match ends {
-            // Only slices of one bit: certainly full.
+            // All slices have one bit, so they are full.
             None => {
                 let mut one = vec![0; limbs];
                 one.push(1);

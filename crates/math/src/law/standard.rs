@@ -8,12 +8,12 @@ use crate::exact::work;
 use crate::{Fill, Fpr, Rate, Result};
 use alloc::format;
 
-/// The law of k independent uniform positions, for items and queries alike: a filter with k
-/// independent hash functions follows it.
+/// The law of k independent uniform positions, for items and queries. A filter with k independent
+/// hash functions follows this law.
 ///
-/// The expected rate is `E[(X/m)^k]`, where `X` is the number of set bits after `nk` throws: Burns
-/// (56), Grandi (9). The textbook's `(1 - (1 - 1/m)^(nk))^k` (Lehr) is the power of the mean, and
-/// so is too low, except with one probe or one throw.
+/// The expected rate is `E[(X/m)^k]`, where `X` is the number of set bits after `nk` throws; see
+/// Burns (56) and Grandi (9). The textbook's `(1 - (1 - 1/m)^(nk))^k` (Lehr) is the power of the
+/// mean. So it is too low, except with one probe or one throw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     bits: u64,

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! This is slightly below `f^2`, because the blocks share the items. Errors are counted in whole
-//! units as in [`super::inclusion`]. But this sum has the square of its terms, so all errors count
-//! once for each factor.
+//! units, as in [`super::inclusion`]. Each term here is a product of two coefficients, so their
+//! errors count twice.
 
 use super::inclusion::{Bases, InBlock, Inclusion, Items, MAX_DIGITS, MAX_WORK, Query};
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -19,8 +19,7 @@ use crate::{Error, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Two queries of different blocks. The law must have at least two blocks, and at least one item
-/// must be inserted.
+/// Two queries of different blocks. The law must have at least two blocks and at least one item.
 pub(crate) struct TwoBlocks(pub(super) Inclusion);
 
 impl TwoBlocks {
@@ -31,15 +30,15 @@ impl TwoBlocks {
         }
     }
 
-    /// By how many units the whole sum, divided by `4^k`, may be wrong in either direction.
+    /// The largest error of the whole sum, divided by `4^k`, in either direction, in units.
     ///
     /// The coefficients `q_j = c_j / 2^k` are together too low by `(k + 2)^2` before the falling
-    /// factors. These make each coefficient too low by at most `j + 1` more, so together they are
-    /// too low by less than `2 (k + 2)^2`. Their sum is at most 1, so the sum of the products
-    /// `q_j q_l` is too low by at most twice that, plus one unit for each product. A base is too
-    /// low by the errors of two `a`, `2 (2k - 1)` units, divided by B, plus one: at most 2k units.
-    /// Its power is too low by `(2k + 1) n`. The products are a weighted mean of such powers, and
-    /// each product adds one unit again.
+    /// factors. These factors make each coefficient too low by at most `j + 1` more, so all
+    /// coefficients together are too low by less than `2 (k + 2)^2`. The sum of the coefficients is
+    /// at most 1. So the sum of the products `q_j q_l` is too low by at most `4 (k + 2)^2`, plus
+    /// one unit for each product. A base is too low by the errors of two `a`, `2 (2k - 1)` units,
+    /// divided by B, plus one: at most 2k units. Its power is too low by `(2k + 1) n`. The products
+    /// are a weighted mean of such powers, and each product adds one unit again.
     fn error(&self) -> u128 {
         let k = u128::from(self.0.probes);
         6 * (k + 2) * (k + 2) + self.0.empty_error()
@@ -67,7 +66,7 @@ impl Enclose for TwoBlocks {
         let (mut product, divisor) = (Product::new(limbs), Divisor::new(blocks));
         let coefficients = self.coefficients(limbs, &mut product);
         let mut bases = Bases::new(law, limbs);
-        // a_0 = 1 is the whole number that the others are not.
+        // The first entry stands for a_0 = 1, a whole number that such fractions cannot express.
         let mut empties = vec![vec![0; limbs]];
         for j in 1..coefficients.len() as u64 {
             empties.push(bases.in_block(law, in_block, j, &mut product).to_vec());
@@ -101,7 +100,7 @@ impl Enclose for TwoBlocks {
     }
 
     fn bits_needed(&self) -> f64 {
-        // Those of one query count the error once as well.
+        // The digits for one query already include this error once.
         2.0 * self.0.bits_needed() - libm::log2(self.error() as f64)
     }
 
@@ -132,8 +131,8 @@ mod tests {
         BigRational::new(top.into(), bottom.into())
     }
 
-    /// The rate in a block after this many items, computed from the law of its set bits, draw by
-    /// draw.
+    /// The rate in a block after this many items, computed draw by draw from the law of its set
+    /// bits.
     fn in_block(bits: u64, probes: u32, items: u64) -> BigRational {
         let mut law = vec![BigRational::zero(); bits as usize + 1];
         law[0] = BigRational::one();
@@ -185,7 +184,7 @@ mod tests {
                 }
             }
         }
-        // Roundings have both signs here, and so cancel more than in the sum over one block.
+        // Roundings have both signs here, so they cancel more than in the sum over one block.
         assert!(most > 0.01, "the budget is too generous: {most}");
     }
 }

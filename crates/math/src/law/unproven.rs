@@ -1,5 +1,6 @@
-//! Rates of progressions for which no proven bracket is narrow enough: a simulation if it is cheap,
-//! and otherwise the first-order term. The method says which it is.
+//! Rates of progressions (positions `h1 + i h2 + f(i)`) for which no proven bracket is narrow
+//! enough. If a simulation is cheap, it gives the rate; otherwise the first-order term does. The
+//! method of the rate says which.
 
 use super::{EQUAL_HASHES, Floor};
 use crate::exact::double::DoubleDouble;
@@ -21,18 +22,18 @@ pub(super) struct Progression {
     pub(super) slices: bool,
 }
 
-/// The number of steps of a simulation, which takes some tenths of a second.
+/// The largest number of steps of a simulation. They take some tenths of a second.
 const STEPS: u64 = 40_000_000;
 
-/// The largest filter that is simulated, in bits: four megabytes.
+/// The largest filter that is simulated, in bits. It takes four megabytes.
 const MOST_BITS: u64 = 1 << 25;
 
-/// The number of filters in a simulation. With fewer than the smallest number, they would not show
-/// how filters scatter.
+/// The number of filters in a simulation. Fewer than 32 would not show how much the rates of
+/// filters differ.
 const FILTERS: core::ops::RangeInclusive<u64> = 32..=4_000;
 
-/// The smallest number of hits: with fewer, a simulation gives the rate to 30% at best, which is
-/// too coarse.
+/// The smallest number of hits. With fewer hits, a simulation gives the rate to 30% at best, which
+/// is too coarse.
 const FEWEST_HITS: u64 = 100;
 
 impl Progression {
@@ -40,8 +41,8 @@ impl Progression {
         if self.slices { self.modulus.saturating_mul(self.offsets.len() as u64) } else { self.modulus }
     }
 
-    /// A simulated rate; `None` if the simulation takes too long, or shows almost nothing. The
-    /// result is always the same for the same law.
+    /// A simulated rate, or `None` if the simulation takes too long or has too few hits. The result
+    /// is always the same for the same law.
     fn simulated(&self, items: u64) -> Option<Fpr> {
         let probes = self.offsets.len() as u64;
         let filling = items.saturating_mul(probes).saturating_add(self.bits() / 64);
@@ -49,8 +50,8 @@ impl Progression {
         if self.bits() > MOST_BITS || filters < *FILTERS.start() {
             return None;
         }
-        // A key that is turned away after four probes is the usual one; where most pass, fewer
-        // queries tell as much.
+        // If many keys pass, a short simulation is enough. If few pass, most queries end within
+        // four probes, so a second simulation can make more of them.
         let each = |probes: u64| STEPS / 2 / filters / probes;
         let found = Simulation::run(self, self.bits(), items, filters, each(4 * probes).max(1), 1);
         if found.rate > 0.1 {
@@ -63,8 +64,8 @@ impl Progression {
     /// The exact rate of an array that is so small that all its states can be counted. A filter
     /// covers the positions T of a key with probability
     /// `sum over U in T of (-1)^|U| P(a key avoids U)^items`, which is computed in pairs of `f64`.
-    /// `None` for more than [`MOST_COUNTED`] bits, for many items, and for rates so small that the
-    /// cancellation in the sum would be visible.
+    /// The result is `None` for more than [`MOST_COUNTED`] bits, for too many items, and for rates
+    /// so small that the cancellation in the sum would be visible.
     fn counted(&self, items: u64) -> Option<Fpr> {
         if self.bits() > MOST_COUNTED || items > MOST_COUNTED_ITEMS {
             return None;
@@ -109,9 +110,9 @@ impl Progression {
 
     /// A bracket that is proven for every progression. The share of pairs that hit a position is at
     /// most the sum over all probes, and at least that sum minus the pairs for which two probes
-    /// coincide. The probability that all positions are hit is at most that of one position. The
-    /// joint probability is lower by at most the sum of the probabilities that the other positions
-    /// are empty.
+    /// coincide. The probability that all positions are hit is at most the probability that one
+    /// position is hit. It is at least 1 minus the sum of the probabilities that a position is
+    /// empty.
     fn union_bounds(&self, items: u64) -> Fpr {
         let (n, m, k) = (items as f64, self.modulus as f64, self.offsets.len() as u64);
         let probes = k as f64;
@@ -125,10 +126,10 @@ impl Progression {
         Fpr::bound((1.0 - probes * empty(least) - ROUNDING).max(0.0), (1.0 - empty(most) + ROUNDING).min(1.0))
     }
 
-    /// The proven bracket if its ends are within a factor of two; otherwise a simulation, limited
-    /// to the bracket; otherwise the bracket with an approximate value. If the bracket says almost
-    /// nothing, the approximation is given under its own name: the first order, or the limit and
-    /// the floors of the law.
+    /// The exact rate if states can be counted. Otherwise the proven bracket if its ends are within
+    /// a factor of two; otherwise a simulation, limited to the bracket; otherwise the bracket with
+    /// an approximate value. If the bracket says almost nothing, the method names the
+    /// approximation: the first order, or the limit and the floors of the law.
     pub(super) fn best(&self, items: u64, proven: Option<Fpr>, first_order: Option<f64>, floors: &[Floor]) -> Fpr {
         if let Some(exact) = self.counted(items) {
             return exact;
@@ -157,15 +158,16 @@ impl Progression {
     }
 }
 
-/// The largest number of bits for which states are counted: there are then four thousand states.
+/// The largest number of bits for which states are counted. There are then about four thousand
+/// states.
 const MOST_COUNTED: u64 = 12;
 
-/// The largest number of items for which states are counted; the error of a power then stays below
+/// The largest number of items for which states are counted. The error of a power then stays below
 /// 2^-80.
 const MOST_COUNTED_ITEMS: u64 = 1_000_000;
 
-/// The lowest rate for which states are counted: the sum has 2^12 terms with such errors, and rates
-/// from this one on keep all digits of an `f64`.
+/// The lowest rate for which states are counted. The sum has 2^12 terms with errors up to 2^-80, so
+/// rates from 1e-3 on keep all digits of an `f64`.
 const LEAST_COUNTED: f64 = 1e-3;
 
 /// Replaces each `table[T]` by the sum of `table[U]` over the subsets U of T.
@@ -186,7 +188,7 @@ fn power(base: DoubleDouble, exponent: u64) -> DoubleDouble {
     })
 }
 
-/// A margin for some roundings of numbers up to 1, and of an exponent.
+/// A margin for a few roundings of numbers up to 1, and of an exponent.
 const ROUNDING: f64 = 1e-9;
 
 /// If a bracket's upper end is this many times the value, the bracket says nothing about the value.
@@ -201,7 +203,7 @@ impl Positions for Progression {
 }
 
 impl Progression {
-    /// Calls `all` with the positions of a key until it returns false; `below` draws the first
+    /// Calls `all` with the positions of a key, until `all` returns false. `below` draws the first
     /// position and the step.
     fn walk(&self, mut below: impl FnMut(u64) -> u64, mut all: impl FnMut(u64) -> bool) -> bool {
         let m = self.modulus;
@@ -222,9 +224,8 @@ mod tests {
     use crate::law::double::{Double, Offsets, Step};
     use crate::law::{Law, PartitionDouble};
 
-    /// Compares simulated intervals with exact rates. Compares simulated intervals with exact
-    /// rates. One of 24 independent intervals of 99% may miss (two miss with probability 2.4%; the
-    /// seed is frozen).
+    /// Compares simulated intervals with exact rates. One of 24 independent intervals of 99% may
+    /// miss. (Two miss with probability 2.4%; the seed is fixed.)
     #[test]
     fn simulations_agree_with_the_exact_rates() {
         let mut missed = Vec::new();
@@ -252,7 +253,7 @@ mod tests {
     #[test]
     fn what_is_not_proven_is_not_called_so() {
         let law = |m, k| Double::new(m, k, Step::Any, Offsets::Linear).expect("in range");
-        // Nothing proven beyond 64 probes, but little work; and too much of it.
+        // Nothing is proven for these laws, but a simulation takes little work.
         for (m, k, n) in [(1_000, 1_000, 1u64), (3_000, 100, 20), (50, 64, 1), (128, 64, 2)] {
             let found = law(m, k).fpr(n).expect("always answers");
             assert_eq!(found.method, Method::Simulation, "{m} {k} {n}: {found:?}");
@@ -261,23 +262,22 @@ mod tests {
         let found = law(1 << 60, 1_000).fpr(1 << 48).expect("always answers");
         assert_eq!((found.method, found.lower), (Method::Approximation("limit and floors"), 0.0));
         assert_eq!(law(1 << 60, 1_000).proven(1 << 48), Ok(None));
-        // Memory for it there is, but not the time: a simulation of the fewest filters would take
-        // years.
+        // There is enough memory, but even a simulation of 32 filters would take years.
         assert_eq!(law(1 << 20, 100).progression().simulated(1 << 40), None);
-        // Its binomials exceed 128 bits: this was a panic.
+        // The binomials of this law exceed 128 bits, which must not cause a panic.
         let found = PartitionDouble::new(5, 1_000).expect("in range").fpr(3).expect("always answers");
         assert_eq!(found.method, Method::Simulation);
-        // (an item hits slice i for a query by the residue of i modulo 5 or not at all) 3 items
-        // cover all by the query's own pair, or not: at least 1 - (24/25)^3.
+        // The query's own pair is one of 25 and hits all slices, so the rate is at least
+        // `1 - (24/25)^3`.
         assert!((found.value - 0.115_264).abs() < 0.002, "{found:?}");
-        // This many items fill every slice.
+        // These 2^63 items fill every slice.
         let found = PartitionDouble::new(60, 64).expect("in range").fpr(1 << 63).expect("always answers");
         assert!(found.lower > 0.999 && found.method == Method::Bound);
     }
 
-    /// Compares counted states with the law of few probes, to the last digits, and with cases for
-    /// which the law has no answer: a simulation of 4,000 filters, which all gave the same answers,
-    /// gave [0.999834, 1] for the first.
+    /// Compares counted states with the law for few probes, to the last digits. It also tests cases
+    /// for which the law has no answer. For the first of them, a simulation of 4,000 filters, which
+    /// all gave the same answers, had the interval [0.999834, 1].
     #[test]
     fn small_arrays_are_counted() {
         let many = Double::new(5, 143, Step::Any, Offsets::Linear).and_then(|law| law.fpr(5)).expect("in range");
@@ -295,13 +295,14 @@ mod tests {
         assert!((counted.value / exact.value - 1.0).abs() < 4e-16, "{counted:?} {exact:?}");
     }
 
-    /// Filters that all agree, or nearly all, still give a bound on the probability of cases that
-    /// did not occur.
+    /// Tests filters that all, or nearly all, have the same number of hits. Their interval must
+    /// allow for cases that did not occur.
     #[test]
     fn filters_that_agree_leave_room_for_others() {
         let of = |hits: &[u64]| Simulation::of(hits, 10);
         let alike = of(&[10; 4_000]);
-        // 0.995^(1/4000) to the others, who might have no hit at all.
+        // The filters that agree have a share of at least 0.995^(1/4000). The others might have no
+        // hit at all.
         assert!((alike.lower - 0.998_67).abs() < 2e-4 && alike.upper == 1.0, "{alike:?}");
         let mut few = vec![10; 4_000];
         few[7] = 0;
@@ -309,8 +310,8 @@ mod tests {
         assert!(few.lower < 0.998_2 && few.lower > 0.997 && few.upper == 1.0, "{few:?}");
     }
 
-    /// Compares the bounds that hold for every progression with counted states: the bounds are
-    /// sometimes above 0 and below 1, and always contain the exact rate.
+    /// Compares the bounds that hold for every progression with counted states. The bounds always
+    /// contain the exact rate, and are sometimes above 0 and below 1.
     #[test]
     fn union_bounds_enclose_counted_rates() {
         let (mut lower, mut upper) = (0, 0);

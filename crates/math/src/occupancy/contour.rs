@@ -1,5 +1,5 @@
-//! The standard law for so many throws that they cannot be walked through one by one: each
-//! probability is a contour integral on a circle through its saddle point.
+//! The standard law for so many throws that they cannot be followed one by one in a recurrence.
+//! Each probability is a contour integral on a circle through its saddle point.
 //!
 //! Burns (5) is `P(X = x) = C(m, x) N! / m^N [w^N] (e^w - 1)^x`. On the circle of radius r, this is
 //!
@@ -10,19 +10,20 @@
 //! where I is the probability that x Poisson variables of rate r, each conditioned to be positive,
 //! add up to N. At the saddle point, `r / (1 - e^(-r)) = N / x`, which is the mean of these
 //! variables, so the sum has no cancellation. The factor before I has exponents as large as
-//! `N ln m` that nearly cancel; it is computed from logarithms of thirty digits. I is a trapezoid
-//! sum over T points of the circle. This sum is exactly the probability of N, N +- T, N +- 2T, ..;
-//! with T at ten standard deviations, all except the first are below 1e-18 of it.
+//! `N ln m` that nearly cancel, so it is computed from logarithms of thirty digits. I is computed
+//! by the trapezoid rule with T points on the circle. This sum is exactly the total probability of
+//! N, N +- T, N +- 2T, ... With T at ten standard deviations, all terms except the first are below
+//! 1e-18 of the first.
 //!
-//! The method is validated: the error of the trapezoid rule is bounded by the tail of that sum of
-//! Poisson variables, but the rounding of the integrand is only tested.
+//! The method is *validated*, not proven: the tail of the sum of Poisson variables bounds the error
+//! of the trapezoid rule, but the rounding of the integrand is only tested.
 
 use crate::exact::double::{DoubleDouble, ln_factorial};
 use crate::exact::power::power;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The largest number of throws or bits; beyond it, even thirty digits are not enough.
+/// The largest number of throws or bits. For more, even thirty digits are not enough.
 pub(crate) const MAX_THROWS: u128 = 1 << 53;
 
 /// Bernoulli numbers `B_2, B_4, .. B_30` as fractions.
@@ -79,14 +80,14 @@ impl Contour {
         Some(Contour { bits, throws, common, terms })
     }
 
-    /// The natural logarithm of the probability of exactly `x` set bits; minus infinity if that is
-    /// impossible.
+    /// The natural logarithm of the probability of exactly `x` set bits, or minus infinity if that
+    /// number is impossible.
     pub(crate) fn ln_probability(&self, x: u64) -> f64 {
         self.parts(x).map_or(f64::NEG_INFINITY, |(ln, integral)| ln.high + (ln.low + libm::log(integral)))
     }
 
-    /// The probability of exactly `x` set bits; 0 if it is below the range of `f64`. The measured
-    /// relative error is at most 1e-12.
+    /// The probability of exactly `x` set bits, or 0 if it is below the range of `f64`. The
+    /// measured relative error is at most 1e-12.
     pub(crate) fn probability(&self, x: u64) -> f64 {
         match self.parts(x) {
             Some((ln, integral)) if ln.high > -745.0 => libm::exp(ln.high) * (1.0 + ln.low) * integral,
@@ -112,8 +113,9 @@ impl Contour {
             // One bit took all throws: [w^N] (e^w - 1) = 1 / N!.
             return Some((choose.minus(ln_factorial(n)), 1.0));
         }
-        // All ways to fill at most these bits: those that leave one of them empty are a share of at
-        // most x (1 - 1/x)^N. The saddle would be too far out for what follows.
+        // Nearly all throws into these x bits hit every one of them: a share of at most x (1 -
+        // 1/x)^N leaves one empty. So all x^N ways are counted. The saddle point would be too far
+        // out for the integral.
         let (wide_n, ln_x) = (DoubleDouble::of(u128::from(n)), DoubleDouble::of(u128::from(x)).ln());
         if libm::log(x as f64) - n as f64 / (x as f64) < -46.0 {
             return Some((choose.plus(wide_n.times(ln_x)).minus(ln_factorial(n)), 1.0));
@@ -136,11 +138,12 @@ impl Contour {
     }
 }
 
-/// Solves `r / (1 - e^(-r)) - 1 = c` for `c > 0` by Newton's method from above, which decreases
-/// steadily because the left side is increasing and convex. The remaining error hardly matters,
-/// because the result depends on r only through terms that the symmetry of the integrand removes.
+/// Solves `r / (1 - e^(-r)) - 1 = c` for `c > 0` by Newton's method. Its steps start above the
+/// solution and decrease steadily, because the left side is increasing and convex. The remaining
+/// error of r hardly matters, because the result depends on it only through terms that the symmetry
+/// of the integrand removes.
 fn saddle(c: f64) -> f64 {
-    // Left side and slope.
+    // The left side of the equation, and its slope.
     let at = |r: f64| {
         if r < 0.05 {
             let s = r * r;
@@ -178,8 +181,8 @@ fn expansion(r: f64) -> [f64; ORDERS] {
         }
         return l;
     }
-    // r (e^s - 1), and ln((1 - e^(-z)) / (1 - e^(-r))) by way of e^(-r (e^s - 1)): its coefficients
-    // grow as r^j / j!, but count e^(-r) times.
+    // The expansion is that of r (e^s - 1) plus that of ln((1 - e^(-z)) / (1 - e^(-r))). The latter
+    // comes from e^(-r (e^s - 1)), whose coefficients grow as r^j / j!, but have the weight e^(-r).
     let mut slope = [0.0; ORDERS];
     slope[1] = r;
     for i in 2..ORDERS {
@@ -211,8 +214,8 @@ fn zeta(s: i32) -> f64 {
         4 => power(PI, 4) / 90.0,
         6 => power(PI, 6) / 945.0,
         8 => power(PI, 8) / 9450.0,
-        // What is left out is below 7^-10 / 6, some 1e-9 of a term that is itself below 1e-9 of the
-        // first.
+        // The terms left out are below 7^-10 / 6 together. This is about 1e-9 of a term that is
+        // itself below 1e-9 of the first.
         _ => 1.0 + [2.0f64, 3.0, 4.0, 5.0, 6.0, 7.0].iter().map(|base| 1.0 / power(*base, s.unsigned_abs())).sum::<f64>(),
     }
 }
@@ -225,7 +228,7 @@ fn integral(n: f64, x: f64, repeats: f64, r: f64) -> f64 {
     let variance = x * if r < 1e-2 { r / 2.0 + r * r / 6.0 } else { n / x * (r - repeats / x) };
     let sigma = libm::sqrt(variance.max(0.0));
     let expanded = variance > 400.0;
-    // Odd, so that no point falls on the far side.
+    // The number of points is odd, so that no point falls on the opposite side of the circle.
     let points = if expanded { 10.0 * sigma + 60.0 } else { 12.0 * sigma + 80.0 };
     let points = 2.0 * libm::floor(points / 2.0) + 1.0;
     let step = 2.0 * core::f64::consts::PI / points;
@@ -240,7 +243,7 @@ fn integral(n: f64, x: f64, repeats: f64, r: f64) -> f64 {
             small_circle(&powers, t)
         } else {
             let (real, imaginary) = large_circle(r, q, t);
-            // Left over from the linear term: 1 + repeats / x - r is r / (e^r - 1).
+            // The linear terms do not cancel completely: 1 + repeats / x - r is r / (e^r - 1).
             (real, imaginary - t * r * libm::exp(-r) / q)
         };
         let (real, imaginary) = (x * real, x * imaginary);
@@ -273,8 +276,8 @@ fn beyond_linear(u: f64) -> (f64, f64) {
     (-2.0 * half * half, imaginary)
 }
 
-/// The function `ln((e^z - 1) / (e^r - 1))` without its first two terms in t, computed from its
-/// [`powers`] of z, for r below 1.
+/// The function `ln((e^z - 1) / (e^r - 1))` without its first two terms in t. For r below 1, it is
+/// computed from its [`powers`] of z.
 fn small_circle(powers: &[(f64, f64)], t: f64) -> (f64, f64) {
     powers.iter().fold((0.0, 0.0), |sum, &(coefficient, power)| {
         let (real, imaginary) = beyond_linear(power * t);
@@ -282,8 +285,8 @@ fn small_circle(powers: &[(f64, f64)], t: f64) -> (f64, f64) {
     })
 }
 
-/// The terms of `ln((e^z - 1) / z)` as `(coefficient r^i, i)` for its powers `z^i`, for r below 1,
-/// until they are negligible.
+/// The terms of `ln((e^z - 1) / z)` for r below 1, up to the first negligible one. The term with
+/// `z^i` is given as `(coefficient r^i, i)`.
 fn powers(r: f64) -> Vec<(f64, f64)> {
     let mut list = vec![(r / 2.0, 1.0)];
     let ratio = -(r / (2.0 * core::f64::consts::PI)) * (r / (2.0 * core::f64::consts::PI));
@@ -299,7 +302,8 @@ fn powers(r: f64) -> Vec<(f64, f64)> {
     list
 }
 
-/// Like `small_circle`, for larger r: `r (e^(it) - 1 - it) + ln((1 - e^(-z)) / (1 - e^(-r)))`.
+/// The function of `small_circle` for larger r:
+/// `r (e^(it) - 1 - it) + ln((1 - e^(-z)) / (1 - e^(-r)))`.
 fn large_circle(r: f64, q: f64, t: f64) -> (f64, f64) {
     let (real, imaginary) = beyond_linear(t);
     let shrunk = libm::exp(-r * libm::cos(t));

@@ -1,8 +1,8 @@
 //! The distributions of the number of set bits.
 //!
-//! Throw items at `m` bits, as single positions or as committees (sets of distinct positions), and
-//! count the bits that were hit. This number X determines a filter's fill, its rate and every
-//! estimate from its bits. [`Occupancy`] is the law of X; it is available for
+//! Items are thrown at `m` bits, as single positions or as committees (sets of distinct positions).
+//! X is the number of bits that are hit. It determines a filter's fill, its rate and every estimate
+//! from its bits. [`Occupancy`] is the law of X, for these filters:
 //!
 //! | law | the papers' name | constructor |
 //! |---|---|---|
@@ -17,11 +17,12 @@
 //! (1914) and Szegő (1922): if both factors have only real roots, and those of one factor all have
 //! the same sign, the result has only real roots. A single committee has `F(z) = z^k`, so all roots
 //! of `F(1 + z)` are -1. A polynomial with non-negative coefficients that has only real roots has
-//! none above 0, so the composition can be repeated. Complements turn `F(z)` into `z^m F(1/z)`,
-//! unions are intersections of complements, and a department (a group of committees whose hits
-//! count together) is a union. So all roots are real and at most 0, which means that X is a sum of
-//! independent Bernoulli variables. It follows that its probabilities are log-concave, and that the
-//! tail bounds of Bennett and of Berry and Esseen hold with the exact mean and variance.
+//! none above 0, so the composition can be repeated. Taking complements turns `F(z)` into
+//! `z^m F(1/z)`. A union is the complement of an intersection of complements. A department (a group
+//! of committees whose hits count together) is a union. So all roots are real and at most 0, which
+//! means that X is a sum of independent Bernoulli variables. It follows that its probabilities are
+//! log-concave, and that the tail bounds of Bennett and of Berry and Esseen hold with the exact
+//! mean and variance.
 
 pub(crate) mod contour;
 mod moments;
@@ -48,10 +49,10 @@ pub(crate) struct Committees {
 
 /// The distribution of the number X of set bits; see the [module](self).
 ///
-/// Probabilities are computed by recurrences of positive terms or by a contour integral, never by
-/// alternating sums in `f64`; moments are computed in whole numbers. If neither is possible with
-/// reasonable work, tails and quantiles are proven brackets, marked as such, and single
-/// probabilities are the error [`crate::Error::LawTooCostly`].
+/// Probabilities are computed by recurrences of positive terms or by contour integrals, never by
+/// alternating sums in `f64`. Moments are computed in whole numbers. If computing the probabilities
+/// takes too much work, tails and quantiles are proven brackets with [`crate::Method::Bound`], and
+/// single probabilities return [`crate::Error::LawTooCostly`].
 ///
 /// ```
 /// use truebloom_math::occupancy::Occupancy;
@@ -70,7 +71,8 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// The number of set bits in a standard filter: `items probes` independent throws.
+    /// The number of set bits in a standard filter, which is hit by `items * probes` independent
+    /// throws.
     ///
     /// # Errors
     /// Bits or probes are out of range.
@@ -103,12 +105,12 @@ impl Occupancy {
         Ok(Occupancy { bits, departments: vec![department(bits, committees)?] })
     }
 
-    /// The number of bits that are hit in every department, which is a list of committees
-    /// `(size, count)` as in [`Occupancy::union`]: Burns (24)-(42), of which (38) is printed with a
+    /// The number of bits that are hit in every department. A department is a list of committees
+    /// `(size, count)`, as in [`Occupancy::union`]. See Burns (24)-(42); (38) is printed with a
     /// wrong sign.
     ///
     /// # Errors
-    /// The errors of [`Occupancy::union`]; or there is no department.
+    /// The errors of [`Occupancy::union`], or there is no department.
     pub fn intersection<D: AsRef<[(u64, u64)]>>(bits: u64, departments: &[D]) -> Result<Occupancy> {
         check_bits(bits)?;
         if departments.is_empty() {
@@ -124,7 +126,7 @@ impl Occupancy {
         self.bits
     }
 
-    /// The smallest and the largest possible number of set bits; all numbers in between are
+    /// The smallest and the largest possible number of set bits. All numbers in between are
     /// possible.
     ///
     /// ```
@@ -155,7 +157,7 @@ impl Occupancy {
     }
 }
 
-/// Makes a department after checking the sizes and merging equal ones.
+/// Makes a department: checks the sizes, and merges committees of equal size.
 fn department(bits: u64, committees: &[(u64, u64)]) -> Result<Vec<Committees>> {
     let mut list = Vec::with_capacity(committees.len());
     for &(size, count) in committees {
@@ -172,7 +174,7 @@ fn merged(sorted: &[Committees]) -> Vec<Committees> {
     let mut list: Vec<Committees> = Vec::new();
     for &committees in sorted.iter().filter(|c| c.count > 0) {
         match list.last_mut() {
-            // Some 2^64 counts of at most 2^64 would be needed to overflow.
+            // An overflow would take about 2^64 counts of 2^64 each.
             Some(last) if last.size == committees.size => last.count += committees.count,
             _ => list.push(committees),
         }

@@ -1,4 +1,4 @@
-//! Moments of any order, in whole numbers with counted errors.
+//! Moments of orders up to 1,000, in whole numbers with counted errors.
 
 use super::{Committees, Occupancy};
 use crate::error::out_of_range;
@@ -17,8 +17,8 @@ const MAX_ORDER: u32 = 1_000;
 const FAR_DIGITS: u64 = 8_000;
 
 impl Occupancy {
-    /// The expected number of set bits; the relative error is below 1e-15. See Burns (44) with its
-    /// correction, Grandi (7) and (13). Takes microseconds at any size.
+    /// The expected number of set bits, with a relative error below 1e-15. See Burns (44) with its
+    /// correction, Grandi (7) and (13). This takes microseconds at any size.
     ///
     /// # Errors
     /// The moments would take too much work.
@@ -27,10 +27,10 @@ impl Occupancy {
         Ok(self.bits as f64 * self.all_hit(1)?)
     }
 
-    /// The variance of the number of set bits; the relative error is below 1e-15. The variance is
+    /// The variance of the number of set bits, with a relative error below 1e-15. The variance is
     /// `m h_1 + m (m-1) h_2 - m^2 h_1^2`, where `h_j` is the probability that `j` given bits are
-    /// set. See Grandi (8) and (14); Burns (43) and (50) are misprinted. Takes microseconds at any
-    /// size; the result is 0 if it is below the range of `f64`.
+    /// set. See Grandi (8) and (14); Burns (43) and (50) are misprinted. This takes microseconds at
+    /// any size. The result is 0 if it is below the range of `f64`.
     ///
     /// # Errors
     /// The moments would take too much work.
@@ -41,8 +41,8 @@ impl Occupancy {
             return Ok(0.0);
         }
         let m = self.bits as f64;
-        // The variance is at most E[U^2] <= m^2 g_1 <= m^2 e^(-throws / m) for the U empty bits;
-        // with m at most 2^62 that is below e^(-745).
+        // Let U be the number of empty bits. The variance is at most E[U^2] <= m^2 g_1 <= m^2
+        // e^(-throws / m). With m at most 2^62, that is below e^(-745).
         if let [committees] = self.departments.as_slice() {
             let throws: f64 = committees.iter().map(|c| c.count as f64 * c.size as f64).sum();
             if throws > 900.0 * m {
@@ -51,14 +51,15 @@ impl Occupancy {
         }
         match (Spread { law: self }).fpr() {
             Ok(share) => Ok(m * (m * share.value)),
-            // Not the error of too many committee sizes, which comes with fewer digits.
+            // The variance is below the range of `f64`. The error for too many committee sizes, in
+            // contrast, has fewer digits.
             Err(Error::TooCostly { digits, .. }) if digits >= FAR_DIGITS => Ok(0.0),
             Err(error) => Err(error),
         }
     }
 
     /// The moment `E[X^r]` for an order r from 1 to 1,000. The moment is a sum over j of Stirling
-    /// numbers of the second kind times factorial moments, which are all positive; the relative
+    /// numbers of the second kind times factorial moments, all of which are positive. The relative
     /// error is below `1e-15 (r + 2)`. See Burns (10) and (17). The work grows with the fourth
     /// power of r.
     ///
@@ -67,7 +68,7 @@ impl Occupancy {
     pub fn raw_moment(&self, order: u32) -> Result<f64> {
         let _work = work::begin();
         check_order(order)?;
-        // S(r, j) by S(r+1, j) = j S(r, j) + S(r, j-1).
+        // Computes S(r, j) by S(r+1, j) = j S(r, j) + S(r, j-1).
         let mut stirling = vec![0.0; order as usize + 1];
         stirling[0] = 1.0;
         for _ in 0..order {
@@ -87,7 +88,7 @@ impl Occupancy {
     }
 
     /// The moment `E[X .. (X-r+1)]` for an order r from 1 to 1,000. The moment is
-    /// `m (m-1) .. (m-r+1)` times the probability that r given bits are all set; the relative error
+    /// `m (m-1) .. (m-r+1)` times the probability that r given bits are all set. The relative error
     /// is below `1e-15 (r + 2)`. See Burns (9), (16), (37) and (41).
     ///
     /// # Errors
@@ -99,12 +100,12 @@ impl Occupancy {
         if hit == 0.0 {
             return Ok(0.0);
         }
-        // The least first: the product is then large only if the moment is.
+        // Starts with the smallest factor, so that the product overflows only if the moment does.
         finite((0..u64::from(order)).fold(hit, |product, i| product * self.bits.saturating_sub(i) as f64), order)
     }
 
-    /// The moment `E[C(X, r)]` for an order r from 1 to 1,000: the factorial moment divided by
-    /// `r!`. The relative error is below `2e-15 (r + 2)`. See Burns (33) and (36).
+    /// The moment `E[C(X, r)]` for an order r from 1 to 1,000. It is the factorial moment divided
+    /// by `r!`. The relative error is below `2e-15 (r + 2)`. See Burns (33) and (36).
     ///
     /// # Errors
     /// The moment is too large for an `f64`, or takes too much work.
@@ -158,15 +159,15 @@ struct AllHit<'a> {
 }
 
 impl AllHit<'_> {
-    /// Whether one committee has all bits.
+    /// Whether one committee includes all bits, so that all are hit.
     fn is_certain(&self) -> bool {
         self.committees.iter().any(|c| c.size == self.bits)
     }
 }
 
 /// The probabilities `g_1 .. g_last` that j given bits stay empty:
-/// `prod_i (C(m-j, k_i) / C(m, k_i))^(c_i)`. Each is at most [`empty_error`] units too low,
-/// including those after the first that is 0.
+/// `prod_i (C(m-j, k_i) / C(m, k_i))^(c_i)`. Each is at most [`empty_error`] units too low. This
+/// also holds for those that are rounded to 0.
 fn empties(bits: u64, committees: &[Committees], last: u32, limbs: usize) -> Vec<Vec<u64>> {
     let mut product = Product::new(limbs);
     let mut all: Vec<Vec<u64>> = Vec::new();
@@ -195,14 +196,14 @@ fn empties(bits: u64, committees: &[Committees], last: u32, limbs: usize) -> Vec
     all
 }
 
-/// The error of the `g_j` in units. The base loses at most one unit per ratio, so at most `last`;
-/// the power with count c then loses `(last + 1) c`; a product of two numbers below 1 loses the sum
-/// of both, plus one.
+/// The error of the `g_j` in units. The base is too low by at most one unit per ratio, so by at
+/// most `last`. The power with count c is then too low by at most `(last + 1) c`. The error of a
+/// product of two numbers below 1 is at most the sum of both errors, plus one.
 fn empty_error(committees: &[Committees], last: u32) -> u128 {
     committees.iter().map(|c| (u128::from(last) + 1).saturating_mul(c.count).saturating_add(1)).fold(0, u128::saturating_add)
 }
 
-/// Checks the number of word operations of one attempt.
+/// Checks that one attempt does not take too many word operations.
 fn check_cost(committees: &[Committees], order: u32, bits: f64) -> Result<()> {
     let limbs = bits / 64.0;
     let steps: f64 = committees.iter().map(|c| 2.0 * f64::from(128 - c.count.leading_zeros())).sum();
@@ -214,10 +215,10 @@ fn check_cost(committees: &[Committees], order: u32, bits: f64) -> Result<()> {
 }
 
 impl Enclose for AllHit<'_> {
-    /// Computes the sum divided by `2^r`. `C(r, j) / 2^r` comes from halving rows of Pascal's
-    /// triangle, whose errors together stay below `(r + 2)^2` units (see the coefficients of
-    /// [`crate::law::inclusion`]). Each term adds the error of `g_j` and one for the product, and
-    /// no coefficient exceeds 1.
+    /// Computes the sum divided by `2^r`. The coefficients `C(r, j) / 2^r` come from halving rows
+    /// of Pascal's triangle. Their errors together stay below `(r + 2)^2` units (see the
+    /// coefficients of [`crate::law::inclusion`]). Each term adds the error of `g_j`, and one unit
+    /// for the product, because no coefficient exceeds 1.
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let order = self.order as usize;
         let empties = empties(self.bits, self.committees, self.order, limbs);
@@ -272,7 +273,7 @@ struct Spread<'a> {
 impl Enclose for Spread<'_> {
     /// Let `e` be the error of `g_1` and `g_2` in a department. Then `h_1 = 1 - g_1` is wrong by at
     /// most `e + 1`, and `h_2 = 1 - 2 g_1 + g_2` by at most `2 e + 1`. A product over c departments
-    /// is wrong by at most the sum of its factors' errors, plus one for each factor; a square is
+    /// is wrong by at most the sum of its factors' errors, plus one for each factor. A square is
     /// wrong by at most twice the error of its base.
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let law = self.law;
@@ -281,11 +282,11 @@ impl Enclose for Spread<'_> {
         let mut hits: Option<[Vec<u64>; 2]> = None;
         for committees in &law.departments {
             let mut empties = empties(law.bits, committees, 2, limbs);
-            // No committee: every bit stays empty, and the law is certain.
+            // Without a committee every bit stays empty, so X is constant.
             let (Some(second), Some(mut first)) = (empties.pop(), empties.pop()) else { continue };
             let mut both = first.clone();
-            // The complement of x, one unit short, is 2^B - 1 - x. (1 - g_1) - (g_1 - g_2) is never
-            // negative except for rounding.
+            // The complement of x is 2^B - 1 - x, one unit too low. The difference (1 - g_1) -
+            // (g_1 - g_2) can be negative only by rounding.
             first.iter_mut().for_each(|word| *word = !*word);
             let mut difference = both.clone();
             if fixed::subtract(&mut difference, &second) {
@@ -330,8 +331,9 @@ impl Enclose for Spread<'_> {
         f64::INFINITY
     }
 
-    /// Checks that the variance is not too small. Far beyond full, it is below the range of `f64`:
-    /// divided by m^2, it rounds to 0 if it is below 2^-1074, plus the precision asked for.
+    /// Checks that the variance is not too small. In a very full filter, the variance is below the
+    /// range of `f64`. Divided by m^2, it rounds to 0 if it is below 2^-1074; the digits of the
+    /// requested precision are added to this limit.
     fn check_cost(&self, bits: f64) -> Result<()> {
         if bits < FAR_DIGITS as f64 {
             return self.law.departments.iter().try_for_each(|committees| check_cost(committees, 2, bits));

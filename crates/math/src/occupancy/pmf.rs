@@ -1,4 +1,4 @@
-//! Probabilities of numbers of set bits: single ones, all of them, those that are not negligible,
+//! Probabilities of numbers of set bits: a single one, all of them, or all that are not negligible;
 //! and sums over them.
 
 use super::Occupancy;
@@ -10,18 +10,18 @@ use crate::{Method, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// With up to this many throws, the standard law is walked through; with more, contour integrals
-/// are faster.
+/// With up to this many throws, the standard law is computed by a recurrence, throw by throw. With
+/// more, contour integrals are faster.
 pub(super) const WALKED_THROWS: u128 = 256;
 
-/// The number of terms of a walk in pairs of `f64`; it takes a second or two.
+/// The largest number of terms of a recurrence in pairs of `f64`; this takes a second or two.
 const WALK_TERMS: f64 = 1.5e8;
 
-/// The number of probabilities by contour integrals. Each takes some 3 microseconds, so together
-/// they take some three seconds.
+/// The largest number of probabilities by contour integrals. Each takes about 3 microseconds, so
+/// together they take about three seconds.
 const CONTOURS: u64 = 1_000_000;
 
-/// The longest vector of all probabilities that is computed.
+/// The largest number of bits for which the vector of all probabilities is computed.
 const MAX_VECTOR: u64 = 1 << 27;
 
 /// In the vector of all probabilities, a probability below this may be 0.
@@ -46,9 +46,10 @@ impl Occupancy {
     /// The probability of each number of set bits, from index 0 to `bits`.
     ///
     /// The relative error is at most 1e-12 for every probability above 1e-280; smaller
-    /// probabilities may be 0. The law is computed by a recurrence of positive terms, whose work is
-    /// committees times the width of the law times the size. For more than some hundred single
-    /// throws, it is computed by contour integrals (3 microseconds per probability).
+    /// probabilities may be 0. The law is computed by a recurrence of positive terms. Its work is
+    /// the number of committees times the width of the law times the size of a committee. For more
+    /// than 256 single throws, the law is computed by contour integrals (3 microseconds per
+    /// probability).
     ///
     /// # Errors
     /// [`crate::Error::LawTooCostly`] above 2^27 bits, or if the recurrence would take more than
@@ -64,8 +65,8 @@ impl Occupancy {
         Ok(whole)
     }
 
-    /// All probabilities above 1e-20, and a bound on the rest. Apart from that, it is like
-    /// [`Occupancy::pmf`], for any number of bits.
+    /// All probabilities above 1e-20, and a bound on the sum of the others. They are computed as in
+    /// [`Occupancy::pmf`], but for any number of bits.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -81,10 +82,10 @@ impl Occupancy {
         self.part(1e-20)
     }
 
-    /// The probability of exactly `ones` set bits; the relative error is at most 1e-12 for results
-    /// above 1e-280. The result is 0 if that number is impossible. Takes microseconds for the
-    /// standard law at any size up to 2^53 bits and throws; for other laws it costs as much as
-    /// [`Occupancy::pmf_window`].
+    /// The probability of exactly `ones` set bits, with a relative error of at most 1e-12 for
+    /// results above 1e-280. The result is 0 if that number is impossible. This takes microseconds
+    /// for the standard law at any size up to 2^53 bits and throws. For other laws it takes as long
+    /// as [`Occupancy::pmf_window`].
     ///
     /// # Errors
     /// The errors of [`pmf`](Self::pmf).
@@ -110,9 +111,9 @@ impl Occupancy {
 
     /// The generating function `E[z^X]` for a finite z of either sign: Burns (5), (20) and (28).
     ///
-    /// The function is computed by summing [`Occupancy::pmf`], at its cost. The relative error is
-    /// at most 2e-12 for z of 0 or more; below 0 the terms alternate, and the error is at most
-    /// 2e-12 of the value at |z|.
+    /// The function is a sum over [`Occupancy::pmf`], and takes as long. For z >= 0, the relative
+    /// error is at most 2e-12. For z < 0, the terms alternate, and the error is at most 2e-12 of
+    /// the value at |z|.
     ///
     /// # Errors
     /// The value exceeds the range of `f64`, or depends on probabilities below 1e-280.
@@ -130,7 +131,7 @@ impl Occupancy {
         let (mut sum, mut size) = (0.0, 0.0);
         for (i, &p) in part.probabilities.iter().enumerate() {
             let x = part.first + i as u64;
-            // By logarithms only where the power alone leaves the range.
+            // Logarithms are used only if the power alone leaves the range.
             let power = libm::pow(z.abs(), x as f64);
             let term = if power > 1e-290 && power < 1e300 { p * power } else { libm::exp(libm::log(p) + x as f64 * ln) };
             size += term;
@@ -139,8 +140,8 @@ impl Occupancy {
         if !size.is_finite() {
             return out_of_range("z", z, "so small that E[z^X] is below 1.8e308");
         }
-        // What is missing lies beyond an end, where probabilities are below that at the end and
-        // fall.
+        // The missing probabilities are beyond the two ends. Beyond each end they are below the
+        // probability at that end, and they decrease.
         let last = part.first + part.probabilities.len() as u64 - 1;
         let missing = |x: u64, count: u64| {
             libm::exp((libm::log(part.left_out.max(f64::MIN_POSITIVE)) + x as f64 * ln).min(709.0)) * (count > 0) as u64 as f64
@@ -163,7 +164,8 @@ impl Occupancy {
             let contour = Contour::new(self.bits, throws).ok_or_else(|| too_costly(self.bits))?;
             return self.by_contour(&contour, smallest);
         }
-        // What is dropped on the way must not matter to what is kept.
+        // Probabilities that are dropped between steps must be negligible beside those that are
+        // kept.
         let floor = smallest * 1e-20;
         let stretch = thinning::law(self, &Budget { precision: Precision::DoubleDouble, floor, terms: WALK_TERMS })?;
         Ok(kept(stretch, smallest))
@@ -172,7 +174,7 @@ impl Occupancy {
     /// Computes probabilities outwards from the mean.
     fn by_contour(&self, contour: &Contour, smallest: f64) -> Result<Pmf> {
         let (least, most) = self.support();
-        // Up to 40 standard deviations for 1e-280, and 10 for 1e-20.
+        // Computes up to 40 standard deviations from the mean for 1e-280, and 10 for 1e-20.
         let reach = 2.0 * libm::sqrt(-2.0 * libm::log(smallest)) * libm::sqrt(self.variance()?);
         if reach > CONTOURS as f64 {
             return Err(too_costly(self.bits));
@@ -184,7 +186,8 @@ impl Occupancy {
         all.reverse();
         all.extend(above);
         let last = first + (all.len() as u64).max(1) - 1;
-        // Log-concave probabilities fall beyond an end at least as fast as across it.
+        // The probabilities are log-concave, so beyond an end they fall at least as fast as at the
+        // end.
         let tail = |end: Option<&f64>, next: Option<u64>| match (end, next) {
             (_, None) => 0.0,
             (None, Some(_)) => 1.0,
@@ -198,7 +201,7 @@ impl Occupancy {
     }
 }
 
-/// Reduces a law that was walked through to the part that is exact to 1e-12.
+/// Reduces a law from the recurrence to the part that is exact to 1e-12.
 fn kept(stretch: Stretch, smallest: f64) -> Pmf {
     let Stretch { first, mut probabilities, left_out, .. } = stretch;
     let keep = probabilities.iter().rposition(|p| *p >= smallest).map_or(0, |last| last + 1);

@@ -5,15 +5,15 @@ use super::thinning::too_costly;
 use crate::Result;
 use alloc::vec;
 
-/// The number of draws that one sample may take; it takes a second or so.
+/// The largest number of draws for one sample; this takes about a second.
 const MAX_DRAWS: f64 = 1e7;
 
 impl Occupancy {
     /// A number of set bits, drawn exactly from the law by simulating the throws. `words` must
     /// return uniform and independent 64-bit words.
     ///
-    /// Work: one draw per throw; for a committee, as many draws as it has bits, or as it leaves
-    /// out. Memory: one byte per bit.
+    /// Work: one draw per throw. For a committee, the number of draws is the number of its bits, or
+    /// of the bits that it leaves out. Memory: one byte per bit.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -30,11 +30,12 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// [`crate::Error::LawTooCostly`] above some 10^7 draws (each bit of a committee counts as
+    /// [`crate::Error::LawTooCostly`] above about 10^7 draws (each bit of a committee counts as
     /// four) or 10^8 bits.
     pub fn sample(&self, words: &mut impl FnMut() -> u64) -> Result<u64> {
         let all = self.departments.iter().flatten();
-        // Members are remembered; those who are left out are taken from a list of all.
+        // A small committee's bits are remembered. For a large committee, the bits that it leaves
+        // out are marked in a list of all bits.
         let each = |size: u64| match size {
             1 => 1.0,
             _ if size <= self.bits / 2 => 4.0 * size as f64,
@@ -53,7 +54,7 @@ impl Occupancy {
                     if group.size <= self.bits / 2 {
                         mark(&mut hit, group.size, words);
                     } else {
-                        // Those who are left out.
+                        // The bits that the committee leaves out.
                         let mut out = vec![false; bits];
                         mark(&mut out, self.bits - group.size, words);
                         hit.iter_mut().zip(out).for_each(|(hit, out)| *hit |= !out);
@@ -66,8 +67,8 @@ impl Occupancy {
     }
 }
 
-/// Marks `size` distinct positions, chosen by Floyd's method (Bentley and Floyd 1987): the choice
-/// is exactly uniform, whatever is already marked.
+/// Marks `size` distinct positions, chosen by Floyd's method (Bentley and Floyd 1987). The choice
+/// is exactly uniform.
 fn mark(marked: &mut [bool], size: u64, words: &mut impl FnMut() -> u64) {
     let bits = marked.len() as u64;
     if size == 1 {
@@ -83,8 +84,8 @@ fn mark(marked: &mut [bool], size: u64, words: &mut impl FnMut() -> u64) {
     }
 }
 
-/// A uniform number below `range` (Lemire 2019). The number is exactly uniform, except for a limit
-/// on the loop, which random words practically never reach.
+/// A uniform number below `range` (Lemire 2019). The number is exactly uniform, unless the loop
+/// reaches its limit, which practically never happens with random words.
 fn below(range: u64, words: &mut impl FnMut() -> u64) -> u64 {
     let threshold = range.wrapping_neg() % range;
     let mut product = 0;

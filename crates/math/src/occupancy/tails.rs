@@ -1,4 +1,4 @@
-//! Tails, distribution function and quantiles: summed if that is affordable, and otherwise
+//! Tails, distribution function and quantiles. They are summed if that is affordable, and otherwise
 //! bracketed by proven inequalities.
 
 use super::Occupancy;
@@ -24,8 +24,8 @@ pub struct Probability {
     pub method: Method,
 }
 
-/// A bracket of a quantile, `lower <= truth <= upper`; the ends are equal if the quantile is
-/// certain.
+/// A bracket of a quantile, `lower <= truth <= upper`. The ends are equal if the quantile is known
+/// exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quantile {
@@ -60,10 +60,10 @@ pub(crate) enum Tail {
     AtLeast(u64),
 }
 
-/// How much work a sum may take before a bound replaces it.
+/// The work that a sum may take. If it would take more, a bound replaces it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// The number of terms of a walk in `f64`, which take some nanoseconds each.
+    /// The number of terms of a recurrence in `f64`, which take some nanoseconds each.
     pub(crate) walk: f64,
     /// The number of contour integrals, which take some microseconds each.
     pub(crate) contours: u64,
@@ -79,9 +79,8 @@ impl Effort {
 impl Occupancy {
     /// The probability of at most `ones` set bits.
     ///
-    /// The probability is summed if that takes at most half a second; this keeps the relative
-    /// precision of the smaller tail. Otherwise the result is a proven bound. Takes microseconds to
-    /// half a second.
+    /// If it takes at most half a second, the smaller tail is summed, so that its relative
+    /// precision is kept. Otherwise the result is a proven bound.
     ///
     /// # Errors
     /// The moments would take too much work.
@@ -109,13 +108,13 @@ impl Occupancy {
         }
     }
 
-    /// The smallest number of set bits x with `P(X <= x) >= p`, for p strictly between 0 and 1; it
-    /// takes at most some 50 microseconds at any size.
+    /// The smallest number of set bits x with `P(X <= x) >= p`, for p strictly between 0 and 1.
+    /// This takes at most about 50 microseconds at any size.
     ///
-    /// The number is exact for small laws; otherwise the ends follow from the proven inequalities
-    /// of Bennett and of Berry and Esseen with the exact mean and variance. The two ends are about
-    /// one standard deviation apart, and at large sizes within a few bits, unless p is extreme.
-    /// [`Occupancy::exact_quantile`] sums the law instead.
+    /// The number is exact for small laws. Otherwise the ends follow from the proven inequalities
+    /// of Bennett and of Berry and Esseen with the exact mean and variance. The two ends are then
+    /// at most about one standard deviation apart. At large sizes they differ by only a few bits,
+    /// unless p is extreme. [`Occupancy::exact_quantile`] sums the law instead.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -125,8 +124,7 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// The probability is not strictly between 0 and 1; for an [`Occupancy`], the moments may also
-    /// take too much work.
+    /// The probability is not strictly between 0 and 1, or the moments would take too much work.
     pub fn quantile(&self, p: f64) -> Result<Quantile> {
         let _work = work::begin();
         check_level(p)?;
@@ -142,8 +140,8 @@ impl Occupancy {
         Ok(Quantile { lower: first(&|cdf| cdf.upper >= p), upper: first(&|cdf| cdf.lower >= p), method: Method::Bound })
     }
 
-    /// Like [`quantile`](Self::quantile), but computed by summing the law; the two ends differ only
-    /// if P(X <= x) equals p to within rounding. Takes up to some seconds.
+    /// Like [`quantile`](Self::quantile), but computed by summing the law. The two ends differ only
+    /// if P(X <= x) equals p to within rounding. This takes up to some seconds.
     ///
     /// # Errors
     /// [`Error::LawTooCostly`] if it would take longer.
@@ -154,18 +152,18 @@ impl Occupancy {
         if least == most {
             return Ok(Quantile { lower: least, upper: most, method: Method::Exact });
         }
-        // Beyond 1e-20 a tail is asked for by p itself.
+        // For extreme p, probabilities below 1e-20 are needed, too.
         let smallest = (p.min(1.0 - p) * 1e-14).clamp(1e-280, 1e-20);
         let part = self.part(smallest)?;
         let stretch = Stretch { first: part.first, probabilities: part.probabilities, left_out: part.left_out, relative: 1e-12 };
         Ok(self.search(p, &stretch, part.method))
     }
 
-    /// Adds up probabilities from below, or from above for levels beyond a half.
+    /// Adds up probabilities from below, or from above for p above one half.
     fn search(&self, p: f64, stretch: &Stretch, method: Method) -> Quantile {
         let (least, most) = self.support();
         let error = 2.0 * stretch.relative + 1e-15 * libm::sqrt(stretch.probabilities.len() as f64);
-        // The first x from which on a running sum reaches the level.
+        // The first x at which the running sum reaches the level.
         let from_below = |level: f64, factor: f64, extra: f64| {
             let mut sum = 0.0;
             let found = stretch.probabilities.iter().position(|probability| {
@@ -174,8 +172,8 @@ impl Occupancy {
             });
             found.map_or(most, |i| stretch.first + i as u64)
         };
-        // P(X <= x) >= p is P(X > x) <= 1 - p: the last x + 1 whose upper tail is more than 1 - p
-        // is the quantile.
+        // P(X <= x) >= p means P(X >= x + 1) <= 1 - p. So the quantile is the last y with P(X >=
+        // y) > 1 - p.
         let from_above = |level: f64, factor: f64, extra: f64| {
             let mut sum = 0.0;
             let found = stretch.probabilities.iter().rposition(|probability| {
@@ -196,15 +194,16 @@ impl Occupancy {
         Quantile { lower, upper, method }
     }
 
-    /// A tail by proven methods: summed by recurrences of positive terms if that takes at most this
-    /// many terms, and bounded otherwise.
+    /// A tail by proven methods. It is summed by recurrences of positive terms if that takes at
+    /// most this many terms, and bounded otherwise.
     pub(crate) fn proven_tail(&self, tail: Tail, terms: f64) -> Result<Probability> {
         let bound = Bounds::new(self)?.tail(tail);
-        // Down to 1e-20 a walk takes some fifteen deviations: do not begin what cannot be finished.
+        // The recurrence covers about fifteen standard deviations, down to 1e-20. It is not started
+        // if it could not finish.
         if 5.0 * self.least_terms()? > terms {
             return Ok(bound);
         }
-        // The part left out is counted in the bracket.
+        // The bracket includes the probabilities that are left out.
         match self.walked(Precision::Single, 1e-20, terms)? {
             Some(stretch) => Ok(of_stretch(&stretch, tail)),
             None => Ok(bound),
@@ -237,15 +236,15 @@ impl Occupancy {
         }
     }
 
-    /// A rough lower bound on the number of terms of a walk, so that a walk which cannot finish is
-    /// not started. This is the number of steps, times a window of some standard deviations (at the
-    /// end; half of it on the way), times the length of a row.
+    /// A rough lower bound on the number of terms of the recurrence. A recurrence that could not
+    /// finish is not started. The bound is the number of steps, times a window of some standard
+    /// deviations, times the length of a row.
     fn least_terms(&self) -> Result<f64> {
         let steps: f64 = self.departments.iter().flatten().map(|c| c.count as f64 * thinning::row_length(c.size)).sum();
         Ok(steps * (1.0 + 3.0 * libm::sqrt(self.variance()?)))
     }
 
-    /// The law computed by a walk, if the walk is affordable.
+    /// The law, computed by the recurrence if that is affordable.
     fn walked(&self, precision: Precision, floor: f64, terms: f64) -> Result<Option<Stretch>> {
         if self.least_terms()? > terms {
             return Ok(None);
@@ -258,9 +257,10 @@ impl Occupancy {
     }
 
     /// Sums outwards from the end of the tail. When the terms become negligible, the rest is at
-    /// most a geometric series, by log-concavity. `None` if more terms are needed than allowed.
+    /// most a geometric series, by log-concavity. Returns `None` if more terms are needed than
+    /// allowed.
     fn sum_contours(&self, contour: &Contour, tail: Tail, allowed: u64) -> Result<Option<Probability>> {
-        // A tail that reaches across the mean is better known by the other one.
+        // A tail that includes the mean is one minus the other tail, which is more precise.
         let mean = self.mean()?;
         let flipped = match tail {
             Tail::AtMost(x) if x as f64 > mean + 1.0 => Some(Tail::AtLeast(x + 1)),
@@ -302,7 +302,7 @@ fn widened(sum: f64, relative: f64, rest: f64, method: Method) -> Probability {
     Probability { lower: sum * (1.0 - relative), upper: ((sum * (1.0 + relative)) + rest).next_up().min(1.0), method }
 }
 
-/// A tail of a law that was walked through.
+/// A tail of a law that was computed by the recurrence.
 pub(crate) fn of_stretch(stretch: &Stretch, tail: Tail) -> Probability {
     let count = stretch.probabilities.len();
     let inside = |x: u64| x.saturating_sub(stretch.first).min(count as u64) as usize;
@@ -335,14 +335,14 @@ impl Bounds {
         Ok(Bounds::of(Fill { bits: law.bits, mean: law.mean()?, variance: law.variance()? }, least, most))
     }
 
-    /// The bounds for any sum of independent Bernoulli variables, at most as many as there are
-    /// bits, whose value is between `least` and `most`.
+    /// The bounds for a sum of independent Bernoulli variables. There are at most as many variables
+    /// as bits, and the value of the sum is between `least` and `most`.
     pub(crate) fn of(fill: Fill, least: u64, most: u64) -> Bounds {
         let deviation = libm::sqrt(fill.variance);
         // Shevtsova, "An improvement of convergence rate estimates in the Lyapunov theorem",
-        // Doklady Mathematics 82 (2010), 862-864: 0.5600 times the sum of E|B - p|^3 = p q (p^2 +
-        // q^2) = p q - 2 (p q)^2, over sigma^3; and the sum of at most m squares (p q)^2 is at
-        // least variance^2 / m.
+        // Doklady Mathematics 82 (2010), 862-864: The error is at most 0.5600 times the sum of
+        // E|B - p|^3 = p q (p^2 + q^2) = p q - 2 (p q)^2, divided by sigma^3. The sum of at most m
+        // squares (p q)^2 is at least variance^2 / m.
         let normal_error = 0.56 * (1.0 - 2.0 * fill.variance / fill.bits as f64).clamp(0.5, 1.0) / deviation * (1.0 + 1e-9) + 1e-14;
         Bounds { fill, least, most, normal_error, deviation }
     }
@@ -362,7 +362,7 @@ impl Bounds {
         if x < self.least {
             return Probability::certain(0.0);
         }
-        // For the rounding of the mean, the variance and the exponential.
+        // A margin for the rounding of the mean, the variance and the exponential.
         let safe = |p: f64| (p * (1.0 + 1e-9)).min(1.0);
         let (mut lower, mut upper) = (1.0 - safe(self.fill.at_least(x + 1)), safe(self.fill.at_most(x)));
         if self.deviation > 0.0 {

@@ -1,10 +1,11 @@
 //! One recurrence of positive terms for unions and intersections.
 //!
-//! Of `x` marked bits among `m`, the number that is in a uniformly random set of `w` bits is
-//! hypergeometric: `C(x,y) C(m-x,w-y) / C(m,w)`. Intersections thin the bits that were hit in every
-//! department so far; unions thin the empty bits, by the complements of their committees (Burns,
-//! Lemma 8 with its correction). A law is a chain of such steps (Burns (12), (18) and (24) are sums
-//! over its paths). All terms are positive, so relative errors only add up, and are counted.
+//! Let `x` of `m` bits be marked. The number y of them in a uniformly random set of `w` bits is
+//! hypergeometric: `C(x,y) C(m-x,w-y) / C(m,w)`. To thin is to unmark the bits outside the set.
+//! Intersections thin the bits that were hit in every department so far. Unions thin the empty
+//! bits, by the complements of their committees (Burns, Lemma 8 with its correction). A law is a
+//! chain of such steps; Burns (12), (18) and (24) are sums over its paths. All terms are positive,
+//! so relative errors only add up, and they are counted.
 
 use super::{Committees, Occupancy};
 use crate::exact::double::DoubleDouble;
@@ -63,8 +64,8 @@ impl Real for DoubleDouble {
 pub(crate) struct Stretch {
     pub(crate) first: u64,
     pub(crate) probabilities: Vec<f64>,
-    /// An upper bound on the probability that was dropped on the way. This probability is missing
-    /// from the sum, and possibly from each number.
+    /// An upper bound on the total probability that was dropped after the steps. It is missing from
+    /// the sum, and possibly from each number.
     pub(crate) left_out: f64,
     /// An upper bound on the remaining relative error of each number.
     pub(crate) relative: f64,
@@ -83,9 +84,10 @@ pub(crate) enum Precision {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     pub(crate) precision: Precision,
-    /// A probability below this at an end of the window is dropped.
+    /// At the ends of the window, probabilities below this are dropped.
     pub(crate) floor: f64,
-    /// The number of terms that may be added before the answer is [`Error::LawTooCostly`].
+    /// The number of terms that may be added. If more are needed, the result is
+    /// [`Error::LawTooCostly`].
     pub(crate) terms: f64,
 }
 
@@ -108,8 +110,8 @@ struct Row<T> {
     probabilities: Vec<T>,
 }
 
-/// Computes the row from the most likely `y` outwards by ratios, and then divides by the sum;
-/// values below 1e-300 of the largest are dropped.
+/// Computes the row from the most likely `y` outwards by ratios, and then divides by the sum.
+/// Values below 1e-300 of the largest are dropped.
 fn row<T: Real>(bits: u64, marked: u64, size: u64) -> Row<T> {
     let (low, high) = ((marked + size).saturating_sub(bits), marked.min(size));
     let mode = ((u128::from(marked) + 1) * (u128::from(size) + 1) / (u128::from(bits) + 2)) as u64;
@@ -169,8 +171,8 @@ impl<T: Real> Chain<T> {
         Ok(())
     }
 
-    /// Thins once by a set of `size` bits; `rows` caches the rows of this size, indexed by the
-    /// number of marked bits counted down from `top`.
+    /// Thins once by a set of `size` bits. `rows` caches the rows of this size; the index is `top`
+    /// minus the number of marked bits.
     fn thin(&mut self, size: u64, rows: &mut Vec<Option<Row<T>>>, top: u64) -> Result<()> {
         let last = self.first + self.weights.len() as u64 - 1;
         let (low, high) = ((self.first + size).saturating_sub(self.bits), last.min(size));
@@ -189,7 +191,7 @@ impl<T: Real> Chain<T> {
                 Some(row) => row.probabilities.len(),
                 None => {
                     let possible = (marked.min(size) - (marked + size).saturating_sub(self.bits)) as f64 + 1.0;
-                    // Long rows end after some forty standard deviations.
+                    // A long row ends about forty standard deviations from its mode.
                     let spread = 80.0 * libm::sqrt(marked as f64 / 4.0).min(libm::sqrt((self.bits - size) as f64)) + 800.0;
                     if self.spent + 20.0 * possible.min(spread) > self.allowed {
                         return Err(too_costly(self.bits));
@@ -211,13 +213,14 @@ impl<T: Real> Chain<T> {
             }
         }
         self.spend(0.0)?;
-        // Rows above the window are not needed again.
+        // Drops the rows above the window, which are not needed again.
         for at in (0..(top - last) as usize).rev() {
             if rows[at].take().is_none() {
                 break;
             }
         }
-        // A row's number, its product, and at most as many sums as the row is long.
+        // Rounding: one for a row's number, one for the product, and at most one sum per number of
+        // the row.
         self.relative += (longest as f64 + 2.0) * 1.01 * T::UNIT;
         self.first = low;
         self.weights = next;
@@ -249,10 +252,10 @@ impl<T: Real> Chain<T> {
         Ok(())
     }
 
-    /// Thins by a set of random size, the set bits of a department.
+    /// Thins by the set bits of a department, whose number is random.
     fn thin_by_mixture(&mut self, sizes: &Chain<T>) -> Result<()> {
         let top = self.first + self.weights.len() as u64 - 1;
-        // Before this much memory is taken.
+        // Checks the cost before the memory is allocated.
         self.spend(2.0 * top as f64)?;
         let mut next = vec![T::ZERO; top as usize + 1];
         let (mut left_out, mut relative) = (0.0, 0.0f64);
@@ -263,7 +266,7 @@ impl<T: Real> Chain<T> {
             self.spent = part.spent;
             left_out += part.left_out - self.left_out;
             relative = relative.max(part.relative);
-            // Undo the scale of one factor.
+            // Undoes the scale of one factor, because both factors have it.
             let share = share.to_double();
             let share = T::of(DoubleDouble { high: libm::scalbn(share.high, -SCALE), low: libm::scalbn(share.low, -SCALE) });
             for (sum, &weight) in next[part.first as usize..].iter_mut().zip(&part.weights) {
@@ -339,7 +342,7 @@ pub(crate) fn row_length(size: u64) -> f64 {
     (size + 1.0).min(20.0 * libm::sqrt(size))
 }
 
-/// The law, computed by a walk committee by committee.
+/// The law, computed committee by committee.
 pub(crate) fn law(law: &Occupancy, budget: &Budget) -> Result<Stretch> {
     match budget.precision {
         Precision::Single => whole::<f64>(law, budget),
@@ -347,8 +350,8 @@ pub(crate) fn law(law: &Occupancy, budget: &Budget) -> Result<Stretch> {
     }
 }
 
-/// Walks through committees of one size, and calls `visit` with the law of the set bits after each,
-/// until `visit` needs no more.
+/// Adds committees of one size, one after another. After each, it calls `visit` with the law of the
+/// set bits, until `visit` ends the loop.
 pub(crate) fn walk(
     bits: u64,
     before: u64,
@@ -357,7 +360,7 @@ pub(crate) fn walk(
     mut visit: impl FnMut(u64, &dyn Fn() -> Stretch) -> bool,
 ) -> Result<()> {
     let mut chain = Chain::<f64>::new(bits, budget);
-    // Those that are hit already are marked no more.
+    // The marked bits are the empty ones: all except the `before` bits that are already hit.
     chain.first = bits - before;
     let mut count = 0;
     chain.thin_by(bits - size, u128::MAX, |chain| {

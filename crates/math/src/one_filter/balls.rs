@@ -1,4 +1,5 @@
-//! The upper tail of the number of set bits of a small filter, computed ball by ball.
+//! The upper tail of the number of set bits of a small filter, computed ball by ball. A ball is one
+//! position of one item.
 //!
 //! Let x of the m bits be set. Then the next ball of a standard filter hits a set bit with
 //! probability x/m. A classic item draws distinct bits. After i draws, the next bit is one of the
@@ -9,8 +10,8 @@
 //! p'_x = p_x (x - i) / (m - i) + p_(x-1) (m - x + 1) / (m - i).
 //! ```
 //!
-//! Set bits stay set, so the probability of states that have reached the tail is added up, and
-//! these states are not followed further.
+//! Set bits stay set. So once a state has reached the tail, its probability is added to the tail,
+//! and the state is dropped.
 //!
 //! *Rounding.* All terms are positive. Each ball adds at most four roundings of `u = 2^-53` (two
 //! independent products, their sum, the divisor and its product), and adding up the tail adds one
@@ -20,12 +21,12 @@ use crate::Variant;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// At an end of the window, a probability is dropped if it is a smaller share than this of the
-/// allowed probability.
+/// At the ends of the window, probabilities below this share of the allowed probability are
+/// dropped.
 const DROPPED: f64 = 1e-13;
 
-/// An upper bound on the probability of at least `past` set bits. Near `allowed` it is at most 1e-8
-/// too high, relatively; if the probability is certainly above `allowed`, the result is 1.
+/// An upper bound on the probability of at least `past` set bits. Near `allowed`, its relative
+/// error is at most 1e-8. If the probability is certainly above `allowed`, the result is 1.
 pub(crate) fn at_least(variant: Variant, bits: u64, items: u64, probes: u32, past: u64, allowed: f64) -> f64 {
     let balls = items.saturating_mul(u64::from(probes));
     if past > balls {
@@ -37,11 +38,11 @@ pub(crate) fn at_least(variant: Variant, bits: u64, items: u64, probes: u32, pas
     }
 }
 
-/// The smallest number of set bits that at most the share `allowed` of all filters reach, by the
-/// same bound.
+/// The smallest number of set bits that at most the share `allowed` of all filters reach, according
+/// to the bound of [`at_least`].
 pub(crate) fn too_rare(variant: Variant, bits: u64, items: u64, probes: u32, allowed: f64) -> u64 {
     let end = items.saturating_mul(u64::from(probes)).min(bits) + 1;
-    // Nothing reaches this end, so that the walk is not given up.
+    // No filter reaches this end, so the computation is not given up.
     let Some(walk) = walk(variant, bits, (items, probes), end, (DROPPED * allowed, f64::INFINITY)) else { return end };
     let mut tail = walk.tail;
     for ones in (0..end).rev() {
@@ -53,13 +54,13 @@ pub(crate) fn too_rare(variant: Variant, bits: u64, items: u64, probes: u32, all
     0
 }
 
-/// The law below an end.
+/// The law of the number of set bits below an end.
 struct Walk {
-    /// `law[x + 1]` is the probability of x set bits, so that every x has one before it.
+    /// The probability of x set bits is `law[x + 1]`, so that every x has a predecessor.
     law: Vec<f64>,
-    /// What has reached the end.
+    /// The probability that has reached the end.
     tail: f64,
-    /// What was dropped at the ends of the window.
+    /// The probability that was dropped at the ends of the window.
     dropped: f64,
     rounding: f64,
 }
@@ -71,8 +72,8 @@ impl Walk {
     }
 }
 
-/// Follows the balls up to `past` set bits. Probabilities below `floor` are dropped at the ends of
-/// the window; `None` once the tail is above `allowed`.
+/// Throws the balls one after another, up to `past` set bits. Probabilities below `floor` are
+/// dropped at the ends of the window. Returns `None` as soon as the tail is above `allowed`.
 fn walk(variant: Variant, bits: u64, (items, probes): (u64, u32), past: u64, (floor, allowed): (f64, f64)) -> Option<Walk> {
     let balls = items.saturating_mul(u64::from(probes));
     let rounding = 1.0 + 6.0 * (balls as f64 + 1.0) * f64::EPSILON;
@@ -97,7 +98,7 @@ fn walk(variant: Variant, bits: u64, (items, probes): (u64, u32), past: u64, (fl
         for ((slot, x), (enters, stays)) in next[first + 1..=last + 1].iter_mut().zip(&ones[first..=last]).zip(before) {
             *slot = (stays * (x - drawn) + enters * (m + 1.0 - x)) * inverse;
         }
-        // What is behind the window counts as nothing.
+        // Probabilities outside the window count as 0.
         core::mem::swap(&mut now, &mut next);
         while first < last && now[first + 1] < floor {
             dropped += now[first + 1];
@@ -114,7 +115,7 @@ fn walk(variant: Variant, bits: u64, (items, probes): (u64, u32), past: u64, (fl
             now[last + 2] = 0.0;
         }
     }
-    // What lies outside the window is of balls ago.
+    // Entries outside the window are left over from earlier balls.
     now[..=first].fill(0.0);
     now[last + 2..].fill(0.0);
     Some(Walk { law: now, tail, dropped, rounding })
@@ -127,7 +128,7 @@ mod tests {
 
     /// Compares the tail with the exact distribution, computed by thinning and contour integrals.
     /// The tail is never below the exact value, and exceeds it only very slightly. For tails above
-    /// `allowed`, the result says so.
+    /// `allowed`, the result is also above `allowed`.
     #[test]
     fn tails_are_those_of_the_law() {
         let mut cases = 0;
@@ -145,7 +146,7 @@ mod tests {
                     let exact = law.at_least(past).expect("cheap");
                     let what = format!("{variant} m={bits} n={items} k={probes} {past}: {exact:?}");
                     for allowed in [1e-3, 0.7] {
-                        // The quantile is decided by the same tails.
+                        // The quantile must agree with these tails.
                         let rare = too_rare(variant, bits, items, probes, allowed);
                         let is_rare = |ones: u64| at_least(variant, bits, items, probes, ones, allowed) <= allowed;
                         assert!(rare > 0 && is_rare(rare) && !is_rare(rare - 1), "{what} {rare}");

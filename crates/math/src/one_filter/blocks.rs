@@ -1,5 +1,5 @@
-//! The rate that one blocked filter keeps with a given probability: Chernoff's bound on the exact
-//! joint law of the blocks.
+//! The rate that one blocked filter keeps with a given probability, by Chernoff's bound on the
+//! exact joint law of the blocks.
 //!
 //! A filter of B blocks that holds n items has the rate `R = (1/B) sum_b Y_b` with
 //! `Y_b = (X_b / 512)^k`, where `X_b` is the number of set bits in block b. The loads `L_b` are
@@ -18,12 +18,12 @@
 //! ```
 //!
 //! Here S is a sum of B independent loads with probabilities proportional to `z^l / l! phi_l(t)`.
-//! Nothing is assumed about the dependence of the blocks: the coefficient expresses that the loads
+//! The dependence of the blocks is treated exactly: the coefficient of z^n expresses that the loads
 //! have a fixed sum. So the bound is much sharper than Bennett's inequality for the negatively
-//! associated loads (Joag-Dev and Proschan 1983; Dubhashi and Ranjan 1998), which may use only the
-//! sum of the blocks' own variances. At 1%, that sum is seven times the variance of the filter's
-//! rate, because a block's rate is nearly linear in its load, and the linear part adds up to a
-//! constant.
+//! associated loads (Joag-Dev and Proschan 1983; Dubhashi and Ranjan 1998), which can use only the
+//! sum of the variances of single blocks. At 1%, that sum is seven times the variance of the
+//! filter's rate, because a block's rate is nearly linear in its load, and the linear part adds up
+//! to a constant.
 //!
 //! With `lambda = n/B`, `z = lambda zeta`, `M = E[phi_L(t) - 1]` for a Poisson load of mean z, and
 //! Stirling's `n! <= sqrt(2 pi n) (n/e)^n e^(1/12n)`:
@@ -38,14 +38,14 @@
 //! *Full blocks.* A large t would give all its weight to blocks that are so full that they never
 //! occur. So every `Y_b` is cut at a level c:
 //! `P(R > p) <= B P(Y > c) + P((1/B) sum_b min(Y_b, c) > p)`. The first term gets a share of the
-//! allowed probability: a hundredth, or up to nine tenths if the fullest block decides. A block's
-//! load is binomial with n and 1/B ([`binomial`]). If there is only one block, its load is
-//! certainly n, and the tail of its set bits is summed.
+//! allowed probability: a hundredth, or up to nine tenths if the fullest blocks dominate the bound.
+//! A block's load is binomial with n and 1/B ([`binomial`]). If there is only one block, its load
+//! is n, and the tail of its set bits is summed.
 //!
-//! *Rounding.* The `phi_l` are sums of positive terms of a recurrence whose factors (`x/512`) are
-//! exact. With `u = 2^-53`, their relative error is below `3 u` per ball, and below 5e-12 for the
-//! 15,000 balls that are allowed. [`ROUNDING`] covers this error, and those of the weights of the
-//! loads and of the sums.
+//! *Rounding.* The `phi_l` are sums of positive terms from a recurrence whose factors (`x/512`) are
+//! exact. Their relative error is below `3 * 2^-53` per ball, and so below 5e-12 for the 15,000
+//! balls that are allowed. [`ROUNDING`] covers this error, and the errors of the sums and of the
+//! loads' weights.
 
 use crate::exact::power::power;
 use alloc::vec;
@@ -57,7 +57,7 @@ const BITS: usize = crate::law::registry::BLOCK_BITS as usize;
 /// An upper bound on the relative error of every sum in this file.
 const ROUNDING: f64 = 1e-11;
 
-/// Probabilities below this are left out of the rows, and accounted for separately.
+/// Probabilities below this are left out of the rows, and added to the bound separately.
 const DROPPED: f64 = 1e-70;
 
 /// Probabilities below this are ignored in the search for a tilt.
@@ -66,31 +66,31 @@ const LOOKED_AT: f64 = 1e-20;
 /// The largest number of balls in a block for which rows are computed.
 const MOST_BALLS: usize = 15_000;
 
-/// The largest exponent of a tilt: even multiplied by `e` to this power, the dropped probabilities
-/// are negligible.
+/// The largest exponent of a tilt. Even if dropped probabilities are multiplied by `e` to this
+/// power, they are negligible.
 const MOST_GROWTH: f64 = 60.0;
 
 /// If `1 - c s_0^2` is above this, the bound by curvature is too high by at most a few percent.
 const NEARLY_STRAIGHT: f64 = 0.9;
 
-/// The largest number of residues that are summed, each in some hundred nanoseconds.
+/// The largest number of residues that are summed. Each takes a few hundred nanoseconds.
 const MOST_RESIDUES: f64 = 2_000.0;
 
-/// The largest number of steps downhill; each is twice as long as the one before.
+/// The largest number of steps downhill. Each is twice as long as the one before.
 const MOST_STEPS: u32 = 12;
 
 /// The largest number of points that are tried between those steps.
 const MOST_TRIALS: u32 = 10;
 
-/// The shares of the allowed probability that may go to blocks beyond the cut. The first share is
-/// used unless full blocks decide.
+/// The shares of the allowed probability that blocks above the cut may get. The first share is used
+/// unless full blocks dominate the bound.
 const CUT_SHARES: [f64; 4] = [0.01, 0.1, 0.5, 0.9];
 
-/// Full blocks dominate a tilt if it weights the fullest block by more than `e` to this power times
-/// an empty one.
+/// Full blocks dominate a tilt if it gives a block at the cut more than `e` to this power times the
+/// weight of an empty block.
 const STEEP: f64 = 5.0;
 
-/// The law of the set bits of one block, load by load.
+/// The law of the number of set bits of one block, for each load.
 pub(crate) struct BlockLaw {
     /// One row per load.
     rows: Vec<Row>,
@@ -98,7 +98,7 @@ pub(crate) struct BlockLaw {
     rates: Vec<f64>,
 }
 
-/// The law of the number of set bits in a block with one load.
+/// The law of the number of set bits in a block with a given load.
 struct Row {
     /// The number of set bits to which the first probability belongs.
     first: usize,
@@ -128,25 +128,25 @@ pub(crate) struct Tilt {
 }
 
 impl Tilt {
-    /// Whether full blocks decide; such a tilt is good for few other sizes.
+    /// Whether full blocks dominate. Such a tilt gives a sharp bound for few other sizes.
     pub(crate) fn is_steep(&self) -> bool {
         libm::log1p(self.most) > STEEP
     }
 }
 
 impl BlockLaw {
-    /// Computes rows for all loads with a relevant probability in blocks of mean load `lambda`;
-    /// `None` if there are too many.
+    /// Computes rows for all loads with a relevant probability, for blocks of mean load `lambda`.
+    /// Returns `None` if there are too many.
     pub(crate) fn new(probes: u32, lambda: f64) -> Option<BlockLaw> {
-        // Loads are followed to where their probability is below 1e-20, and for blocks of somewhat
-        // higher loads.
+        // The rows end where the probability of a load is below 1e-20, with room for somewhat
+        // higher mean loads.
         let loads = 1.3 * lambda + 12.0 * libm::sqrt(lambda) + 30.0;
         if loads.is_nan() || loads * f64::from(probes) >= MOST_BALLS as f64 {
             return None;
         }
         let rates = (0..=BITS).map(|ones| libm::pow(ones as f64 / BITS as f64, f64::from(probes)) * (1.0 + 1e-15)).collect();
-        // `now[x + 1]` is the probability of x set bits, so that every x has one before it; the
-        // parts are exact, and of a length that compilers can see.
+        // The probability of x set bits is `now[x + 1]`, so that every x has a predecessor. The
+        // factors are exact, and the lengths are constant for the compiler.
         let (mut now, mut next) = ([0.0f64; BITS + 2], [0.0f64; BITS + 2]);
         let stays: Vec<f64> = (0..=BITS).map(|ones| ones as f64 / BITS as f64).collect();
         let enters: Vec<f64> = (0..=BITS).map(|ones| (BITS + 1 - ones) as f64 / BITS as f64).collect();
@@ -161,7 +161,7 @@ impl BlockLaw {
                     *slot = old * stays + before * enters;
                 }
                 core::mem::swap(&mut now, &mut next);
-                // What is beside what was written is of two balls ago.
+                // The entries beside those just written are left over from two balls ago.
                 (now[first], last) = (0.0, end);
                 if let Some(above) = now.get_mut(end + 2) {
                     *above = 0.0;
@@ -180,12 +180,13 @@ impl BlockLaw {
         Some(BlockLaw { rows, rates })
     }
 
-    /// Computes the tilted law: with all entries, or only those that the search for a tilt needs.
+    /// Computes the tilted law, with all entries (`all`) or only with those that the search for a
+    /// tilt needs.
     fn tilted(&self, t: f64, (cut, share): (usize, f64), lambda: f64, all: bool) -> Tilt {
         let mut grown: Vec<f64> = (0..=cut).map(|ones| libm::expm1(t * self.rates[ones])).collect();
         grown.resize(BITS + 1, grown[cut]);
-        // Beside a steep tilt, what the search leaves out would count, and the tilt would seem to
-        // cost nothing.
+        // With a steep tilt, all entries matter: if the search left some out, the tilt would seem
+        // to cost nothing.
         let is_steep = t * self.rates[cut] > STEEP;
         let searched = (lambda + 9.0 * libm::sqrt(lambda) + 12.0) as usize;
         let of_row = |row: &Row| {
@@ -200,8 +201,8 @@ impl BlockLaw {
         Tilt { t, share, loads: self.rows[..rows].iter().map(of_row).collect(), most: grown[BITS] }
     }
 
-    /// The variance of the filter's rate times the number of blocks, if the sum of loads is fixed
-    /// and rates are cut. The search for t starts from it.
+    /// The number of blocks times the variance of the filter's rate, for a fixed sum of loads and
+    /// with rates cut. The search for t starts from this number.
     fn scatter(&self, lambda: f64, cut: usize) -> f64 {
         let weights = poisson(lambda, self.rows.len());
         let (mut mean, mut square, mut with_load) = (0.0, 0.0, 0.0);
@@ -218,8 +219,8 @@ impl BlockLaw {
         (square - mean * mean - with_load * with_load / lambda).max(1e-300)
     }
 
-    /// The number of set bits that no block exceeds, except with `share` of the allowed
-    /// probability.
+    /// The number of set bits that all blocks keep to, except with a probability of `share` times
+    /// the allowed one.
     fn cut(&self, blocks: u64, items: u64, allowed: f64, share: f64) -> usize {
         let (weights, _) = binomial(blocks, items, self.rows.len());
         let mut law = [0.0f64; BITS + 1];
@@ -235,7 +236,8 @@ impl BlockLaw {
     }
 
     /// A tilt that is nearly the best for a size. If a tilt `near` is given, the search starts
-    /// there. The tilt is good for neighbouring sizes as well. `None` if blocks are too full.
+    /// there. The tilt also gives a sharp bound for neighbouring sizes. Returns `None` if the
+    /// blocks are too full.
     pub(crate) fn tilt(&self, blocks: u64, items: u64, allowed: f64, near: Option<&Tilt>) -> Option<Tilt> {
         let lambda = items as f64 / blocks as f64;
         if blocks < 2 || lambda + 10.0 * libm::sqrt(lambda) + 15.0 > self.rows.len() as f64 {
@@ -256,8 +258,8 @@ impl BlockLaw {
         Some(best)
     }
 
-    /// Like `tilt`, with one share of the allowed probability. If `near` gives the growth of the
-    /// fullest blocks, the search takes shorter steps from it.
+    /// Like `tilt`, with one share of the allowed probability. If `near` is given, it is the
+    /// exponent of the fullest blocks, and the search takes shorter steps from it.
     fn tilt_with(&self, share: f64, blocks: u64, items: u64, allowed: f64, near: Option<f64>) -> Option<Tilt> {
         let (b, lambda) = (blocks as f64, items as f64 / blocks as f64);
         let cut = self.cut(blocks, items, allowed, share);
@@ -278,14 +280,15 @@ impl BlockLaw {
         (constant + b * (libm::log1p(grown) + lambda * less_logarithm(zeta))) / (tilt.t * b)
     }
 
-    /// Computes three numbers: the zeta for which the tilted loads have the mean `lambda`, `M` at
-    /// that zeta, and the variance of a tilted load. The function uses Newton's method within a
-    /// bracket, because the tilted loads may have two modes.
+    /// Computes three numbers: the zeta for which the tilted loads have the mean `lambda`, M at
+    /// that zeta, and the variance of a tilted load. Newton's method is kept within a bracket,
+    /// because the tilted loads may have two modes.
     fn balance(&self, tilt: &Tilt, blocks: f64, lambda: f64) -> (f64, f64, f64) {
         // The tilted mean rises with zeta, and is above lambda at 1.
         let (mut low, mut high, mut ln) = (-3.0, 0.0, 0.0);
         let mut found = (1.0, 0.0, lambda);
-        // Of a load of mean `lambda zeta`: those of lambda times `e^(-lambda (zeta - 1)) zeta^l`.
+        // The probabilities for a mean of `lambda zeta` are those for lambda times
+        // `e^(-lambda (zeta - 1)) zeta^l`.
         let middle = poisson(lambda, tilt.loads.len());
         for _ in 0..40 {
             let zeta = libm::exp(ln);
@@ -318,23 +321,23 @@ impl BlockLaw {
     }
 
     /// An upper bound on the rate that a filter of `blocks` blocks with `items` items keeps with a
-    /// probability of at least `1 - allowed`; 1 if there is no better bound. Every part of the
-    /// bound is rounded up.
+    /// probability of at least `1 - allowed`. It is 1 if there is no better bound. Every part of
+    /// the bound is rounded up.
     pub(crate) fn kept(&self, tilt: Option<&Tilt>, blocks: u64, items: u64, allowed: f64) -> f64 {
         if blocks == 1 {
             return self.of_one_block(items, allowed);
         }
         let Some(tilt) = tilt else { return 1.0 };
         let (b, n, last) = (blocks as f64, items as f64, self.rows.len() as f64);
-        // Both quotients are rounded by an ulp, which the margins below cover.
+        // The quotient is rounded by at most an ulp, which the margins below cover.
         let lambda = n / b;
         let (zeta, _, _) = self.balance(tilt, b, lambda);
         let mean = lambda * zeta;
         if !(zeta > 0.0 && zeta.is_finite()) || mean > 0.7 * last {
             return 1.0;
         }
-        // Loads beyond the rows, whose probabilities fall faster than a geometric series, and what
-        // was dropped from the rows or was too small for an f64.
+        // Adds the probability of loads beyond the rows, which falls faster than a geometric
+        // series, and the probabilities that were dropped from the rows or too small for an f64.
         let beyond = |mean: f64, weights: &[f64]| weights[weights.len() - 1] * mean / last / (1.0 - mean / (last + 1.0)) + 1e4 * DROPPED;
         let (loads, more) = binomial(blocks, items, self.rows.len());
         let over = loads.iter().zip(&tilt.loads).map(|(weight, (_, over))| weight * over).sum::<f64>() + more + 1e4 * DROPPED;
@@ -349,8 +352,8 @@ impl BlockLaw {
         let parts: Vec<f64> = weights.iter().zip(&tilt.loads).map(|(weight, (growth, _))| weight * (1.0 + growth)).collect();
         let stirling = 0.5 * libm::log(2.0 * core::f64::consts::PI * n) + 1.0 / (12.0 * n);
         let constant = stirling + libm::log(local(&parts, b, missing)) - libm::log(left);
-        // Rounding of the logarithms, below 1e-13 for each term; of the excess of zeta, whose
-        // leading digits cancel.
+        // Margins for the rounding of the logarithms, below 1e-13 for each term, and of the excess
+        // of zeta, whose leading digits cancel.
         let excess = lambda * (less_logarithm(zeta) * (1.0 + 1e-11) + 1e-30);
         let exponent = constant + 1e-9 + b * (libm::log1p(grown) * (1.0 + ROUNDING) + excess);
         (exponent / (tilt.t * b) * (1.0 + ROUNDING)).min(1.0)
@@ -367,10 +370,10 @@ impl BlockLaw {
     }
 }
 
-/// Finds a point near the lowest of a curve that falls and then rises. From the start, the search
-/// goes in the direction in which the function decreases, with longer and longer steps, until it
-/// has a point between two points with higher values. Then it fits parabolas through three points,
-/// the last one when they are closer together than `near`.
+/// Finds a point near the minimum of a curve that falls and then rises. From the start, the search
+/// goes downhill in growing steps, until it has a point between two higher ones. Then it fits
+/// parabolas through three points. It fits the last one when the points are closer together than
+/// `near`.
 fn lowest(curve: impl Fn(f64) -> f64, start: f64, step: f64, last: f64, near: f64) -> f64 {
     let at = |x: f64| (x, curve(x));
     let start = start.min(last - step);
@@ -389,8 +392,8 @@ fn lowest(curve: impl Fn(f64) -> f64, start: f64, step: f64, last: f64, near: f6
         let (left, right) = (mid.0 - low.0, high.0 - mid.0);
         let (down, up) = ((mid.1 - low.1) / left, (high.1 - mid.1) / right);
         let vertex = 0.5 * (low.0 + mid.0) - 0.5 * (left + right) * down / (up - down);
-        // Beside a much longer side, the curve there may rise so steeply that it hides the lowest
-        // point of a parabola: that side is shortened first.
+        // If one side is much longer, the curve there may rise so steeply that the parabola misses
+        // the minimum. So that side is shortened first.
         let is_even = left < 2.0 * right && right < 2.0 * left;
         let is_last = trial == MOST_TRIALS || left + right < near;
         let next = if is_even || is_last {
@@ -432,13 +435,13 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest.iter().zip(others).map(|(a, b)| a * b).sum::<f64>()
 }
 
-/// The probabilities of a block's load, from 0 to `count - 1`, and of a larger load. The
-/// probabilities are binomial, and computed by ratios from the mode outwards. The probabilities are
-/// divided by their sum, which is at most the whole, so they can only be too high, except for a
-/// rounding error below 1e-12.
+/// The probabilities of a block's load, from 0 to `count - 1`, and the probability of a larger
+/// load. They are binomial, and computed by ratios from the mode outwards. Then they are divided by
+/// their sum, so that they add up to 1 without the larger loads. So they can only be too high,
+/// except for a rounding error below 1e-12.
 fn binomial(blocks: u64, items: u64, count: usize) -> (Vec<f64>, f64) {
     let (n, others) = (items as f64, (blocks - 1) as f64);
-    // To the load from the one before it.
+    // The probability of a load divided by that of the load before it.
     let ratio = |load: usize| (n - (load as f64 - 1.0)).max(0.0) / (load as f64 * others);
     let mode = ((n / (others + 1.0)) as usize).min(count - 1);
     let mut all = vec![0.0; count];
@@ -451,14 +454,14 @@ fn binomial(blocks: u64, items: u64, count: usize) -> (Vec<f64>, f64) {
     }
     let sum: f64 = all.iter().sum();
     all.iter_mut().for_each(|weight| *weight /= sum);
-    // Beyond, they fall faster than a geometric series.
+    // Beyond `count`, the probabilities fall faster than a geometric series.
     let next = ratio(count);
     let more = if next < 1.0 { all[count - 1] * next / (1.0 - next) } else { 1.0 };
     (all, more)
 }
 
-/// The Poisson probabilities of 0 to `count - 1`, computed from the mode outwards by ratios; the
-/// relative error is below 1e-12 (the logarithm of the first is at most some hundreds).
+/// The Poisson probabilities of 0 to `count - 1`, computed by ratios from the mode outwards. The
+/// relative error is below 1e-12, because the logarithm of the first is at most some hundreds.
 fn poisson(mean: f64, count: usize) -> Vec<f64> {
     let mut all = vec![0.0; count];
     let mode = (mean as usize).min(count - 1);
@@ -472,8 +475,8 @@ fn poisson(mean: f64, count: usize) -> Vec<f64> {
     all
 }
 
-/// The number `zeta - 1 - ln zeta`, without cancellation near 1: for `d = zeta - 1` it is the
-/// series `d^2/2 - d^3/3 + ..`.
+/// The number `zeta - 1 - ln zeta`, computed without cancellation near 1, where it is the series
+/// `d^2/2 - d^3/3 + ..` in `d = zeta - 1`.
 fn less_logarithm(zeta: f64) -> f64 {
     let d = zeta - 1.0;
     if d.abs() > 0.01 {
@@ -482,8 +485,8 @@ fn less_logarithm(zeta: f64) -> f64 {
     d * d * (2..=12).rev().fold(0.0, |inner, i| 1.0 / f64::from(i) - d * inner)
 }
 
-/// An upper bound on `P(S = n)` for the sum S of `blocks` independent loads. Their probabilities
-/// are proportional to `parts`, which lack at most `missing` of the whole.
+/// An upper bound on `P(S = n)` for the sum S of `blocks` independent loads. The probabilities of a
+/// load are proportional to `parts`, whose sum is too low by at most `missing`.
 fn local(parts: &[f64], blocks: f64, missing: f64) -> f64 {
     let sum: f64 = parts.iter().sum();
     let floor = sum * 1e-18;
@@ -492,9 +495,9 @@ fn local(parts: &[f64], blocks: f64, missing: f64) -> f64 {
     let law: Vec<f64> = parts[first..=last].iter().map(|part| part / sum).collect();
     let moment = |order: u32, about: f64| law.iter().enumerate().map(|(i, p)| p * power(i as f64 - about, order)).sum::<f64>();
     let mean = moment(1, 0.0);
-    // What is left out lies beyond the last row, where probabilities fall by a third or more from
-    // load to load: to the fourth moment it adds at most twice its share at that distance. It moves
-    // the mean and the other moments by less than the margins.
+    // The loads left out are beyond the last row, where probabilities fall by a third or more from
+    // load to load. They add to the fourth moment at most twice their share at that distance. They
+    // change the mean and the other moments by less than the margins.
     let (share, reach) = (missing / sum, parts.len() as f64);
     let variance = moment(2, mean) * (1.0 - 1e-9);
     let fourth = moment(4, mean) * (1.0 + 1e-6) + 2.0 * share * reach * reach * reach * reach;
@@ -511,10 +514,11 @@ fn local(parts: &[f64], blocks: f64, missing: f64) -> f64 {
 /// gives `f(s) <= 1 - V s^2 (1 - c s^2)` with `c = (F + 3 V^2) / (12 V)`. So `f(s)^(B/2)` is at
 /// most a Gaussian up to `s_0 = sqrt(2a / (B V))`. From there to `1 / sqrt(2c)`, up to which
 /// `s^2 (1 - c s^2)` rises, it is at most `exp(-a (1 - c s_0^2))`. Beyond that it is at most the
-/// largest value on a grid plus what `f` can rise between two points:
+/// largest value on a grid plus the largest possible rise of `f` between two points, because
 /// `|f'| <= E|L - L'| <= sqrt(2V)`.
 ///
-/// Returns the bound and `1 - c s_0^2`; the bound is too large by the square root of that number.
+/// Returns the bound and `1 - c s_0^2`. The bound is too large by a factor of about one over the
+/// square root of that number.
 fn by_curvature(law: &[f64], blocks: f64, variance: f64, fourth: f64) -> (f64, f64) {
     let bend = (fourth + 3.0 * variance * variance) / (12.0 * variance);
     let a = 7.0 + 0.5 * libm::log(blocks);
@@ -529,14 +533,13 @@ fn by_curvature(law: &[f64], blocks: f64, variance: f64, fourth: f64) -> (f64, f
     (((near + middle + far) / (2.0 * core::f64::consts::PI) * (1.0 + 1e-8)).min(1.0), bent)
 }
 
-/// A bound for cases with few blocks, for which the curvature says little. S is n only if it is n
-/// modulo N, and for every N this has the probability
-/// `(1/N) sum_j psi(2 pi j / N)^B exp(-2 pi i j n / N)`, which is at most `(1/N) sum_j
-/// |psi(2 pi j / N)|^B`. The parts that are left out, and the rounding, are below 1e-9 of `psi`.
-/// N is some standard deviations of S, because a larger N does not improve the bound; the result is
-/// 1 if that N is too large.
+/// A bound for few blocks, for which the bound by curvature is weak. S is n only if S is n modulo
+/// N. For every N, this has the probability `(1/N) sum_j psi(2 pi j / N)^B exp(-2 pi i j n / N)`,
+/// which is at most `(1/N) sum_j |psi(2 pi j / N)|^B`. The loads that are left out, and the
+/// rounding, change `psi` by less than 1e-9. N is about 16 standard deviations of S, because a
+/// larger N does not improve the bound. The result is 1 if that N is too large.
 fn by_residues(law: &[f64], blocks: f64, variance: f64) -> f64 {
-    // An odd number: the values at j and N - j are conjugate.
+    // N is odd, so that the values at j and N - j, which are conjugate, form pairs.
     let half = libm::ceil(8.0 * libm::sqrt(blocks * variance)) + 8.0;
     let residues = 2.0 * half + 1.0;
     if residues > MOST_RESIDUES {

@@ -1,4 +1,4 @@
-//! Tests that compare the bound for blocks with exact joint laws, enumerations and its own
+//! Tests that compare the bound for blocks with exact joint laws, with enumerations and with
 //! definitions.
 
 #[path = "../../tests/common/set_bits.rs"]
@@ -7,8 +7,8 @@ mod set_bits;
 use super::*;
 use set_bits::set_bits;
 
-/// Compares with more digits of the same series, on both sides of the point where the series is
-/// used.
+/// Compares with more terms of the series, on both sides of the point where the code begins to use
+/// it.
 #[test]
 fn less_logarithms_have_all_their_digits() {
     for d in [-0.5f64, -0.01, -0.009_999, -1e-3, -1e-9, 1e-9, 1e-5, 0.004, 0.009_999, 0.010_001, 2.0] {
@@ -17,14 +17,14 @@ fn less_logarithms_have_all_their_digits() {
         } else {
             (2..60).map(|i| (if i % 2 == 0 { 1.0 } else { -1.0 }) * libm::pow(d, f64::from(i)) / f64::from(i)).sum()
         };
-        // 1 + d is rounded.
+        // The sum 1 + d is rounded.
         let found = less_logarithm(1.0 + d);
         assert!((found - expected).abs() <= 4.0 * f64::EPSILON * d.abs() + 1e-11 * expected, "{d}: {found:e} {expected:e}");
     }
 }
 
-/// Compares with the probability, by convolution, that this many loads have exactly this sum: the
-/// bound is above it, by no more than it states.
+/// Compares with the probability, computed by convolution, that this many loads have exactly this
+/// sum. The bound must be above this probability, by no more than the factor that it states.
 #[test]
 fn local_bounds_are_above_the_chance_and_near_it() {
     for (mean, blocks) in [(4.0, 8), (4.0, 50), (20.0, 30), (1.5, 200)] {
@@ -42,8 +42,8 @@ fn local_bounds_are_above_the_chance_and_near_it() {
         let exact = law[(mean * f64::from(blocks)) as usize];
         let found = local(&parts, f64::from(blocks), 0.0);
         assert!(exact <= found, "{mean} {blocks}: {found} {exact}");
-        // The price is that of the stated curvature `c = (F + 3 V^2) / (12 V)`, of which
-        // `F = V + 3 V^2` for Poisson's law, and none where that is large and residues are summed.
+        // The factor comes from the curvature `c = (F + 3 V^2) / (12 V)`, where `F = V + 3 V^2` for
+        // the Poisson law. It is 1 if the curvature is large, because residues are summed then.
         let (b, curvature) = (f64::from(blocks), (1.0 + 6.0 * mean) / 12.0);
         let bent = 1.0 - curvature * (14.0 + libm::log(b)) / (b * mean);
         let price = if bent > NEARLY_STRAIGHT { 1.0 / libm::sqrt(bent) } else { 1.0 };
@@ -51,7 +51,7 @@ fn local_bounds_are_above_the_chance_and_near_it() {
     }
 }
 
-/// A single block: its set bits are those of this many draws from 512.
+/// Compares the rate of a single block with the law of this many draws from 512.
 #[test]
 fn one_block_keeps_the_rate_of_its_tail() {
     let (probes, items, bits) = (3u32, 40u64, BITS as f64);
@@ -79,8 +79,8 @@ fn ln_poisson(mean: f64, load: f64) -> f64 {
     load * libm::log(mean) - mean - libm::lgamma(load + 1.0)
 }
 
-/// The logarithm of `E exp(t sum (Y - rate))` with Y cut at a level. The expectation is computed as
-/// the B-th power of the series of one block, by squaring, and its coefficient for the items. This
+/// The logarithm of `E exp(t sum (Y - rate))` with Y cut at a level. It comes from the coefficient
+/// for the items in the B-th power of the series of one block, which is computed by squaring. This
 /// uses neither Stirling's formula nor the local bound.
 fn ln_joint_mean(laws: &[Vec<f64>], probes: u32, (blocks, items): (u64, u64), (t, cut, rate): (f64, usize, f64)) -> f64 {
     let lambda = items as f64 / blocks as f64;
@@ -151,8 +151,8 @@ fn kept_rates_are_those_of_the_exact_joint_law() {
     }
 }
 
-/// No other tilt of a fine grid proves a rate that is lower by a thousandth, and the approximation
-/// that guides the search is close to the proven rate.
+/// Tests that no other tilt of a fine grid proves a rate that is lower by a thousandth. The
+/// approximation that guides the search must be close to the proven rate.
 #[test]
 fn tilts_are_near_the_best() {
     for (probes, blocks, items, allowed) in
@@ -168,15 +168,15 @@ fn tilts_are_near_the_best() {
         println!("k={probes} B={blocks}: {found} best {best} about {about}");
         assert!(found < best * 1.001, "k={probes} B={blocks}: {found} but {best} is possible");
         assert!((about / found - 1.0).abs() < 0.01, "k={probes} B={blocks}: {found} but about {about}");
-        // From a neighbour's tilt.
+        // A search that starts from a neighbour's tilt.
         let from = rows.tilted(0.8 * tilt.t, cut, lambda, true);
         let again = rows.tilt(blocks, items, allowed, Some(&from)).expect("a tilt");
         assert!(kept(&again) < best * 1.002, "k={probes} B={blocks}: {} but {best} is possible", kept(&again));
     }
 }
 
-/// With the weights of their definition (`(lambda zeta)^l / l!` times the growth), the tilted loads
-/// have the filter's mean.
+/// Tests that the tilted loads, weighted by their definition (`(lambda zeta)^l / l!` times the
+/// growth), have the filter's mean load.
 #[test]
 fn balanced_loads_have_the_mean_that_the_items_have() {
     for (probes, blocks, items) in [(3, 40, 800), (7, 200_000, 10_000_000), (10, 300, 6_000), (5, 200, 20_000)] {
@@ -203,8 +203,8 @@ fn balanced_loads_have_the_mean_that_the_items_have() {
     }
 }
 
-/// Compares each probability with the logarithm of its definition: it is above it by no more than
-/// what is left out.
+/// Compares each probability with the logarithm of its definition. It must exceed the definition by
+/// no more than the loads left out allow.
 #[test]
 fn loads_have_the_binomial_law() {
     for (blocks, items, count) in
@@ -222,9 +222,9 @@ fn loads_have_the_binomial_law() {
     }
 }
 
-/// Residues give a bound where the curvature gives none. For loads with one mode, the bound is
-/// above the probability by convolution, by less than a twentieth. For loads with two modes, whose
-/// phases are left out, it is only above it.
+/// Tests that residues give a bound where the curvature gives none. For loads with one mode, the
+/// bound exceeds the probability, computed by convolution, by less than a twentieth. For loads with
+/// two modes, it is only required to be above, because the bound ignores phases.
 #[test]
 fn residues_bound_the_chance_of_a_sum() {
     let two_hills: Vec<f64> = poisson(8.0, 40).iter().zip(poisson(26.0, 40)).map(|(a, b)| 0.9 * a + 0.1 * b).collect();
@@ -243,8 +243,8 @@ fn residues_bound_the_chance_of_a_sum() {
     }
 }
 
-/// The test has curves that fall slowly and rise steeply, and the other way round, with starts on
-/// both sides.
+/// Tests curves that fall slowly and rise steeply, and curves that fall steeply and rise slowly,
+/// with starts on both sides.
 #[test]
 fn the_lowest_point_is_found() {
     let steep = |x: f64| libm::exp(libm::exp(3.0 * x)) + libm::exp(-x);
@@ -257,7 +257,7 @@ fn the_lowest_point_is_found() {
             assert!(curve(found) < 1.01 * least, "from {start}: {found}");
         }
     }
-    // No further than the last.
+    // The search does not go beyond `last`.
     assert_eq!(lowest(|x| -x, 0.0, 0.35, 2.5, 0.3), 2.5);
 }
 
@@ -289,18 +289,18 @@ fn the_highest_value_is_above_all_and_near_the_largest() {
             };
             let largest = (0..=2_000).map(|i| square(start + f64::from(i) / 2_000.0 * (core::f64::consts::PI - start))).fold(0.0, f64::max);
             let found = highest(law, start, slope);
-            // Half a step of a quarter of the slope's inverse.
+            // The step is a quarter of the inverse slope, and half a step can be missed.
             assert!(found >= largest && found <= (largest + 0.13).min(1.0), "{law:?} from {start}: {found} {largest}");
         }
     }
 }
 
-/// Nothing is claimed about blocks that are too full, about sizes for which a law has no rows, or
-/// if blocks above the cut use up the allowed probability.
+/// Tests that there is no bound below 1 if blocks are too full, if a law has no rows for the size,
+/// or if blocks above the cut use up the allowed probability.
 #[test]
 fn where_nothing_is_known_nothing_is_claimed() {
-    // 1.3 * 1,000 + 12 * sqrt(1,000) + 30 loads of 8 balls are below 15,000, and those of a mean of
-    // 1,200 are not.
+    // For a mean of 1,000, there are 1.3 * 1,000 + 12 * sqrt(1,000) + 30 loads of 8 balls, which is
+    // below 15,000. For a mean of 1,200, it is not.
     assert!(BlockLaw::new(8, 1_000.0).is_some() && BlockLaw::new(8, 1_200.0).is_none() && BlockLaw::new(8, f64::NAN).is_none());
     let rows = BlockLaw::new(3, 20.0).expect("few balls");
     let tilt = rows.tilt(40, 800, 1e-3, None).expect("a tilt");
@@ -308,8 +308,8 @@ fn where_nothing_is_known_nothing_is_claimed() {
     assert_eq!((rows.kept(None, 40, 800, 1e-3), rows.kept(Some(&tilt), 40, 800, 1e-9)), (1.0, 1.0));
 }
 
-/// If the search starts from a tilt that is far too strong or too weak, where the curve of the
-/// proven rate is not convex, it still goes in the right direction.
+/// Starts the search from tilts that are far too strong or too weak, where the curve of the proven
+/// rate is not convex. The search must still go in the right direction.
 #[test]
 fn tilts_are_looked_for_in_the_right_direction() {
     let (blocks, items, allowed) = (2_000, 100_000, 1e-3);
@@ -324,8 +324,8 @@ fn tilts_are_looked_for_in_the_right_direction() {
     }
 }
 
-/// If rows end where loads are still likely, the loads beyond are counted with their largest
-/// possible effect, both in the blocks above the cut and in the growth.
+/// Tests rows that end where loads are still likely. The loads beyond must be counted with their
+/// largest possible effect, both in the blocks above the cut and in the growth.
 #[test]
 fn loads_beyond_the_rows_are_counted() {
     let rows = BlockLaw::new(1, 0.01).expect("few balls");
@@ -338,7 +338,7 @@ fn loads_beyond_the_rows_are_counted() {
     let (zeta, _, _) = rows.balance(&tilt, b, lambda);
     let inside: f64 =
         tilt.loads.iter().enumerate().map(|(load, (growth, _))| libm::exp(ln_poisson(lambda * zeta, load as f64)) * growth).sum();
-    // The bound of P(S = n) is 1 here.
+    // The bound on P(S = n) is 1 here.
     let expected = |allowed: f64, times: f64| {
         let grown = inside + times * tail(lambda * zeta) * libm::expm1(t);
         let constant = 0.5 * libm::log(2.0 * core::f64::consts::PI * n) + 1.0 / (12.0 * n) - libm::log(allowed - b * times * full);

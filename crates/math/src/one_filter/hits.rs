@@ -1,8 +1,9 @@
-//! The moments of one filter's own rate, and of the number of hits among fresh keys.
+//! The moments of the rate of one filter, and of the number of hits among new keys (keys that were
+//! never inserted).
 //!
-//! A filter's own rate R depends on its bits, so it is random; its mean is the expected rate. Among
-//! Q fresh keys, the number of hits is binomial *given* R (Kirsch and Mitzenmacher, section 7). So
-//! over filters and keys it scatters more than a binomial number: its variance is
+//! The rate R of one filter depends on its bits, so it is random. Its mean is the expected rate.
+//! Among Q new keys, the number of hits is binomial *given* R (Kirsch and Mitzenmacher, section 7).
+//! So over filters and keys, this number varies more than a binomial number: its variance is
 //! `Q E[R (1-R)] + Q^2 Var[R]`.
 
 use crate::error::out_of_range;
@@ -17,41 +18,42 @@ use crate::{Fpr, Result, Variant};
 use alloc::boxed::Box;
 use alloc::vec;
 
-/// The mean and the spread of the rate of one filter, over all seeds.
+/// The mean and the variance of the rate R of one filter, over all seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RateMoments {
     /// The expected rate `E[R]`.
     pub mean: Fpr,
-    /// The second moment `E[R^2]`: the probability that two fresh keys both pass the same filter.
+    /// The second moment `E[R^2]`: the probability that two new keys both pass the same filter.
     pub second: Fpr,
-    /// The variance `Var[R]`; its relative error is below 1e-15. If it underflows, it is 0 or the
+    /// The variance `Var[R]`, with a relative error below 1e-15. If it underflows, it is 0 or the
     /// smallest positive `f64`.
     pub variance: f64,
-    /// The mean `E[R (1-R)]`: the probability that of two fresh keys the first passes and the
-    /// second does not. The relative error of this probability is below 1e-15.
+    /// The mean `E[R (1-R)]`: the probability that the first of two new keys passes and the second
+    /// does not. The relative error is below 1e-15.
     pub mixed: f64,
 }
 
-/// The mean and the variance of the number of hits among fresh keys, over filters and keys.
+/// The mean and the variance of the number of hits among new keys, over filters and keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Hits {
-    /// The number of fresh keys.
+    /// The number of new keys, Q.
     pub queries: u64,
-    /// The mean `Q E[R]`; its relative error is below 1e-15.
+    /// The mean `Q E[R]`, with a relative error below 1e-15.
     pub mean: f64,
-    /// The variance `Q E[R (1-R)] + Q^2 Var[R]`; its relative error is below 2e-15.
+    /// The variance `Q E[R (1-R)] + Q^2 Var[R]`, with a relative error below 2e-15.
     pub variance: f64,
 }
 
 /// The moments of the rate of one filter with `items` items, over all seeds.
 ///
 /// `E[R^2]` is the probability that two independent queries both pass. For the standard filter, it
-/// is the law with 2k query draws against the same nk throws. For the classic filter it is a
-/// mixture over the overlap of two sets of k positions, and for the partitioned filter a product
-/// over slices. All moments are exact; the variance is a difference of brackets, which are narrowed
-/// until the difference has enough digits. The cost is that of a few rates with twice the probes.
+/// is the rate for queries of 2k draws and items of k draws. For the classic filter it is a mixture
+/// over the overlap of two sets of k positions, and for the partitioned filter a product over
+/// slices. All moments are exact. The variance is a difference of brackets, which are narrowed
+/// until the difference has enough digits. This takes about as long as a few rates with twice the
+/// probes.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_moments};
@@ -73,25 +75,26 @@ pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Res
     if full {
         return Ok(RateMoments { mean: Fpr::ONE, second: Fpr::ONE, variance: 0.0, mixed: 0.0 });
     }
-    // So far beyond full that a miss has no f64: both are at most E[1 - R].
+    // The filter is so full that the probability of a miss is too small for an f64. The variance
+    // and `mixed` are at most E[1 - R].
     if ln_complement_bound(variant, bits, items, probes) < -760.0 {
         let almost = Fpr { lower: 1f64.next_down(), ln_lower: -1e-300, ..Fpr::ONE };
         return Ok(RateMoments { mean: almost, second: almost, variance: 0.0, mixed: 0.0 });
     }
     let mean = || variant.expected(bits, items, probes);
     let second = || second_moment(variant, bits, items, probes);
-    // One throw, or one set of distinct bits, leaves nothing to chance.
+    // After one throw, or one set of distinct bits, the rate is not random.
     let certain = items == 1 && (variant != Variant::Standard || probes == 1);
     let variance = if certain { 0.0 } else { Difference { whole: second(), part: Power { base: mean()?, exponent: 2 } }.fpr()?.value };
     let mixed = Difference { whole: mean()?, part: second() }.fpr()?.value;
     Ok(RateMoments { mean: mean()?.fpr()?, second: second().fpr()?, variance, mixed })
 }
 
-/// The mean and the variance, over filters and keys, of the number of hits among `queries` fresh
-/// keys (none of them stored) in one filter with `items` items.
+/// The mean and the variance, over filters and keys, of the number of hits among `queries` new keys
+/// (none of them inserted) in one filter with `items` items.
 ///
-/// They are exact; see [`rate_moments`]. With one query, the variance is that of a single Bernoulli
-/// trial at the expected rate.
+/// They are computed from the exact [`rate_moments`]. With one query, the variance is that of a
+/// single Bernoulli trial at the expected rate.
 ///
 /// # Errors
 /// Parameters are out of range.
@@ -124,7 +127,7 @@ fn second_moment(variant: Variant, bits: u64, items: u64, probes: u32) -> Box<dy
                 Box::new(Power { base, exponent: count.into() }) as Box<dyn Enclose>
             };
             let sizes = Slices { bits, items, probes }.sizes();
-            // A slice of one bit is full after one item: factor 1.
+            // A slice of one bit is full after one item, so its factor is 1.
             Box::new(ProductOf(sizes.into_iter().filter(|&(size, count)| size > 1 && count > 0).map(slice).collect()))
         }
     }

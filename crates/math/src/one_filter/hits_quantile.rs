@@ -1,14 +1,14 @@
-//! Quantiles of the number of hits among fresh keys, over filters and keys, as proven brackets.
+//! Quantiles of the number of hits among new keys, over filters and keys, as proven brackets.
 //!
-//! Given the filter's own rate R, the number of hits H is binomial, and its tail
-//! `S(r) = P(H >= h | R = r)` rises with r. Take a grid of fills `y_0 < y_1 < ..`, with rates `r_i`
-//! that bound R from above if the fill is at most `y_i`. Then
+//! Given the rate R of the filter, the number of hits H is binomial, and its tail
+//! `S(r) = P(H >= h | R = r)` rises with r. Take a grid of fills `y_0 < y_1 < ..`, and rates `r_i`
+//! such that `R <= r_i` if the fill Y is at most `y_i`. Then
 //!
 //! ```text
 //! P(H >= h) <= S(r_0) + sum over i of (S(r_(i+1)) - S(r_i)) P(Y > y_i)
 //! ```
 //!
-//! Bounds on `P(Y > y_i)` turn the right side into a bound; the lower tail is bounded in the same
+//! Bounds on `P(Y > y_i)` turn the right side into a bound. The lower tail is bounded in the same
 //! way.
 
 use crate::error::check_confidence;
@@ -31,17 +31,18 @@ pub struct HitsQuantile {
     pub lower: u64,
     /// A number that is at least the q-quantile: `P(H <= upper) >= q`.
     pub upper: u64,
-    /// [`Method::Bound`]: from proven bounds on the tails of the fill. [`Method::Validated`]: from
-    /// the law of the fill, summed in `f64` with a margin that tests confirm.
+    /// [`Method::Bound`]: the ends come from proven bounds on the tails of the fill.
+    /// [`Method::Validated`]: they come from the law of the fill, summed in `f64` with a margin
+    /// that tests confirm.
     pub method: Method,
 }
 
-/// A proven bracket for the smallest h with `P(H <= h) >= probability`, where H is the number of
-/// hits among `queries` fresh keys in one filter with `items` items, over filters and keys.
+/// A proven bracket for the smallest h with `P(H <= h) >= probability`. H is the number of hits
+/// among `queries` new keys in one filter with `items` items, over filters and keys.
 ///
-/// If the law of the fill can be summed quickly (up to some ten thousand throws), both ends are
-/// equal; otherwise their distance depends on the proven bounds on the tails. For the partitioned
-/// filter, the lower end is 0. Takes milliseconds.
+/// If the law of the fill can be summed quickly (up to about ten thousand throws), both ends are
+/// equal. Otherwise their distance depends on the proven bounds on the tails. For the partitioned
+/// filter, the lower end is 0. This takes milliseconds.
 ///
 /// ```
 /// use truebloom_math::{Variant, false_positives, hits_quantile_bound};
@@ -57,7 +58,7 @@ pub fn hits_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
     let _work = work::begin();
     variant.check(bits, probes)?;
     check_confidence(probability)?;
-    // One slice is a filter of one probe.
+    // With one probe, the only slice is the whole filter.
     let variant = if probes == 1 { Variant::Standard } else { variant };
     if queries > 1 << 62 {
         return out_of_range("queries", queries, "at most 2^62");
@@ -77,18 +78,18 @@ pub fn hits_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
     }
 }
 
-/// The law of the number of hits, if the law of the fill can be summed quickly: binomial for each
-/// fill.
+/// The law of the number of hits, if the law of the fill can be summed quickly. For each fill, it
+/// is binomial.
 struct Mixture {
     queries: u64,
-    /// The probability of each fill, and the filter's own rate at that fill.
+    /// The probability of each fill, and the filter's rate at that fill.
     fills: Vec<(f64, f64)>,
-    /// By how much the sum over fills may be wrong in either direction.
+    /// The largest error of the sum over fills in either direction.
     error: f64,
 }
 
-/// The law is summed if the number of fills times the deviation of the hits is at most this; that
-/// takes some tens of milliseconds.
+/// The law is summed if the number of fills times the standard deviation of the hits is at most
+/// this. That takes some tens of milliseconds.
 const MOST_TERMS: f64 = 3e6;
 
 impl Mixture {
@@ -106,12 +107,13 @@ impl Mixture {
         let pmf = law.pmf_window()?;
         let mut fills = Vec::with_capacity(pmf.probabilities.len());
         for (i, &probability) in pmf.probabilities.iter().enumerate() {
-            // What is less than 1e-20 in all cannot move a quantile that anybody asks for.
+            // Fills left out have a total probability below 1e-20, which cannot change a practical
+            // quantile.
             if probability > 1e-25 {
                 fills.push((probability, own_rate(variant, bits, probes, pmf.first + i as u64)?.value));
             }
         }
-        // The probabilities are good to 1e-12, the binomial tails too.
+        // The probabilities and the binomial tails have errors of at most 1e-12.
         Ok(Some(Mixture { queries, fills, error: pmf.left_out + 1e-11 }))
     }
 
@@ -119,7 +121,7 @@ impl Mixture {
         self.fills.iter().map(|&(probability, rate)| probability * binomial::at_most(hits, self.queries, rate)).sum()
     }
 
-    /// Bisects between the ends as far as the sum can decide.
+    /// Bisects between the ends, until the sum cannot decide any more.
     fn narrow(&self, mut found: HitsQuantile) -> HitsQuantile {
         while found.lower < found.upper {
             let middle = found.lower + (found.upper - found.lower) / 2;
@@ -138,9 +140,9 @@ impl Mixture {
 
 /// Rates at some fills, and bounds on the probabilities that the fill is beyond them.
 struct Grid {
-    /// Pairs `(r, bound on P(R > r))`, with rising r; the last probability is 0.
+    /// Pairs `(r, bound on P(R > r))`, with rising r. The last probability is 0.
     above: Vec<(f64, f64)>,
-    /// Pairs `(r, bound on P(R < r))`, with rising r; the first rate is 0 and has probability 0.
+    /// Pairs `(r, bound on P(R < r))`, with rising r. The first rate is 0 and has probability 0.
     below: Vec<(f64, f64)>,
 }
 
@@ -148,7 +150,7 @@ impl Grid {
     fn new(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Grid> {
         let law = OnesLaw::new(variant, bits, items, probes)?;
         let deviation = libm::sqrt(law.fill.variance).max(0.25);
-        // From nine deviations below the mean to nine above, in quarters.
+        // From nine standard deviations below the mean to nine above, in steps of a quarter.
         let mut fills: Vec<u64> =
             (-36..=36).map(|i| libm::round(law.fill.mean + f64::from(i) / 4.0 * deviation).clamp(0.0, bits as f64) as u64).collect();
         fills.push(bits);
@@ -200,7 +202,7 @@ impl Grid {
     }
 }
 
-/// The largest variance for which the binomial tail is summed; above it, the tail is bounded.
+/// The largest variance for which the binomial tail is summed. Above it, the tail is bounded.
 const SUMMED: f64 = 1e4;
 
 fn binomial_law(queries: u64, rate: f64) -> OnesLaw {

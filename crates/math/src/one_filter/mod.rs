@@ -1,5 +1,4 @@
-//! The single filter that is built: the quantiles of its rate over seeds, and its hits among fresh
-//! keys.
+//! The one filter that is built: the quantiles of its rate over seeds, and its hits among new keys.
 
 pub(crate) mod balls;
 pub(crate) mod blocks;

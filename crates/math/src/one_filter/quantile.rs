@@ -1,9 +1,8 @@
-//! The rate that a single filter keeps with a given probability, as opposed to the average over
+//! The rate that one filter keeps with a given probability, in contrast to the average over
 //! filters.
 //!
-//! A filter's own rate R is determined by its set bits, whose number varies. This number is a sum
-//! of independent Bernoulli variables (see [`Fill`]), whose tails [`crate::tails::bernoulli`]
-//! bounds.
+//! The number of set bits determines the rate R of a filter. This number is a sum of independent
+//! Bernoulli variables (see [`Fill`]), and [`crate::tails::bernoulli`] bounds its tails.
 
 use super::balls;
 use crate::error::check_confidence;
@@ -26,12 +25,12 @@ use crate::{Fill, Fpr, Method, Rate, Result, Variant};
 pub struct RateQuantile {
     /// The probability c.
     pub confidence: f64,
-    /// The c-quantile of the filter's own rate is between the two ends: `P(R <= upper) >= c` and
+    /// The c-quantile of the filter's rate R is between the two ends: `P(R <= upper) >= c` and
     /// `P(R < lower) < c`, both proven. The `value` is the upper end, because that is what a
     /// guarantee uses.
     pub fpr: Fpr,
-    /// The number of set bits at the upper end; `None` if this number alone does not determine the
-    /// rate.
+    /// The number of set bits at the upper end, or `None` if this number alone does not determine
+    /// the rate.
     pub ones: Option<u64>,
 }
 
@@ -39,10 +38,10 @@ pub struct RateQuantile {
 /// over all seeds.
 ///
 /// With at least this probability, a filter's rate is at most the upper end, which is the guarantee
-/// of a [`Plan`](crate::Plan) of this size. For few items the law of the fill decides, and
-/// otherwise bounds on its tails. For the partitioned filter, the rate is bounded by the mean of
-/// the slices' fills (a geometric mean is at most an arithmetic one), and the lower end is 0. Takes
-/// the time of about ten rates; for few items, up to a millisecond.
+/// of a [`Plan`](crate::Plan) of this size. For few items, the quantile comes from the law of the
+/// fill, and otherwise from bounds on its tails. For the partitioned filter, the mean of the
+/// slices' fills bounds the rate (a geometric mean is at most an arithmetic one), and the lower end
+/// is 0. This takes about as long as ten rates; for few items, up to a millisecond.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_quantile_bound};
@@ -64,32 +63,32 @@ pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
     let law = OnesLaw::new(variant, bits, items, probes)?;
     let (high, ones) = kept_by(&law, variant, (bits, items, probes), 1.0 - confidence)?;
     let Some(most) = ones else { return Ok(RateQuantile { confidence, fpr: high, ones }) };
-    // The quantile is above every count that fewer than c of the filters stay at.
+    // If less than the share c of filters has at most some count, the quantile is above that count.
     let least = boundary(law.fill.mean, 1, bits + 1, |ones| Ok(law.at_most((ones - 1) as f64) < confidence))? - 1;
     let low = own_rate(variant, bits, probes, least.min(most))?;
     let fpr = Fpr { lower: low.lower, ln_lower: low.ln_lower, ..high };
     Ok(RateQuantile { confidence, fpr, ones })
 }
 
-/// The rate that all but the share `allowed` of filters keep: the upper end of
+/// The rate that all filters keep, except at most the share `allowed`. It is the upper end of
 /// [`rate_quantile_bound`].
 pub(crate) fn kept(variant: Variant, bits: u64, items: u64, probes: u32, allowed: f64) -> Result<Fpr> {
     Ok(kept_by(&OnesLaw::new(variant, bits, items, probes)?, variant, (bits, items, probes), allowed)?.0)
 }
 
-/// That rate, as an upper end, and the number of set bits that has it.
+/// The rate that [`kept`] returns, and the number of set bits with that rate.
 fn kept_by(law: &OnesLaw, variant: Variant, (bits, items, probes): (u64, u64, u32), allowed: f64) -> Result<(Fpr, Option<u64>)> {
     if variant != Variant::Partitioned && matches!(Evidence::of(variant, items, probes, allowed), Evidence::Balls { .. }) {
         let ones = balls::too_rare(variant, bits, items, probes, allowed).saturating_sub(1).min(bits);
         return Ok((as_bound(own_rate(variant, bits, probes, ones)?), Some(ones)));
     }
-    // The smallest count too many for the allowed probability.
+    // The smallest count that filters reach with at most the allowed probability.
     let past = boundary(law.fill.mean, 1, bits + 1, |ones| Ok(law.at_least(ones as f64) > allowed))?;
     if variant != Variant::Partitioned {
         let ones = (past - 1).min(bits);
         return Ok((as_bound(own_rate(variant, bits, probes, ones)?), Some(ones)));
     }
-    // Y < past, so R <= (past / capacity)^k.
+    // With Y < past, the rate is at most (past / capacity)^k.
     let most = if law.is_lattice { (past - 1) as f64 } else { law.past((past - 1) as f64, past as f64, allowed) };
     let ln = (f64::from(probes) * libm::log(most / law.capacity)).min(0.0);
     let ln_upper = (ln + 1e-12 * (1.0 + ln.abs())).clamp(-1e300, 0.0);
@@ -97,13 +96,13 @@ fn kept_by(law: &OnesLaw, variant: Variant, (bits, items, probes): (u64, u64, u3
     Ok((Fpr { value: upper, lower: 0.0, upper, ln: ln_upper, ln_lower: f64::NEG_INFINITY, ln_upper, method: Method::Bound }, None))
 }
 
-/// The rate of a number of set bits that is only known to be enough.
+/// The rate as an upper bound: the number of set bits is not known to be the smallest possible.
 fn as_bound(high: Fpr) -> Fpr {
     Fpr { value: high.upper, ln: high.ln_upper, method: Method::Bound, ..high }
 }
 
 /// A lower bound on the probability that the rate of one filter with `items` items is at most
-/// `rate`; the number of set bits that decides is found exactly.
+/// `rate`. The largest number of set bits with at most this rate is found exactly.
 ///
 /// # Errors
 /// Parameters are out of range.
@@ -115,8 +114,8 @@ pub fn confidence_bound(variant: Variant, bits: u64, items: u64, probes: u32, ra
     Ok(if miss == 0.0 || miss == 1.0 { 1.0 - miss } else { (1.0 - miss).next_down() })
 }
 
-/// An upper bound on the probability that one filter's own rate, plus the floor of equal hashes if
-/// a width is given, exceeds `rate`.
+/// An upper bound on the probability that the rate of one filter exceeds `rate`. If a width is
+/// given, the floor of equal hashes is added to the filter's rate.
 ///
 /// All kinds of [`Evidence`] give proven bounds.
 pub(crate) fn miss_bound(
@@ -146,12 +145,12 @@ pub(crate) fn miss_bound(
     }
 }
 
-/// Whether more than the share `allowed` of all filters miss the rate, even if one more set bit
-/// were allowed. The result is false if equal hashes alone reach the rate.
+/// Whether more than the share `allowed` of all filters miss the rate even if one more set bit is
+/// allowed. The result is false if equal hashes alone reach the rate.
 ///
-/// The function is [`miss_bound`] without the rounding to whole bits; without it, a few bits less
-/// may be enough. The result is also false for slices, whose total number of set bits does not
-/// decide.
+/// With one more set bit allowed, the decision does not depend on the rounding to whole bits (see
+/// [`miss_bound`]). The result is also false for slices, because their total number of set bits
+/// does not determine the rate.
 pub(crate) fn misses_by_far(law: (Variant, u64, u64, u32), rate: &Rate, hash_bits: u32, allowed: f64) -> Result<bool> {
     let (variant, bits, items, probes) = law;
     let Some(left) = left_by_hashes(items, rate, Some(hash_bits)).filter(|_| variant != Variant::Partitioned) else { return Ok(false) };
@@ -178,7 +177,7 @@ fn too_many_ones(variant: Variant, bits: u64, items: u64, probes: u32, rate: &Ra
         let floor = hash_bits.map(|hash_bits| HashFloor { items, hash_bits });
         own_ratios(variant, bits, probes, ones).at_most(rate, floor)
     };
-    // All bits set is a rate of 1: too much.
+    // If all bits are set, the rate is 1, which is too high.
     boundary(share(rate, left, probes) * bits as f64 + 1.0, least, bits, meets)
 }
 
@@ -187,8 +186,8 @@ fn too_many_ones(variant: Variant, bits: u64, items: u64, probes: u32, rate: &Ra
 pub(crate) enum Evidence {
     /// By the inequalities of Bennett and of Berry and Esseen, in microseconds.
     Bounds,
-    /// By the law of the fill, if this many terms of a recurrence are enough to sum it (some
-    /// nanoseconds each), and otherwise by the inequalities.
+    /// By the law of the fill, if this many terms of a recurrence are enough to sum it, and
+    /// otherwise by the inequalities. A term takes some nanoseconds.
     Law {
         /// The largest number of terms.
         terms: f64,
@@ -201,17 +200,17 @@ pub(crate) enum Evidence {
     },
 }
 
-/// Below this many items whole bits decide, and so does the law of the fill.
+/// Below this many items, single bits matter, so the law of the fill is used.
 pub(crate) const MANY_ITEMS: u64 = 100;
 
 impl Evidence {
-    /// The evidence of plans: the law of the fill for few balls (items times probes), whose walk
-    /// takes at most about a millisecond, and bounds beyond. It depends on the size alone, so that
-    /// every question of a size is answered from the same evidence.
+    /// The evidence of plans. For few balls (items times probes), it is the law of the fill, which
+    /// takes at most about a millisecond; for more, it is the bounds. The evidence depends only on
+    /// the size, so that every question about a size has the same evidence.
     pub(crate) fn of(variant: Variant, items: u64, probes: u32, allowed: f64) -> Evidence {
         let most = match variant {
             _ if items < MANY_ITEMS => 4_200,
-            // Narrower laws are walked faster.
+            // Narrower laws are computed faster.
             Variant::Classic => 2_900,
             _ => 1_806,
         };
@@ -219,7 +218,7 @@ impl Evidence {
     }
 }
 
-/// The number of terms of a recurrence: some milliseconds.
+/// The largest number of terms of a recurrence; they take some milliseconds.
 const WALK_TERMS: f64 = 8e6;
 
 fn fill_law(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Occupancy> {
@@ -240,9 +239,9 @@ pub(crate) fn own_rate(variant: Variant, bits: u64, probes: u32, ones: u64) -> R
     own_ratios(variant, bits, probes, ones).rate()
 }
 
-/// The values from which the tails of the number of set bits are computed. For slices of `s` and
-/// `s + 1` bits, each set bit of the longer ones is weighted by `s / (s+1)`, so that the mean fill
-/// of the slices is `Y / (k s)`.
+/// The values from which the tails of the number of set bits are computed. Y is the number of set
+/// bits. For slices of `s` and `s + 1` bits, each set bit of the longer ones has the weight
+/// `s / (s+1)`, so that the mean fill of the slices is `Y / (k s)`.
 pub(crate) struct OnesLaw {
     pub(crate) fill: Fill,
     /// The number `k s`.
@@ -269,8 +268,8 @@ impl OnesLaw {
                 total.mean += f64::from(count) * weight * slice.mean;
                 let variance = f64::from(count) * weight * weight * slice.variance;
                 total.variance += variance;
-                // Unweighted, slices of one size have whole numbers of set bits; weighted, they are
-                // that much closer.
+                // The numbers of set bits in slices of one size are whole numbers, so the weighted
+                // numbers are `weight` apart.
                 if variance > lattice.0 * lattice.1 * lattice.1 {
                     lattice = (f64::from(count) * slice.variance, weight);
                 }
@@ -284,8 +283,8 @@ impl OnesLaw {
         self.tail(ones - self.fill.mean)
     }
 
-    /// A real number in `low..=high` from which on `P(Y >= ..)` is at most `allowed`, given that
-    /// this holds at `high`.
+    /// A real number x in `low..=high` with `P(Y >= x)` at most `allowed`, which must hold at
+    /// `high`.
     fn past(&self, low: f64, high: f64, allowed: f64) -> f64 {
         bisect_reals(low, high, 50, |ones| self.at_least(ones) <= allowed).1
     }
@@ -296,7 +295,7 @@ impl OnesLaw {
     }
 
     fn tail(&self, distance: f64) -> f64 {
-        // The distance carries the rounding of the mean.
+        // The distance is reduced by the rounding of the mean.
         let sum = BernoulliSum { variance: self.fill.variance, lattice: self.lattice };
         sum.tail(distance - 4.0 * f64::EPSILON * (self.fill.mean + distance.abs()))
     }

@@ -12,17 +12,18 @@ use core::str::FromStr;
 #[non_exhaustive]
 pub enum Approximation {
     /// A1 = M of Burns and Grandi, Lehr's rate: the power of the mean fill,
-    /// `(1 - (1 - 1/m)^(nk))^k`. This rate is a lower bound on the standard rate.
+    /// `(1 - (1 - 1/m)^(nk))^k`. It is a lower bound on the standard rate.
     SeveranceLohman,
     /// A2 = E of Burns and Grandi: `(1 - e^(-nk/m))^k`, the formula of most calculators.
     Knuth,
     /// A3: Grandi's second-order expansion about the mean fill, for the standard filter.
     Grandi,
-    /// U of Burns, which is Bloom's own formula: `(1 - (1 - k/m)^n)^k`. This value is exact for a
-    /// partitioned filter with equal slices, and an upper bound for the others.
+    /// U of Burns, the formula that Bloom gave: `(1 - (1 - k/m)^n)^k`. It is exact for a
+    /// partitioned filter with equal slices, and an upper bound for the other filters (see
+    /// [`crate::bounds::RateBounds::upper`]).
     Bloom,
     /// L of Burns (64): `E[C(X, k)] / C(m, k)`, where X is the number of set bits after nk single
-    /// throws. This value is a lower bound on both rates.
+    /// throws. It is a lower bound on the standard and the classic rate.
     Lower,
 }
 
@@ -43,11 +44,11 @@ impl Approximation {
         }
     }
 
-    /// The approximation's value. Rounding causes a relative error of about 1e-15 k (0 if the value
-    /// underflows).
+    /// The approximation's value. Rounding causes a relative error of about 1e-15 k. If the value
+    /// underflows, it is 0.
     ///
     /// # Errors
-    /// Parameters are out of range; for `bloom` and `lower`, the number of probes must be at most
+    /// Parameters are out of range. For `bloom` and `lower`, the number of probes must be at most
     /// the number of bits.
     pub fn value(self, bits: u64, items: u64, probes: u32) -> Result<f64> {
         let distinct = matches!(self, Approximation::Bloom | Approximation::Lower);

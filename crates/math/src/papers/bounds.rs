@@ -1,10 +1,10 @@
 //! Bounds from the papers: Burns' theorem 15 and corollary 23, with a separate bracket for each
 //! term.
 //!
-//! They are for comparison and for the papers' tables; plans use exact rates. Every term is
+//! They are for comparison and for the papers' tables. Plans use exact rates. Every term is
 //! computed in whole numbers, so rounding never changes the direction of a bound. The documentation
-//! of each term says whether the inequality is proven: two of Burns' inequalities held in all cases
-//! tried, but have no valid proof.
+//! of each term says whether the inequality is proven. Two of Burns' inequalities hold in all cases
+//! that were tried, but have no valid proof.
 
 use crate::error::out_of_range;
 use crate::exact::combine::{Power, ProductOf};
@@ -27,17 +27,16 @@ use alloc::{format, vec};
 pub struct Chain {
     /// The power `(mu/m)^r`, where `mu` is the mean number of set bits of the classic filter.
     pub mean_power: Fpr,
-    /// The probability that `r` given bits of the classic filter are all set. The probability is at
-    /// most [`Chain::mean_power`], because the set bits are negatively associated.
+    /// The probability that `r` given bits of the classic filter are all set. It is at most
+    /// [`Chain::mean_power`], because the set bits are negatively associated.
     pub distinct: Fpr,
-    /// The ratio `C(mu, r) / C(m, r)`. The ratio is at most [`Chain::distinct`], by Jensen's
-    /// inequality.
+    /// The ratio `C(mu, r) / C(m, r)`. It is at most [`Chain::distinct`], by Jensen's inequality.
     pub mean_binomial: Fpr,
-    /// The probability that `r` given bits are all set by `nk` single throws. The probability is at
-    /// most [`Chain::distinct`], which is proven by throwing collisions again. Burns' last
-    /// inequality says that it is at most [`Chain::mean_binomial`]. The printed proof has a false
-    /// step, but there is no counterexample among all m up to 18 (n up to 8), nor in 344 larger
-    /// cases.
+    /// The probability that `r` given bits are all set by `nk` single throws. It is at most
+    /// [`Chain::distinct`]. (Proof: if throws that repeat a bit of their item are repeated until
+    /// they hit a new bit, more bits are set.) Burns' last inequality says that it is at most
+    /// [`Chain::mean_binomial`]. The printed proof has a false step, but there is no counterexample
+    /// among all m up to 18 (n up to 8), or in 344 larger cases.
     pub single: Fpr,
 }
 
@@ -47,26 +46,25 @@ pub struct Chain {
 #[non_exhaustive]
 pub struct RateBounds {
     /// The ratio `C(mu, k) / C(m, k)`, where `mu` is the mean number of set bits of the standard
-    /// filter; 0 if that mean is at most `k - 1`. The value is the right side of Burns (64). This
-    /// side is at most [`RateBounds::lower`], by Jensen's inequality for the convex function that
-    /// is `C(x, k)` above `k - 1` and 0 below.
+    /// filter, or 0 if `mu` is at most `k - 1`. It is the right side of Burns (64). It is at most
+    /// [`RateBounds::lower`], by Jensen's inequality for the convex function that is `C(x, k)`
+    /// above `k - 1` and 0 below.
     pub lower_by_mean: Fpr,
-    /// L: the probability that `k` different bits are all set by `nk` single throws. The value is
-    /// the left side of Burns (64). This side is proven to be a lower bound: repeats in a query
-    /// only help the query to pass, and distinct bits per item only set more bits.
+    /// L: the probability that `k` different bits are all set by `nk` single throws. It is the left
+    /// side of Burns (64), and proven to be a lower bound: repeats in a query only help the query
+    /// to pass, and distinct bits per item only set more bits.
     pub lower: Fpr,
-    /// The bound U is Bloom's formula `(1 - (1 - k/m)^n)^k`, equation (65) of Burns. This value is
-    /// proven to be an upper bound for the classic filter. For the standard filter it depends on
-    /// the last inequality of theorem 15 (see [`Chain::single`]); no counterexample is known.
+    /// U: Bloom's formula `(1 - (1 - k/m)^n)^k`, equation (65) of Burns. It is proven to be an
+    /// upper bound for the classic filter. For the standard filter, the proof needs the last
+    /// inequality of theorem 15 (see [`Chain::single`]). No counterexample is known.
     pub upper: Fpr,
 }
 
 /// The terms of Burns' theorem 15 for r = `order` given bits of a filter with `bits` bits and
 /// `items` items of `probes` bits each.
 ///
-/// The function needs at least one item, `probes <= bits` and
-/// `order <= min(probes, bits - probes)`. The function takes `order^2` steps on integers that have
-/// about `order` bits more than an `f64`.
+/// There must be at least one item, `probes <= bits` and `order <= min(probes, bits - probes)`. The
+/// function takes `order^2` steps on integers that have about `order` bits more than an `f64`.
 ///
 /// ```
 /// let chain = truebloom_math::bounds::chain(1_000, 50, 10, 10)?;
@@ -124,8 +122,8 @@ pub fn rates(bits: u64, items: u64, probes: u32) -> Result<RateBounds> {
 }
 
 /// The probability that the `probes` independent positions of one item are all different,
-/// `m (m-1) .. (m-k+1) / m^k`: a collision-free code word (Burns, section 3). The probability is 0
-/// if there are more probes than bits.
+/// `m (m-1) .. (m-k+1) / m^k` (a collision-free code word in Burns, section 3). It is 0 if there
+/// are more probes than bits.
 ///
 /// # Errors
 /// Parameters are out of range.
@@ -146,7 +144,7 @@ fn filter(placement: Items, bits: u64, items: u64, probes: u32) -> Inclusion {
     Inclusion { query: Query::Independent, placement, bits, items, probes }
 }
 
-/// The probability that `order` given bits are all set; 0 if there are fewer throws.
+/// The probability that `order` given bits are all set. It is 0 if there are fewer throws.
 fn all_set(filter: Inclusion, order: u32) -> Result<Fpr> {
     if u128::from(filter.items) * u128::from(filter.probes) < u128::from(order) {
         return Ok(Fpr::ZERO);
@@ -154,8 +152,8 @@ fn all_set(filter: Inclusion, order: u32) -> Result<Fpr> {
     Mixture { positions: Positions::Distinct(order), filters: vec![filter] }.fpr()
 }
 
-/// The ratio `C(mu, r) / C(m, r)`; 0 if the mean does not exceed `r - 1` or cannot be distinguished
-/// from it.
+/// The ratio `C(mu, r) / C(m, r)`. It is 0 if the mean does not exceed `r - 1` by more than
+/// rounding.
 fn mean_binomial(filter: Inclusion, order: u32) -> Result<Fpr> {
     let mean = filter.bits as f64 * Mean(filter).fpr()?.value;
     if mean - f64::from(order - 1) <= 1e-12 * mean {
@@ -164,7 +162,7 @@ fn mean_binomial(filter: Inclusion, order: u32) -> Result<Fpr> {
     ProductOf((0..order).map(|i| Box::new(MeanFactor { filter, i }) as Box<dyn Enclose>).collect()).fpr()
 }
 
-/// A factor `(mu - i) / (m - i) = 1 - g_1 m / (m - i)` of that ratio, known to be positive.
+/// A factor `(mu - i) / (m - i) = 1 - g_1 m / (m - i)` of [`mean_binomial`], known to be positive.
 struct MeanFactor {
     filter: Inclusion,
     i: u32,

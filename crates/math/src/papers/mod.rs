@@ -1,5 +1,5 @@
-//! The papers' formulas, for comparison: approximations, bounds and efficiencies. No plan depends
-//! on these formulas.
+//! Formulas from the papers, for comparison: approximations, bounds and efficiencies. No plan
+//! depends on these formulas.
 
 mod approximation;
 pub mod bounds;

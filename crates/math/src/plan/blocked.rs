@@ -20,15 +20,16 @@ use probes::{fewest_sure, least_sure, most_sure};
 use sure::Sure;
 
 /// The largest number of probes of a blocked recycling filter. At a rate of 1e-6, sixteen probes
-/// are best. Where more than this many would be best, a standard filter takes half the bits.
+/// are best. For rates at which more than 32 probes would be best, a standard filter takes half the
+/// bits.
 pub const MAX_BLOCKED_PROBES: u32 = 32;
 
-/// Plans in whole blocks. For the mean, one block less or one item more would miss the rate with
-/// any number of probes. With given probes, the rate falls with the blocks and rises with the
-/// items: a query's block holds a binomial number of items, which grows stochastically with n and
-/// falls with the blocks, and the rate in a block grows with it. The other numbers of probes are
-/// excluded one by one, by a lower bound ([`about`]) or an exact decision. With a
-/// guarantee, the size is the smallest that was found.
+/// Plans in whole blocks. If only the mean is planned for, one block less or one item more would
+/// miss the rate with any number of probes. With given probes, the rate falls with the blocks and
+/// rises with the items. The reason is that a query's block holds a binomial number of items. This
+/// number grows stochastically with n and falls with the number of blocks, and the rate in a block
+/// grows with it. The other numbers of probes are excluded one by one, by a lower bound ([`about`])
+/// or an exact decision. With a guarantee, the size is the smallest that was found.
 pub(super) fn plan(target: &Target) -> Result<Plan> {
     if let Some(probes) = target.probes.filter(|probes| !(1..=BLOCK_PROBES).contains(probes)) {
         return out_of_range("probes", probes, format!("from 1 to {BLOCK_PROBES} in a block"));
@@ -56,7 +57,7 @@ fn choice(target: &Target) -> core::ops::RangeInclusive<u32> {
     target.probes.map_or(1..=BLOCK_PROBES, |probes| probes..=probes)
 }
 
-/// The plan, with the guarantee of the search if there was one.
+/// The plan, with the guarantee that the search found, if there was a search.
 fn finish(target: &Target, blocks: u64, probes: u32, items: u64, searched: Option<Sure>) -> Result<Plan> {
     let fpr = law(blocks, probes)?.fpr(items)?;
     let new = |confidence| searched.or_else(|| Sure::new(target, confidence, probes, blocks, items)).ok_or(confidence);
@@ -116,7 +117,7 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, blocks: u64) -> R
         match (least_sure(target, confidence, (blocks, items), rate.as_ref(), probes)?, rate) {
             (Some((_, sure)), _) => (probes, searched) = (sure.probes, Some(sure)),
             (None, Some(rate)) => return out_of_reach(target, rate, blocks, items, false),
-            // Blocks so full that nothing is known.
+            // The blocks are so full that no guarantee is known.
             (None, None) => {}
         }
     }

@@ -1,5 +1,5 @@
-//! Certificates, with which anyone can check a plan of a standard filter without this library;
-//! docs/CERTIFICATE.md has the format and the proofs.
+//! Certificates, with which anyone can check a plan of a standard filter without this library. The
+//! file docs/CERTIFICATE.md has the format and the proofs.
 //!
 //! A certificate consists of whole numbers and the bounds on their errors. A checker recomputes
 //! each of them in its own way (`crates/math/tests/reference/check_certificate.py` does so in plain
@@ -44,7 +44,7 @@ pub struct Claim {
 /// The sizes among which the claimed size is the smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Smallest {
-    /// None: nothing is claimed.
+    /// It is not claimed that the size is the smallest.
     NotClaimed,
     /// No smaller standard filter with these probes has an expected rate of at most p.
     ForTheseProbes,
@@ -60,8 +60,8 @@ pub struct Certificate {
     pub claim: Claim,
     /// The evidence for the expected rate at the claimed size.
     pub mean: Mean,
-    /// The evidence that one bit less is not enough; `None` if this is not claimed, or if there is
-    /// only one bit.
+    /// The evidence that one bit less is not enough. It is `None` if this is not claimed, or if the
+    /// filter has only one bit.
     pub smaller: Option<Smaller>,
     /// The evidence for the tail of the number of set bits, if a confidence is claimed.
     pub one_filter: Option<OneFilter>,
@@ -72,7 +72,7 @@ pub struct Certificate {
 pub enum Mean {
     /// The terms of the alternating sum.
     Terms(Sum),
-    /// The rate is equal to p, or so near that only the exact fractions decide; they are small
+    /// The rate is equal to p, or so near that only the exact fractions decide. These are small
     /// enough to be compared.
     Exact,
 }
@@ -84,7 +84,7 @@ pub struct Sum {
     /// The number of binary digits after the point.
     pub precision: u64,
     /// The terms `c_j g_j / 2^k` for j = 0, 1, .., each at most `error` units below the true value
-    /// and never above it; terms that are missing at the end are 0.
+    /// and never above it. Terms that are missing at the end are 0.
     pub terms: Vec<Whole>,
     /// The largest error of a term, in units.
     pub error: u128,
@@ -97,7 +97,7 @@ pub struct Sum {
 pub struct Whole(Vec<u64>);
 
 impl fmt::Display for Whole {
-    /// Writes hexadecimal digits after `0x`.
+    /// Writes `0x` and hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut words = self.0.iter().rev().skip_while(|word| **word == 0);
         write!(f, "{:#x}", words.next().unwrap_or(&0))?;
@@ -112,17 +112,17 @@ impl fmt::Debug for Whole {
 }
 
 impl Certificate {
-    /// Makes the certificate for a claim. This takes the time of a few rates; for a handful of
-    /// items, where many numbers of probes have to be excluded one by one, it takes some
-    /// milliseconds.
+    /// Makes the certificate for a claim. This takes about as long as computing a few rates. For a
+    /// handful of items it takes some milliseconds, because many numbers of probes are excluded one
+    /// by one.
     ///
-    /// If the tail bounds that fit in a certificate prove slightly less than the confidence
-    /// claimed, the certificate claims what they prove: compare `claim.confidence` with what was
-    /// asked for.
+    /// The tail bounds that fit in a certificate may prove slightly less than the requested
+    /// confidence. The certificate then claims what they prove: compare its `claim.confidence` with
+    /// the confidence of your claim.
     ///
     /// # Errors
-    /// Parameters are out of range; or [`Error::NotCertified`], for a claim that is false or that
-    /// no certificate of reasonable size supports.
+    /// Parameters are out of range. [`Error::NotCertified`]: the claim is false, or no certificate
+    /// of reasonable size supports it.
     pub fn new(claim: Claim) -> Result<Certificate> {
         let _work = work::begin();
         Variant::Standard.check(claim.bits, claim.probes)?;

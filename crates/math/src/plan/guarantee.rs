@@ -1,13 +1,12 @@
 //! The guarantee for one filter, for the laws of independent positions.
 //!
-//! Everything that is said about a size (bits, items, probes) comes from one place: [`kept`] is the
-//! rate that its filters keep, and [`Sure::holds`] decides whether that is at most the rate asked
-//! for. Both use the same tail probability ([`Evidence::of`]), so the answers to the three
-//! questions cannot contradict each other: they are searches for a size, for items and for probes
-//! over the same answers.
+//! A size consists of bits, items and probes. [`kept`] is the rate that one filter of a size keeps,
+//! and [`Sure::holds`] decides whether that is at most the requested rate. Both use the same tail
+//! probability ([`Evidence::of`]). So the plans for fewest bits, most items and lowest rate cannot
+//! contradict each other: all three search over the same decisions.
 //!
-//! Sizes and probes are searched for in `f64` ([`super::look`]), and then proven. Each number of
-//! probes is searched alone, so that the plan with these probes given is the same.
+//! Sizes and probes are searched in `f64` ([`super::look`]), and then proven. Each number of probes
+//! is searched separately. So a plan stays the same if its number of probes is given.
 
 mod fewest;
 mod followed;
@@ -40,17 +39,20 @@ impl<'a> Sure<'a> {
         Sure { target, rate, confidence, ln_allowed: libm::log(1.0 - confidence) }
     }
 
-    /// An upper bound on the probability that a filter of this size exceeds the rate asked for.
+    /// An upper bound on the probability that a filter of this size exceeds the requested rate.
     fn miss(&self, bits: u64, items: u64, probes: u32, evidence: Evidence) -> Result<f64> {
         miss_bound(self.target.variant(), bits, items, probes, self.rate, Some(self.target.hash_bits), evidence)
     }
 
-    /// Whether it is proven that the rate is kept on average and with the confidence.
+    /// Whether it is proven that the average keeps the rate, and that one filter keeps it with the
+    /// confidence.
     pub(super) fn holds(&self, bits: u64, items: u64, probes: u32) -> Result<bool> {
         let evidence = Evidence::of(self.target.variant(), items, probes, 1.0 - self.confidence);
-        // 1 - c is exact from a half on, and rounded by less than the slack of the bound below.
+        // The difference 1 - c is exact for c >= 1/2. For smaller c, its rounding error is less
+        // than the slack of the bound.
         let keeps = || Ok(self.miss(bits, items, probes, evidence)? <= 1.0 - self.confidence);
-        // A walk that fails is cheap, and fails at the first balls.
+        // Computing the exact distribution ball by ball ends early if a miss is too likely, so this
+        // is tried first.
         let is_walk = matches!(evidence, Evidence::Balls { .. });
         if is_walk && !keeps()? {
             return Ok(false);
@@ -69,24 +71,26 @@ impl<'a> Sure<'a> {
         ln_miss(self.target.variant(), bits as f64, items as f64, f64::from(probes), ln_rate)
     }
 
-    /// Whether even the average is above the rate, by a bound that takes no time.
+    /// Whether a fast lower bound on the average is already above the rate.
     fn is_excluded(&self, bits: u64, items: u64, probes: u32) -> bool {
         let bound = ln_lower_bound(self.target.variant(), bits, items, probes);
         bound > self.rate.ln() + 1e-9 * (1.0 + bound.abs())
     }
 
-    /// The most probes that are tried: far beyond the best.
+    /// The largest number of probes that is tried; it is far above the best number.
     fn most_probes(&self, items: u64) -> u32 {
         let usual = -self.question().ln_target(items) / core::f64::consts::LN_2;
         (2.0 * usual + 16.0).min(f64::from(MAX_SEARCHED_PROBES)) as u32
     }
 }
 
-/// The numbers of probes to try, the most promising first: the one given; and otherwise those whose
-/// approximate cost is at most `margin` above the least, and all for which `always` holds.
+/// The numbers of probes to try, the most promising first. If the target gives one, it is the only
+/// one. Otherwise they are those whose approximate cost is at most `margin` above the least, and
+/// all for which `always` holds.
 ///
-/// The cost falls and then rises, but for whole bits: it is followed from `first` in both
-/// directions until two beyond the margin, or eight within it, have been no better.
+/// As a function of the probes, the cost falls and then rises, except for small jumps by rounding
+/// to whole bits. So the search goes from `first` in both directions. It ends after two numbers in
+/// a row beyond the margin, or eight within it, that do not improve the cost.
 fn promising(
     target: &Target,
     first: u32,
@@ -118,13 +122,14 @@ fn promising(
     known.into_iter().map(|(cost, probes)| (probes, cost)).chain(others.map(|probes| (probes, f64::INFINITY)))
 }
 
-/// The rate that one filter keeps with this probability, including equal hashes; `met` is a rate
-/// that is already proven to be kept.
+/// The rate that one filter keeps with this probability, including equal hashes. `met` is a rate
+/// that it is already proven to keep.
 pub(super) fn kept(target: &Target, bits: u64, items: u64, probes: u32, confidence: f64, met: Option<&Rate>) -> Result<RateQuantile> {
     let mut quantile = rate_quantile_bound(target.variant(), bits, items, probes, confidence)?;
     quantile.fpr.add_above(hash_floor(items, target.hash_bits));
     if let Some(rate) = met {
-        // Decided in whole numbers, and rounding outward must not contradict it.
+        // It was decided in whole numbers that this rate is kept. Rounding outward must not
+        // contradict that.
         (quantile.fpr.value, quantile.fpr.ln) = (quantile.fpr.lower, quantile.fpr.ln_lower);
         quantile.fpr.cap(rate);
     }

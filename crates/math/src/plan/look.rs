@@ -1,13 +1,14 @@
-//! Fast approximations that guide the search: they compute the guarantee in plain `f64`, in a
-//! fraction of a microsecond. Every result of this search is proven before it is used, so no
-//! guarantee depends on it.
+//! Fast approximations that guide the search. They compute the guarantee in plain `f64`, in a
+//! fraction of a microsecond. Every size that the search finds is proven before it is used, so no
+//! guarantee depends on these approximations.
 
 use crate::Variant;
 use crate::exact::bisect::bisect_reals;
 use crate::tails::bernoulli::BernoulliSum;
 
-/// The mean and the variance of the number that [`crate::one_filter::quantile::OnesLaw`] describes,
-/// its capacity, and its largest evenly spaced part.
+/// The mean and the variance of the (weighted) number of set bits that
+/// [`crate::one_filter::quantile::OnesLaw`] describes, its capacity, and its largest evenly spaced
+/// part.
 struct Moments {
     mean: f64,
     variance: f64,
@@ -57,14 +58,14 @@ impl Moments {
 
 /// Approximately the logarithm of the bound on a miss that
 /// [`crate::one_filter::quantile::miss_bound`] gives at this size. `ln_rate` is the logarithm of
-/// the rate that equal hashes leave.
+/// the requested rate minus the floor of equal hashes.
 pub(super) fn ln_miss(variant: Variant, bits: f64, items: f64, probes: f64, ln_rate: f64) -> f64 {
     let moments = Moments::new(variant, bits, items, probes);
     let most = match variant {
         Variant::Classic => most_distinct(bits, probes, ln_rate),
         _ => libm::exp(ln_rate / probes) * moments.capacity,
     };
-    // Above 2^52 whole bits are not seen, and do not matter.
+    // Above 2^52 bits, `f64` cannot represent single bits, and they do not matter.
     let past = if moments.is_lattice && bits < 4e15 { libm::floor(most * (1.0 + 1e-13)) + 1.0 } else { most };
     let sum = BernoulliSum { variance: moments.variance, lattice: moments.lattice };
     libm::log(sum.tail(past - moments.mean))
@@ -76,7 +77,7 @@ pub(super) fn ln_kept(variant: Variant, bits: f64, items: f64, probes: f64, ln_a
     let sum = BernoulliSum { variance: moments.variance, lattice: moments.lattice };
     let deviation = libm::sqrt(moments.variance);
     let is_rare = |distance: f64| libm::log(sum.tail(distance)) <= ln_allowed;
-    // Bennett's bound says something at any distance, so this ends.
+    // Bennett's bound falls to 0 with the distance, so this loop ends.
     let mut far = deviation * libm::sqrt(-2.0 * ln_allowed) + 1.0;
     while !is_rare(far) && far < moments.capacity {
         far *= 2.0;
@@ -92,12 +93,12 @@ pub(super) fn ln_kept(variant: Variant, bits: f64, items: f64, probes: f64, ln_a
     probes * libm::log(most / moments.capacity)
 }
 
-/// Approximately the real number `x` of set bits with `C(x, k) / C(m, k)` equal to the rate: a
-/// Newton step or two from `x^k / m^k`.
+/// Approximately the real number `x` of set bits for which `C(x, k) / C(m, k)` is equal to the
+/// rate. Two Newton steps lead to it from the solution for `x^k / m^k`.
 fn most_distinct(bits: f64, probes: f64, ln_rate: f64) -> f64 {
     let mut ones = libm::exp(ln_rate / probes) * bits;
-    // ln C(x, k) / C(m, k) = sum ln (x - i) - ln (m - i), by the middle factor and the second order
-    // around it.
+    // ln(C(x, k) / C(m, k)) = sum of ln(x - i) - ln(m - i). The sum is approximated by k times its
+    // middle term, with a second-order correction.
     let middle = (probes - 1.0) / 2.0;
     let spread = (probes * probes - 1.0) / 24.0;
     let ln = |x: f64| libm::log(x - middle) - spread / ((x - middle) * (x - middle));

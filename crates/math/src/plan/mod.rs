@@ -26,7 +26,7 @@ use crate::law::{Floor, Law, hash_floor};
 use crate::one_filter::quantile::RateQuantile;
 use crate::{Fpr, Layout, Rate, Result, SchemeId};
 
-/// The size of a filter, with a proven rate. [`Plan::new`] makes it; every constructor of the
+/// The size of a filter, with a proven rate. [`Plan::new`] makes a plan. Every constructor of the
 /// filter crate accepts it, and it can be used many times.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -37,17 +37,17 @@ pub struct Plan {
     pub bits: u64,
     /// The number of probes per item, k.
     pub probes: u32,
-    /// The number of distinct items, n, for which the rate holds: the items asked for, or the
-    /// largest number that the bits can hold at the rate.
+    /// The number of distinct items, n, for which the rate holds. It is the number in the target,
+    /// or the largest number that the bits can hold at the rate.
     pub items: u64,
     /// The requested rate, if there was one.
     pub rate: Option<Rate>,
     /// The expected rate at `items`; its upper end includes the floor of equal hashes, and is at
     /// most the requested rate.
     pub fpr: Fpr,
-    /// For [`Promise::OneFilter`]: the rate that the one filter keeps with that probability. The
-    /// upper end of its bracket includes the floor of equal hashes, and is at most the requested
-    /// rate. The guaranteed rate is proven from bounds on the tails, without assuming a normal
+    /// For [`Promise::OneFilter`]: the rate that the one filter keeps with the confidence of the
+    /// promise. The upper end of its bracket includes the floor of equal hashes, and is at most the
+    /// requested rate. The proof uses bounds on the tails and does not assume a normal
     /// distribution.
     pub guarantee: Option<RateQuantile>,
     /// An upper bound on what equal hashes add to the rate: `items / 2^hash_bits`.
@@ -61,19 +61,20 @@ impl Plan {
     /// largest number of items, or the rate of a size. The number of probes is the best unless it
     /// is given.
     ///
-    /// It is proven that the plan keeps the rate on average and, unless only the mean is asked for,
-    /// that the one filter keeps it with the confidence of the target. For [`Promise::Mean`] it is
-    /// also proven that no smaller size keeps it, for independent positions (one bit less) and for
-    /// blocks (one block less). With a guarantee, the size is the smallest that was *found*: the
-    /// probability is not monotone in the bits, because rounding to whole bits changes the rate.
-    /// For schemes of two hashes, the size is also only the smallest that was found.
+    /// It is proven that the plan keeps the rate on average. With [`Promise::OneFilter`], it is
+    /// also proven that the one filter keeps the rate with the confidence of the target. With
+    /// [`Promise::Mean`], it is also proven that no smaller size keeps the rate: one bit less for
+    /// independent positions, one block less for blocks. With a guarantee, the size is only the
+    /// smallest that was *found*: the probability is not monotone in the bits, because rounding to
+    /// whole bits changes the rate. For schemes of two hashes, the size is also only the smallest
+    /// that was found.
     ///
     /// # Errors
     /// Too little is given ([`Error::Underdetermined`](crate::Error::Underdetermined)). A guarantee
-    /// is asked for a scheme of two hashes ([`Error::NoGuarantee`](crate::Error::NoGuarantee)). The
-    /// rate is below the hash floor, needs more than the memory cap, or is out of reach of the
-    /// given bits; the error then has the smallest rate that can be reached. Parameters are out of
-    /// range.
+    /// is requested for a scheme of two hashes ([`Error::NoGuarantee`](crate::Error::NoGuarantee)).
+    /// The rate is below the hash floor, needs more than the memory cap, or cannot be reached with
+    /// the given bits; the error then has the lowest rate that can be reached. Parameters are out
+    /// of range.
     pub fn new(target: &Target) -> Result<Plan> {
         let _work = work::begin();
         target.check()?;
@@ -100,12 +101,12 @@ impl Plan {
     /// The law of the filter that is planned.
     ///
     /// # Errors
-    /// The errors of [`SchemeId::law`]; never for the bits and probes of a plan.
+    /// The errors of [`SchemeId::law`]. They cannot occur for the bits and probes of a plan.
     pub fn law(&self) -> Result<Box<dyn Law>> {
         self.scheme.law(self.bits, self.probes)
     }
 
-    /// Where a key's positions are: never [`Layout::Auto`].
+    /// Where a key's positions are. This is never [`Layout::Auto`].
     #[must_use]
     pub fn layout(&self) -> Layout {
         self.scheme.layout()
@@ -121,7 +122,7 @@ impl Plan {
         Ok(self.law()?.floors(self.items, self.target.hash_bits))
     }
 
-    /// The textbook formulas' answer to the same question, and its true rate.
+    /// The answer of the textbook formulas to the same question, and the true rate of that answer.
     ///
     /// # Errors
     /// Computing the exact rate of the textbook's size would take too much work.
@@ -136,9 +137,9 @@ impl Plan {
         self.bits.div_ceil(64) * 8
     }
 
-    /// Whether the speed of one cache line per query is worth the bits of this blocked plan: it is
-    /// if the plan needs at most a tenth more bits than the standard plan for the same question.
-    /// [`Layout::Auto`] uses this criterion.
+    /// Whether the speed of one cache line per query is worth the bits of this blocked plan. It is
+    /// if the plan needs at most a tenth more bits per item than the standard plan for the same
+    /// question. [`Layout::Auto`] uses this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &Plan) -> bool {
         let tenths = |bits: u64, factor: u128| u128::from(bits) * factor;
@@ -153,12 +154,13 @@ impl Plan {
         Ok(Plan { target, ..Plan::new(&given)? })
     }
 
-    /// Makes the plan for a size that was decided to keep the rate: it adds the expected rate,
-    /// including equal hashes.
+    /// Makes the plan for a size that was decided to keep the rate. `fpr` is the expected rate
+    /// without equal hashes, which are added here.
     fn of(target: &Target, scheme: SchemeId, bits: u64, probes: u32, items: u64, mut fpr: Fpr, guarantee: Option<RateQuantile>) -> Plan {
         let hash_floor = hash_floor(items, target.hash_bits);
         fpr.add_above(hash_floor);
-        // Decided in whole numbers, and rounding outward must not contradict it.
+        // It was decided in whole numbers that the rate is kept. Rounding outward must not
+        // contradict that.
         if let Some(rate) = target.rate {
             fpr.cap(&rate);
         }

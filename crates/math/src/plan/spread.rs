@@ -15,13 +15,13 @@ pub(super) fn plan(target: &Target) -> Result<Plan> {
     }
 }
 
-/// Makes the plan for a size that was decided to keep the rate, if one was asked for.
+/// Makes the plan for a size. If a rate is requested, it was decided that the size keeps it.
 fn finish(target: &Target, bits: u64, probes: u32, items: u64) -> Result<Plan> {
     let fpr = target.variant().fpr(bits, items, probes)?;
     let kept = |confidence| kept(target, bits, items, probes, confidence, target.rate.as_ref());
     let guarantee = target.asked_confidence().map(kept).transpose()?;
-    // Of the scheme asked for, which others may share their law with; where only a comparison is
-    // asked for, of the law's own.
+    // The plan's scheme is the requested one, if it has a law of independent positions. For other
+    // schemes, this plan only serves for a comparison, and has the scheme of the law.
     let scheme = if target.scheme.variant().is_some() { target.scheme } else { target.variant().into() };
     Ok(Plan::of(target, scheme, bits, probes, items, fpr, guarantee))
 }
@@ -30,8 +30,8 @@ pub(super) fn question<'a>(target: &Target, rate: &'a Rate) -> Question<'a> {
     Question { variant: target.variant(), rate, probes: target.probes, hash_bits: Some(target.hash_bits) }
 }
 
-/// A number of probes that is enough to make the rate well below the requested rate, or below a
-/// thousandth of the floor of equal hashes, because more probes would only cost time.
+/// A number of probes that is enough to make the rate well below the requested rate, and below a
+/// thousandth of the floor of equal hashes. More probes would only cost time.
 pub(super) fn useful_probes(target: &Target, bits: u64, items: u64) -> Result<u32> {
     let most = target.variant().max_probes(bits).min(search::MAX_SEARCHED_PROBES);
     // With less than half a bit per item, each further probe only fills the filter.
@@ -71,8 +71,8 @@ fn fewest_bits(target: &Target, items: u64, rate: Rate) -> Result<Plan> {
     }
 }
 
-/// The upper end of the lowest rate that this many bits reach; 1 if they are too few for the
-/// probes.
+/// The upper end of the lowest rate that can be reached with this many bits. It is 1 if there are
+/// fewer bits than the given probes need.
 fn reachable_within(target: &Target, bits: u64, items: u64) -> Result<f64> {
     if target.probes.is_some_and(|probes| probes > target.variant().max_probes(bits)) {
         return Ok(1.0);
@@ -80,8 +80,8 @@ fn reachable_within(target: &Target, bits: u64, items: u64) -> Result<f64> {
     Ok(lowest(target, bits, items)?.1.upper)
 }
 
-/// The number of probes with the lowest promise for a size, and the rate that is promised: what one
-/// filter keeps, or the average where that is asked for.
+/// The number of probes with the lowest promised rate for a size, and that rate: the rate that one
+/// filter keeps or, if only the mean is requested, the average.
 fn lowest(target: &Target, bits: u64, items: u64) -> Result<(u32, Fpr)> {
     if let Some(confidence) = target.asked_confidence() {
         let found = Lowest::new(target, bits, items, confidence, useful_probes(target, bits, items)?)?;
@@ -131,7 +131,7 @@ fn out_of_reach(target: &Target, asked: Rate, bits: u64, items: u64, is_impossib
     Err(Error::OutOfReach { asked, items, bits, probes, reachable: promised.upper, is_impossible })
 }
 
-/// The number of probes to use for a size, given or best, and the rate with it.
+/// The number of probes for a size, which is the given or the best one, and the rate with it.
 fn best_rate(target: &Target, bits: u64, items: u64) -> Result<(u32, Fpr)> {
     match target.probes {
         Some(probes) => Ok((probes, target.variant().fpr(bits, items, probes)?)),
@@ -139,8 +139,7 @@ fn best_rate(target: &Target, bits: u64, items: u64) -> Result<(u32, Fpr)> {
     }
 }
 
-/// The best number of probes at a size. `known` is a number of probes that is possible at that
-/// size.
+/// The best number of probes at a size, or `known` if the target gives the probes.
 fn best_within(target: &Target, bits: u64, items: u64, known: u32) -> Result<u32> {
     if target.probes.is_some() { Ok(known) } else { Ok(best_rate(target, bits, items)?.0) }
 }

@@ -1,4 +1,4 @@
-//! The target of a plan: the quantities that are known, and what is asked for.
+//! The target of a plan: the known quantities and the requested rate.
 
 use crate::error::{check_confidence, check_probes, out_of_range};
 use crate::law::hash_floor;
@@ -11,8 +11,8 @@ use alloc::format;
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Promise {
-    /// The expected rate is at most the requested rate, and the one filter that is built keeps it
-    /// with at least this probability over its seed; both are proven.
+    /// Two things are proven: the expected rate is at most the requested rate, and the one filter
+    /// that is built keeps the requested rate with at least this probability over its seed.
     OneFilter {
         /// The probability, strictly between 0 and 1.
         confidence: f64,
@@ -157,7 +157,7 @@ impl Target {
         Target { promise: Promise::OneFilter { confidence }, ..self }
     }
 
-    /// The confidence asked for, unless only the mean is asked for.
+    /// The requested confidence; `None` if only the mean is requested.
     pub(crate) fn asked_confidence(&self) -> Option<f64> {
         match self.promise {
             Promise::OneFilter { confidence } => Some(confidence),
@@ -165,7 +165,8 @@ impl Target {
         }
     }
 
-    /// The law of independent positions, for planners of such schemes.
+    /// The law of independent positions that belongs to the scheme, or the standard law if it has
+    /// none.
     pub(crate) fn variant(&self) -> Variant {
         self.scheme.variant().unwrap_or(Variant::Standard)
     }
@@ -196,7 +197,8 @@ impl Target {
         }
     }
 
-    /// Determines which question is asked; returns an error if too little is given.
+    /// Determines which of three questions the target asks. Returns an error if too little is
+    /// given.
     pub(crate) fn ask(&self) -> Result<Ask> {
         let underdetermined = |given, missing| Err(Error::Underdetermined { given, missing });
         match (self.items, self.rate, self.bits) {
@@ -213,7 +215,7 @@ impl Target {
     /// Returns an error if the floor of equal hashes alone reaches the rate.
     pub(crate) fn check_hash_floor(&self, items: u64, asked: Rate) -> Result<()> {
         let reachable = hash_floor(items, self.hash_bits);
-        // Equal to the floor is not enough: the positions need a share too.
+        // A rate equal to the floor cannot be kept, because the positions add to the rate.
         if asked.ln() <= libm::log(reachable) {
             return Err(Error::BelowHashFloor { asked, items, hash_bits: self.hash_bits, reachable });
         }

@@ -13,7 +13,7 @@ use crate::{Fpr, MAX_BITS, Rate, Result};
 pub struct Textbook {
     /// The number of bits `ceil(-n ln p / (ln 2)^2)`, or the number that was given.
     pub bits: u64,
-    /// The number of items by the same formula solved for them, or the number that was given.
+    /// The number of items from the same formula, solved for n, or the number that was given.
     pub items: u64,
     /// The number of probes `(m/n) ln 2`, rounded, or the number that was given.
     pub probes: u32,
@@ -22,16 +22,16 @@ pub struct Textbook {
     /// The exact expected rate of that filter.
     pub fpr: Fpr,
     /// Whether the exact rate, plus the floor of equal hashes, is at most the requested rate. The
-    /// comparison is decided exactly; the result is `None` if no rate was asked for.
+    /// comparison is exact. It is `None` if no rate was requested.
     pub meets: Option<bool>,
 }
 
 impl Textbook {
     pub(super) fn new(target: &Target, plan: &Plan) -> Result<Textbook> {
-        // The textbook's arithmetic is that of independent positions.
+        // The textbook's formulas are for independent positions.
         let variant = plan.scheme.variant().unwrap_or(Variant::Standard);
         const LN2: f64 = core::f64::consts::LN_2;
-        // Items for each bit at the requested rate.
+        // The number of items per bit at the requested rate.
         let load = target.rate.map(|rate| match target.probes {
             Some(k) => -libm::log1p(-libm::exp(rate.ln() / f64::from(k))) / f64::from(k),
             None => LN2 * LN2 / -rate.ln(),
@@ -40,7 +40,7 @@ impl Textbook {
             (Some(bits), Some(items), _) => (bits as f64, items as f64),
             (Some(bits), None, Some(load)) => (bits as f64, libm::floor(bits as f64 * load)),
             (None, Some(items), Some(load)) => (libm::ceil(items as f64 / load), items as f64),
-            // Not determined, and never planned.
+            // Cannot occur: no plan is made for such a target.
             _ => (1.0, 1.0),
         };
         let (bits, items) = ((bits.max(1.0) as u64).min(MAX_BITS), items.max(1.0) as u64);

@@ -6,9 +6,9 @@ use crate::error::out_of_range;
 use crate::{Layout, Result, Target};
 use alloc::format;
 
-/// The size in bits of a compressed filter, given how many of its bits are set: `m H(ones/m)`,
-/// where H is the binary entropy. This size exceeds `log2 C(m, ones)` by at most a few bits; that
-/// number is the smallest average length of any code for all such filters.
+/// The size in bits of a compressed filter with a given number of set bits: `m H(ones/m)`, where H
+/// is the binary entropy. This size exceeds `log2 C(m, ones)` by at most `log2(2 m) / 2`. No code
+/// for all such filters has a smaller average length than `log2 C(m, ones)`.
 ///
 /// ```
 /// use truebloom_math::entropy_bits;
@@ -30,9 +30,9 @@ impl Plan {
     /// holds its items. The bound is the entropy of the mean fill, which is at least the mean
     /// entropy (Jensen). `None` if the mean fill is not known.
     ///
-    /// At a fixed rate, it falls with fewer probes, from `1.44 n log2(1/p)` for a filter that is
-    /// half full to `n (log2(1/p) + 1.44)` with one probe and `n/p` bits (Mitzenmacher 2002; Burns
-    /// 4.3 has the fill).
+    /// At a fixed rate, the bound falls as the number of probes is reduced, from `1.44 n log2(1/p)`
+    /// for a filter that is half full to `n (log2(1/p) + 1.44)` with one probe and `n/p` bits
+    /// (Mitzenmacher 2002; Burns 4.3 has the fill).
     ///
     /// # Errors
     /// Computing the mean would take too much work, which happens only with hundreds of probes.
@@ -53,8 +53,8 @@ impl Plan {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new); or the target has bits or probes, is blocked, or has no
-    /// items or no rate; or there are so few bits that even one probe needs more.
+    /// The errors of [`new`](Self::new). The target has bits or probes, is blocked, or has no items
+    /// or no rate. `most` is so small that even one probe takes more bits.
     pub fn for_transmission(target: &Target, most: u64) -> Result<Plan> {
         if target.bits.is_some() || target.probes.is_some() || target.items.is_none() || target.rate.is_none() {
             return out_of_range(
@@ -63,7 +63,8 @@ impl Plan {
                 "items and a rate alone for a filter that is to be sent",
             );
         }
-        // The fill of filters in blocks, and so what they take, is not known.
+        // The law of the fill of blocked filters is not known, so their compressed size is not
+        // known either.
         if target.layout == Layout::Lines {
             return out_of_range("layout", "blocked", "a spread one for a filter that is to be sent");
         }

@@ -15,10 +15,10 @@ use alloc::format;
 /// Without a memory cap, a scheme may need at most this many times the bits of the standard filter.
 const MOST_TIMES_STANDARD: u64 = 4;
 
-/// Up to this many bits the exact rate is summed.
+/// Up to this many bits, the exact rate is computed as a sum.
 const SMALL: u64 = 1_000;
 
-/// From so many probes on the walk for the lowest rate of a size begins.
+/// The search for the lowest rate of a size begins with at most this many probes.
 const FEW_PROBES: u32 = 12;
 
 /// The largest number of probes in plans for schemes of two hashes.
@@ -32,19 +32,19 @@ pub(super) fn plan(target: &Target) -> Result<Plan> {
     }
 }
 
-/// A size whose rate is proven to be at most the requested rate; the upper end of the bracket,
-/// including equal hashes, is compared.
+/// A size whose rate is proven to be at most the requested rate. The upper end of the rate's
+/// bracket, including equal hashes, is compared.
 ///
-/// It is not the smallest such size. The rate of these schemes is not monotone in the bits (a size
-/// with small divisors has short orders, and the next size has none). For primes, the rate is
-/// nearly monotone. So only primes are tried, from the first-order prediction upwards. What is
-/// proven rises with the probes faster than what is predicted, so each number of probes is asked
-/// whether it needs fewer bits than are known. Takes at most some seconds.
+/// It need not be the smallest such size. The rate of these schemes is not monotone in the bits: in
+/// a size with small divisors, some strides repeat positions, while the next size may have no such
+/// divisors. For primes, the rate is nearly monotone. So only primes are tried, from the
+/// first-order prediction upwards. The proven rate rises faster with the probes than the predicted
+/// rate, so for each number of probes the search tries to find fewer bits than the best so far. The
+/// search takes at most some seconds.
 ///
-/// Errors: those of the standard planner for the same rate, because no scheme needs less than equal
-/// hashes allow; and [`Error::SchemeOutOfReach`] if no size up to the cap is proven to meet the
-/// rate. That error has the proven rate of the largest size, and a scheme that meets the requested
-/// rate.
+/// Errors: those of the standard planner for the same rate; and [`Error::SchemeOutOfReach`] if no
+/// size up to the cap is proven to meet the rate. That error has the lowest proven rate near the
+/// cap, and a scheme that meets the requested rate.
 fn fewest_bits(question: &Question<'_>) -> Result<Plan> {
     let target = question.target;
     let standard = Plan::new(&Target { max_bits: None, ..standard(target) })?;
@@ -55,8 +55,8 @@ fn fewest_bits(question: &Question<'_>) -> Result<Plan> {
     }
 }
 
-/// The smallest size found up to a cap, and its probes; or else the lowest rate that is proven near
-/// the cap.
+/// The smallest size that is found up to a cap, and its probes. If none is found, the lowest rate
+/// that is proven near the cap.
 fn smallest(question: &Question<'_>, cap: u64) -> Result<core::result::Result<(u64, u32), f64>> {
     let (mut best, mut lowest) = (None, 1.0f64);
     let likely = predicted(question, cap)?;
@@ -75,10 +75,10 @@ fn smallest(question: &Question<'_>, cap: u64) -> Result<core::result::Result<(u
     Ok(best.ok_or(lowest))
 }
 
-/// The most items that any number of probes is proven to hold.
+/// The largest number of items that the bits are proven to hold with any number of probes.
 fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
     let standard = Plan::new(&standard(target))?;
-    // Distinct positions may hold a few items more.
+    // A scheme with distinct positions may hold a few items more than the standard one.
     let limit = standard.items.saturating_mul(2).saturating_add(16);
     let (mut best, mut lowest) = (None, (1.0, standard.probes));
     let (likely, _) = self::lowest(target, bits, standard.items)?;
@@ -105,9 +105,9 @@ fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
     }
 }
 
-/// The probes with the lowest rate that is proven.
+/// The plan with the number of probes whose proven rate is lowest.
 fn given_size(target: &Target, items: u64, rate: Option<Rate>, bits: u64) -> Result<Plan> {
-    // Its errors are those of this question.
+    // If the standard planner returns an error, it also applies to this scheme.
     Plan::new(&standard(target))?;
     let (probes, reachable) = lowest(target, bits, items)?;
     if let Some(asked) = rate
@@ -118,7 +118,7 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, bits: u64) -> Res
     finish(target, bits, probes, items)
 }
 
-/// The probes with the lowest rate that is proven at a size, and that rate.
+/// The number of probes whose proven rate at a size is lowest, and that rate.
 fn lowest(target: &Target, bits: u64, items: u64) -> Result<(u32, f64)> {
     let likely = likely_probes(target, bits, items)?;
     let mut best = (likely, f64::INFINITY);
@@ -136,16 +136,16 @@ fn lowest(target: &Target, bits: u64, items: u64) -> Result<(u32, f64)> {
     Ok(best)
 }
 
-/// The proven rate of a size, with equal hashes: what every answer here goes by. 1 if nothing is
-/// proven.
+/// The proven rate of a size, including equal hashes, which decides every answer in this module. It
+/// is 1 if nothing is proven.
 fn promised(target: &Target, scheme: SchemeId, bits: u64, items: u64, probes: u32) -> Result<f64> {
     let mut fpr = proven(scheme, bits, items, probes)?;
     fpr.add_above(crate::law::hash_floor(items, target.hash_bits));
     Ok(fpr.upper)
 }
 
-/// From a bracket, which takes no time beside the exact sum; that is for small sizes, where a
-/// bracket is wide.
+/// The proven rate of the positions. For large sizes, it comes from a bracket, which is much faster
+/// than the exact sum. For small sizes, where the bracket is wide, it comes from the exact sum.
 fn proven(scheme: SchemeId, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
     if bits > SMALL
         && let Some(law) = scheme.double(bits, probes)?
@@ -180,8 +180,8 @@ fn standard(target: &Target) -> Target {
 fn finish(target: &Target, bits: u64, probes: u32, items: u64) -> Result<Plan> {
     let law = target.scheme.law(bits, probes)?;
     let proven = proven(target.scheme, bits, items, probes)?;
-    // Better than the bracket by which the size was accepted, if that is to be had; the exact rate
-    // of offsets lists all queries.
+    // Uses a narrower bracket than the one that accepted the size, if there is one. For schemes
+    // with offsets, the exact rate is not computed, because it would enumerate all queries.
     let is_cheap = proven.method == Method::Exact || !matches!(target.scheme, SchemeId::Square | SchemeId::Cube | SchemeId::Enhanced);
     let better = match target.rate {
         Some(_) if is_cheap => law.proven(items),
@@ -234,26 +234,26 @@ impl Prediction {
         limit_rate(load, probes) + coefficient / items
     }
 
-    /// The smallest number of bits that meets the rate according to the prediction, which decreases
-    /// with the bits in its range of validity; the cap if none does.
+    /// The smallest number of bits for which the predicted rate is low enough, or the cap if there
+    /// is none. In its range of validity, the predicted rate decreases with the bits.
     fn bits(&self, question: &Question<'_>, probes: u32, cap: u64) -> u64 {
         let (items, aim) = (question.items as f64, question.rate.to_f64());
         bisect_sizes(1.0, cap as f64, |bits| self.rate(bits, items, probes) <= aim).1 as u64
     }
 
-    /// The largest number of items that meet the rate according to the prediction.
+    /// The largest number of items for which the predicted rate is low enough.
     fn items(&self, bits: u64, rate: Rate, probes: u32, limit: u64) -> f64 {
         bisect_sizes(1.0, limit as f64, |items| self.rate(bits as f64, items, probes) > rate.to_f64()).0
     }
 }
 
-/// The probes of the smallest size according to the first-order prediction.
+/// The number of probes for which the predicted size is smallest.
 fn predicted(question: &Question<'_>, cap: u64) -> Result<u32> {
     least_by(question.target, |probes| Ok(Prediction::new(question.scheme, probes)?.bits(question, probes, cap) as f64))
 }
 
-/// The probes of the lowest rate of a size according to the first-order prediction; not many, of
-/// which little is proven, and at a price.
+/// The number of probes for which the predicted rate of a size is lowest. Numbers above
+/// [`FEW_PROBES`] are left out, because proofs for many probes are weak and slow.
 fn likely_probes(target: &Target, bits: u64, items: u64) -> Result<u32> {
     least_by(target, |probes| {
         let is_possible = target.probes.is_some() || probes <= FEW_PROBES && is_possible(target, bits, probes);
@@ -261,7 +261,8 @@ fn likely_probes(target: &Target, bits: u64, items: u64) -> Result<u32> {
     })
 }
 
-/// Whether slices of these bits are equal.
+/// Whether the scheme allows this size: the slices of partitioned double hashing must have equal
+/// lengths.
 fn is_possible(target: &Target, bits: u64, probes: u32) -> bool {
     target.scheme != SchemeId::PartitionDouble || bits.is_multiple_of(u64::from(probes))
 }
@@ -282,7 +283,7 @@ fn least_by(target: &Target, cost: impl Fn(u32) -> Result<f64>) -> Result<u32> {
 fn size_from(question: &Question<'_>, bits: u64, probes: u32) -> Option<u64> {
     match question.scheme {
         SchemeId::PartitionDouble => next_prime(bits.div_ceil(u64::from(probes)).max(u64::from(probes)))?.checked_mul(u64::from(probes)),
-        // More bits than probes, so that no query is short of positions but by chance.
+        // The size has more bits than probes, so that a query's positions can all be distinct.
         _ => next_prime(bits.max(u64::from(probes) + 1)),
     }
 }
@@ -301,7 +302,7 @@ fn proven_size(question: &Question<'_>, probes: u32, cap: u64) -> Result<Option<
     let meets = |bits: u64| meets(question.target, question.scheme, (bits, question.items, probes), &question.rate);
     let within = |bits: u64| size_from(question, bits, probes).filter(|size| *size <= cap);
     let mut start = bits;
-    // A prediction that is far too high.
+    // Goes down if the prediction is far too high.
     while let Some(less) = size_below(question, start - start / 128, probes).filter(|less| *less < start)
         && meets(less)?
     {
@@ -326,7 +327,7 @@ fn proven_size(question: &Question<'_>, probes: u32, cap: u64) -> Result<Option<
         size = Some(last);
     }
     let (Some(mut found), Some(mut below)) = (size, failed) else { return Ok(size) };
-    // Back towards the last that failed.
+    // Bisects between the size found and the last that failed.
     while found - below > found / 4096 {
         let Some(middle) = within(below + (found - below) / 2).filter(|middle| *middle < found) else { break };
         if meets(middle)? { found = middle } else { below = middle }

@@ -8,8 +8,9 @@ use core::ops::RangeInclusive;
 const RISES: u32 = 3;
 
 /// Tries numbers of probes from a likely one downwards and upwards. `kept` returns the proven rate
-/// of a number of probes at the best size so far, and whether this number improved that size. If no
-/// rate is proven (1), or no such filter exists at that size (NaN), the search continues.
+/// of a number of probes at the best size so far, and whether this number improved that size. The
+/// search continues if no rate is proven (`kept` returns 1), or if no such filter exists at that
+/// size (it returns NaN).
 pub(super) fn walk(choice: RangeInclusive<u32>, likely: u32, mut kept: impl FnMut(u32) -> Result<(f64, bool)>) -> Result<()> {
     let (first, _) = kept(likely)?;
     let mut side = |probes: &mut dyn Iterator<Item = u32>| -> Result<()> {

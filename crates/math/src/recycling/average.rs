@@ -1,20 +1,20 @@
-//! Means of the pass probability over states, relative to the pass probability at the fullest
-//! state.
+//! Means of the pass probability over states (numbers of set bits), relative to the pass
+//! probability at the fullest state.
 
 use super::number::Positive;
 
-/// How a query's positions are drawn. The way of drawing determines the probability that the query
-/// finds only set bits.
+/// How a query's positions are drawn. This determines the probability that all of them are set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Query {
-    /// The query makes `k` draws with repeats: `(b/m)^k`.
+    /// The query makes `k` independent draws: with b of m bits set, it passes with probability
+    /// `(b/m)^k`.
     Repeats(u32),
-    /// The query has `r` distinct positions: `C(b, r) / C(m, r)`.
+    /// The query has `r` distinct positions, and passes with probability `C(b, r) / C(m, r)`.
     Distinct(u32),
 }
 
 impl Query {
-    /// The probability at `ones - 1` set bits divided by that at `ones`, which must not be 0.
+    /// The pass probability at `ones - 1` set bits, divided by that at `ones`, which must not be 0.
     #[inline]
     fn ratio<T: Positive>(self, ones: u64) -> T {
         match self {
@@ -23,7 +23,7 @@ impl Query {
         }
     }
 
-    /// Whether the probability at this many set bits is above 0.
+    /// Whether the pass probability at this many set bits is above 0.
     pub(crate) fn passes(self, ones: u64) -> bool {
         match self {
             Query::Repeats(_) => ones > 0,
@@ -32,9 +32,9 @@ impl Query {
     }
 }
 
-/// The sum `sum over b of weight(b) rho(b)`, divided by `rho` of the last b. States are added in
-/// order, so each step multiplies by one ratio, and nothing underflows even if the rate itself is
-/// far below the range of `f64`.
+/// The sum over b of `weight(b) rho(b)`, divided by `rho` of the last b. States are added in order,
+/// and each step multiplies the sum by one ratio. So nothing underflows, even if the rate is far
+/// below the range of `f64`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Average<T> {
     pub(crate) query: Query,
@@ -54,7 +54,7 @@ impl<T: Positive> Average<T> {
     }
 }
 
-/// A power. If the base has three roundings, each factor adds at most 4.
+/// A power. If the base has three roundings, each factor adds at most four.
 #[inline]
 fn power<T: Positive>(base: T, exponent: u32) -> T {
     let mut power = base;

@@ -23,24 +23,23 @@ pub struct SizedDesign {
 
 /// Finds the design with the most items per cycle (per phase, with two phases) whose long-run rate
 /// is at most `rate`, among those with `bits` bits in total. If several are equally good, it is the
-/// one with the fewest probes. Two phases have half of the bits each; an odd bit is not used.
-/// `None` if the rate is too high even with the smallest sigma.
+/// one with the fewest probes. Two phases have half of the bits each; an odd bit is not used. The
+/// result is `None` if the rate is too high even with the smallest sigma.
 ///
 /// On the same stream, a filter with a larger sigma is fuller when it is emptied, so the rate rises
 /// with sigma. (For retained colliding items that keep their positions, this is observed, not
 /// proven, and every sigma is tried up to 64 bits.) So the best sigma for a number of probes is
-/// found by bisection; each decision uses the bracket of the rate and the decimal as written. If
-/// pairs of `f64` cannot separate the rate from the requested rate, it counts as too high. The
-/// exception is a size so small (a few bits) that equality can be proven; then it counts as kept.
-/// The search tries the numbers of probes within 3% of the best in the limit of many bits, and up
-/// to 1,024 bits all numbers up to twice the best. The result comes from a search, which was
-/// checked against all numbers of probes at small sizes; it is not proven. Numbers of items that
-/// agree to 1e-11 count as equal.
+/// found by bisection. Each decision compares the bracket of the rate with the requested rate as
+/// written. If pairs of `f64` cannot separate the two, the rate counts as too high, unless equality
+/// is proven, which is possible only for a few bits. The search tries the numbers of probes whose
+/// capacity is within 3% of the best in the limit of many bits, and more of them up to 1,024 bits.
+/// It is not proven that the result is the best. At small sizes, the search was checked against all
+/// numbers of probes. Numbers of items that agree to 1e-11 count as equal.
 ///
-/// Time: O(probes x bits) for each number of probes tried, 0.2 seconds at a million bits. Above a
-/// hundred thousand hashes it takes microseconds, unless the integrals leave the decision open. A
-/// search ends after about a second with the best it has found (this happens with hundreds of
-/// probes in some thousand bits), or with [`crate::Error::TooLong`] if it has found nothing.
+/// Time: O(probes x bits) for each number of probes that is tried, 0.2 seconds at a million bits.
+/// Above a hundred thousand hashes it takes microseconds, unless the integrals cannot decide. A
+/// search ends after about a second with the best result so far (which happens with hundreds of
+/// probes in a few thousand bits), or with [`crate::Error::TooLong`] if there is none.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity};
@@ -56,15 +55,15 @@ pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign
     Search::new(rate, Kept::Average, mode)?.capacity(bits)
 }
 
-/// Like [`capacity()`], but `rate` bounds the *worst* rate instead of the long-run average. Every
-/// new item of every stream that was chosen without knowing the seeds then passes with at most this
-/// probability, whatever came before, so the average over any stream is also at most `rate`.
+/// Like [`capacity()`], but `rate` bounds the *worst* rate instead of the long-run average. Then
+/// every new item of every stream that was chosen without knowing the seeds passes with at most
+/// this probability, whatever came before. So the average over any stream is also at most `rate`.
 ///
 /// With two phases, this is the only bound on an average that holds for every stream. Items that
-/// refresh the active filter may fill it before the new items come, so on some streams the average
-/// is as high as the worst rate. With one phase, the long-run average holds on every stream. The
-/// worst rate is [`LongRun::worst`]. For two phases with one fixed seed, it is computed as if the
-/// positions in the two filters were independent.
+/// are only in the frozen filter are inserted into the active one, and may fill it before new items
+/// come. So on some streams the average is as high as the worst rate. With one phase, the long-run
+/// average holds on every stream. The worst rate is [`LongRun::worst`]. For two phases with the
+/// same seed, it is computed as if the positions in the two filters were independent.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity, worst_capacity};
@@ -85,22 +84,23 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
 }
 
 /// The smallest memory, in bits in total, with a design that holds at least `items` per cycle (per
-/// phase, with two phases) at a long-run rate of at most `rate`; `None` above 2^62 bits.
+/// phase, with two phases) at a long-run rate of at most `rate`. The result is `None` above 2^62
+/// bits.
 ///
 /// The capacity is not monotone in bits, because sigma and probes are whole numbers. So after a
 /// bisection, smaller sizes are tried, too, until the number of items falls short by more than four
-/// steps of sigma. All smaller sizes are tried up to 512 bits; for larger filters 48 sizes (with
-/// two phases, 48 even ones), and 12 above a hundred thousand bits. The result comes from a search,
-/// which was checked against all sizes for small filters.
+/// steps of sigma. Up to 512 bits, all smaller sizes are tried. For larger filters, 48 sizes are
+/// tried (with two phases, 48 even ones), and 12 above a hundred thousand bits. For small filters,
+/// the search was checked against all sizes.
 ///
 /// # Errors
-/// `items` is not above 0 and finite; or one of the errors of [`capacity()`].
+/// `items` is not above 0 and at most 1e18. The errors of [`capacity()`].
 pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Average, mode)?.min_bits(items)
 }
 
-/// Like [`min_bits`], but `rate` bounds the worst rate: see [`worst_capacity`].
+/// Like [`min_bits`], but `rate` bounds the worst rate (see [`worst_capacity`]).
 ///
 /// # Errors
 /// The errors of [`min_bits`].
@@ -127,14 +127,14 @@ const SMALL: u64 = 1_024;
 /// Up to this many bits, every sigma is tried if the rate is not proven to rise with it.
 const SCANNED: u64 = 64;
 
-/// The largest number of steps in the walks of one search. They take about a second.
+/// The largest number of steps of one search. They take about a second.
 const MOST_STEPS: f64 = 8e7;
 
 /// The number of steps after which a search that has found nothing gives up.
 const MOST_STEPS_ALONE: f64 = 3e8;
 
-/// The best design for a number of bits and probes, and its items per cycle; `None` if there is
-/// none.
+/// The best design for a number of bits and probes, and its items per cycle, or `None` if there is
+/// no such design.
 type Found = Option<(Design, Bracket)>;
 
 /// A search for designs of one mode at one rate, which counts its steps.
@@ -142,18 +142,19 @@ pub(super) struct Search<'a> {
     rate: &'a Rate,
     kept: Kept,
     mode: Mode,
-    /// The best load in the limit of many bits for 1, 2, .. probes, up to well beyond the best
-    /// number of probes.
+    /// The loads that reach the rate in the limit of many bits, for 1, 2, .. probes, up to well
+    /// above the best number of probes.
     loads: Vec<f64>,
     per_bit: Vec<f64>,
     most_per_bit: f64,
     steps: Cell<f64>,
-    /// By number of probes: how far the best sigma for the last size was from that of the limit.
-    /// This difference changes little from one size to the next.
+    /// For each number of probes, the difference between the best sigma for the last size and that
+    /// in the limit of many bits. It changes little from one size to the next.
     shifts: RefCell<BTreeMap<u32, i64>>,
-    /// By bits and probes: earlier results, because nested searches ask for the same sizes again.
+    /// Earlier results, by bits and probes, because nested searches need the same sizes again.
     found: RefCell<BTreeMap<(u64, u32), Found>>,
-    /// A search for the similar mode for which integrals exist.
+    /// A search for the similar mode for which integrals exist, whose results serve as first
+    /// guesses.
     near: Option<Box<Search<'a>>>,
 }
 
@@ -184,7 +185,7 @@ impl<'a> Search<'a> {
     }
 
     /// The design with this many bits in each filter that holds the most items, or the first one
-    /// found that holds enough.
+    /// found that holds `enough` items.
     fn best(&self, each: u64, enough: f64) -> Result<Option<(Design, Bracket)>> {
         check_bits(each)?;
         let mut best: Option<(Design, Bracket)> = None;
@@ -206,7 +207,7 @@ impl<'a> Search<'a> {
         Ok(best)
     }
 
-    /// Like [`fullest`](Self::fullest), with the number of items of the design; the result is
+    /// Like [`fullest`](Self::fullest), with the number of items of the design. The result is
     /// cached.
     fn fullest_once(&self, bits: u64, probes: u32) -> Result<Option<(Design, Bracket)>> {
         if let Some(found) = self.found.borrow().get(&(bits, probes)) {
@@ -225,8 +226,8 @@ impl<'a> Search<'a> {
 
     /// Numbers of probes that may be the best.
     fn candidates(&self, bits: u64) -> impl Iterator<Item = u32> {
-        // This many items per cycle: where they are few, their whole number and that of the set
-        // bits decide.
+        // The number of items per cycle. If it is small, rounding items and set bits to whole
+        // numbers matters.
         let items = self.most_per_bit * bits as f64;
         let slack = if bits <= EXHAUSTED {
             1.0
@@ -239,11 +240,11 @@ impl<'a> Search<'a> {
         let possible = move |probes: u32| self.mode.colliding || u64::from(probes) <= bits;
         let mut found: Vec<(u32, f64)> =
             (1u32..).zip(self.per_bit.iter().copied()).filter(|&(probes, found)| worth(found) && possible(probes)).collect();
-        // The likeliest first, should there be no time for all.
+        // The most promising come first, in case there is no time for all.
         if bits > EXHAUSTED {
             found.sort_by(|a, b| b.1.total_cmp(&a.1));
-            // Hundreds of probes differ too little from their neighbours for all of them to be
-            // walked, for some forty sizes.
+            // If there are hundreds of candidates, neighbours differ little, and only some of them
+            // are tried for each of about forty sizes.
             let steps: f64 = found.iter().map(|&(probes, _)| self.steps_of(bits, probes)).sum();
             let stride = libm::ceil(100.0 * steps / MOST_STEPS).clamp(1.0, (found.len() as f64 / 8.0).max(1.0)) as u32;
             let best = found.first().map_or(0, |&(probes, _)| probes);
@@ -252,18 +253,18 @@ impl<'a> Search<'a> {
         found.into_iter().map(|(probes, _)| probes)
     }
 
-    /// The best load for each of 1, 2, .. probes in the limit of many bits.
+    /// The loads that reach the rate in the limit of many bits, for 1, 2, .. probes.
     pub(super) fn loads(&self) -> &[f64] {
         &self.loads
     }
 
-    /// The number of steps of one decision near the limit's sigma.
+    /// The number of steps of one decision, near the sigma that the limit of many bits suggests.
     fn steps_of(&self, bits: u64, probes: u32) -> f64 {
         let sigma = (self.loads[probes as usize - 1] * bits as f64) as u64;
         Design::new(bits, probes, sigma.min(bits - 1), self.mode).map_or(0.0, |design| design.steps_nearly())
     }
 
-    /// Whether the search has taken so many steps that it should end with what it has found.
+    /// Whether the search has taken so many steps that it should end with the best result so far.
     pub(super) fn is_spent(&self) -> bool {
         self.steps.get() > MOST_STEPS || work::is_third_spent()
     }
@@ -288,9 +289,9 @@ impl<'a> Search<'a> {
         self.steps.set(self.steps.get() + steps);
     }
 
-    /// The design with the largest sigma that keeps the rate. With few bits and at high rates, this
-    /// may be a design whose frozen filter can become full (sigma + probes exceed bits). Such a
-    /// design has a rate, but no `RecyclingFilter` can be made for it.
+    /// The design with the largest sigma that keeps the rate. With few bits and at high rates, its
+    /// frozen filter may become full (sigma + probes exceed bits). Such a design has a rate, but no
+    /// `RecyclingFilter` can be made for it.
     fn fullest(&self, bits: u64, probes: u32) -> Result<Option<Design>> {
         let (k, mode) = (u64::from(probes), self.mode);
         let least = if mode.retaining { k } else { 0 };
@@ -328,14 +329,14 @@ impl<'a> Search<'a> {
         if !(items > 0.0 && items <= 1e18) {
             return out_of_range("items", items, "above 0 and at most 1e18");
         }
-        // How far the best of this many bits in each filter falls short, and the design if it does
-        // not.
+        // The best design with this many bits in each filter, if it holds enough items. Otherwise,
+        // the number of missing items in steps of sigma.
         let enough = |each: u64| -> Result<core::result::Result<Design, f64>> {
             let Some((design, mut found)) = self.best(each, items)? else { return Ok(Err(f64::INFINITY)) };
             if found.lower < items && items <= found.upper {
                 found = design.long_run()?.items_per_cycle;
             }
-            // What no bracket tells apart is equal.
+            // Numbers that the bracket cannot separate count as equal.
             Ok(if found.upper >= items { Ok(design) } else { Err((items - found.upper) / items_of_a_bit(&design)) })
         };
         let most = crate::MAX_BITS / self.mode.filters();
@@ -382,7 +383,8 @@ impl<'a> Search<'a> {
                 Err(_) => {}
             }
         }
-        // So far the first that has enough; of this size the one with the most, if there is time.
+        // So far, this is the first design found with enough items. If there is time, takes the one
+        // of this size with the most items.
         if !self.is_spent()
             && let Some((best, _)) = self.best(found.bits(), f64::INFINITY)?
         {
@@ -395,8 +397,8 @@ impl<'a> Search<'a> {
 /// Up to this many bits, all numbers of probes and all smaller sizes are tried.
 const EXHAUSTED: u64 = 256;
 
-/// A size whose number of items falls short by this many steps of sigma ends the search for smaller
-/// sizes.
+/// If a size misses the number of items by more than this many steps of sigma, the search for
+/// smaller sizes ends.
 const STEPS_BELOW: f64 = 4.0;
 
 /// The number of items that one more set bit adds at sigma.
@@ -405,17 +407,17 @@ fn items_of_a_bit(design: &Design) -> f64 {
     1.0 / (f64::from(design.probes()) * empty)
 }
 
-/// The load at which the rate, in the limit of many bits, has this value.
+/// The load (sigma per bit) at which the rate, in the limit of many bits, has this value.
 fn limit_load(probes: u32, rate: f64, kept: Kept, filters: u64) -> f64 {
     if kept == Kept::Worst {
-        // Both filters of two are as full: 2 rho - rho^2.
+        // With two filters, both are equally full, and the rate is 2 rho - rho^2.
         let each = if filters == 1 { rate } else { rate / (1.0 + libm::sqrt(1.0 - rate)) };
         return libm::pow(each, 1.0 / f64::from(probes)).min(1.0 - f64::EPSILON);
     }
     bisect_reals(0.0, 1.0 - f64::EPSILON, 60, |load| limit_rate(probes, load, filters) >= rate).0
 }
 
-/// The numbers of items per bit in the limit of many bits, for 1, 2, .. probes. The last number of
+/// The loads that reach the rate in the limit of many bits, for 1, 2, .. probes. The last number of
 /// probes is well above the best one.
 fn limit_loads(rate: &Rate, kept: Kept, mode: Mode) -> Result<Vec<f64>> {
     let p = rate.to_f64();
@@ -440,8 +442,8 @@ fn limit_loads(rate: &Rate, kept: Kept, mode: Mode) -> Result<Vec<f64>> {
     Ok(loads)
 }
 
-/// Brackets the largest sigma that meets the rate, in steps that double from a guess. The result
-/// `low` meets it, or is the smallest sigma; `high` does not, or is `end`.
+/// Brackets the largest sigma that meets the rate, in steps that double from a guess. Returns two
+/// numbers: the first meets the rate or is `least`, and the second does not meet it or is `end`.
 fn around(guess: u64, least: u64, end: u64, meets: &impl Fn(u64) -> Result<bool>) -> Result<(u64, u64)> {
     let mut step = 1;
     if meets(guess)? {
@@ -468,8 +470,8 @@ fn around(guess: u64, least: u64, end: u64, meets: &impl Fn(u64) -> Result<bool>
 mod tests {
     use super::*;
 
-    /// The load in the limit has the requested rate; at the worst, both filters of two phases are
-    /// equally full, `1 - (1 - rho)^2`.
+    /// Tests that the load in the limit has the requested rate. At the worst, both filters of two
+    /// phases are equally full, and the rate is `1 - (1 - rho)^2`.
     #[test]
     fn loads_of_the_limit_have_their_rate() {
         for probes in [1u32, 3, 10] {

@@ -21,32 +21,32 @@ use alloc::vec::Vec;
 pub struct Cycle {
     /// The mean length, as in [`super::LongRun::items_per_cycle`].
     pub mean: Bracket,
-    /// The variance of the length. The relative error of this variance is below 1e-6 up to two
-    /// million hashes. Beyond that, for colliding probes, it is the variance in the limit of many
-    /// bits, whose error is exponentially small.
+    /// The variance of the length. Its relative error is below 1e-6 up to two million hashes.
+    /// Beyond that, for colliding probes, it is the variance in the limit of many bits, whose error
+    /// is exponentially small.
     pub variance: f64,
     /// The smallest number of items that can end a cycle.
     pub least: u64,
-    /// `survival[n]` is the probability that a cycle has more than n items; `None` if computing it
-    /// item by item takes too long. The absolute error is below 1e-11.
+    /// `survival[n]` is the probability that a cycle has more than n items, with an absolute error
+    /// below 1e-11. It is `None` if computing it item by item takes too long.
     survival: Option<Vec<f64>>,
 }
 
-/// Up to this many hashes, the variance is computed by a walk in pairs of `f64`.
+/// Up to this many hashes, the variance is computed in pairs of `f64`.
 const FINE_HASHES: f64 = 2e6;
 
 /// The largest work for which the distribution is summed, in states times hashes.
 pub(super) const MAX_LAW: f64 = 5e7;
 
 impl Design {
-    /// The distribution of the length of a cycle. It is exact up to some hundred thousand bits
-    /// (probes x items x states below 5e7); for larger filters, only the mean and the variance are
-    /// given.
+    /// The distribution of the length of a cycle. It is computed up to a few hundred thousand bits
+    /// (probes x items x states below 5e7). For larger filters, only the mean and the variance are
+    /// computed.
     ///
     /// A cycle continues after n items while at most sigma bits are set, so its distribution
-    /// follows from that of the fill (Burns; it is not in the paper on recycling). The variance
-    /// takes a second pass of the recursion, which also tracks the item's number: `E[N (N+1) / 2]`
-    /// is the sum of the numbers over a cycle.
+    /// follows from that of the fill (Burns; it is not in the paper on recycling). For the
+    /// variance, the recursion also tracks the number of each item in its cycle. The mean of the
+    /// sum of these numbers over a cycle is `E[N (N+1) / 2]`.
     ///
     /// # Errors
     /// The errors of [`long_run`](Self::long_run).
@@ -58,7 +58,7 @@ impl Design {
     /// Computes the distribution only if it takes at most this much work.
     pub(super) fn cycle_within(&self, work: f64) -> Result<Cycle> {
         let mean = self.long_run()?.items_per_cycle;
-        // A retained item has set up to k bits before the first arrival.
+        // A retained item has set up to k bits before the first item of the cycle.
         let before = u64::from(self.mode.retaining);
         let least = (self.sigma / u64::from(self.probes) + 1 - before).max(1);
         Ok(Cycle { mean, variance: self.cycle_variance()?, least, survival: self.survival(mean.value, work)? })
@@ -87,10 +87,11 @@ impl Design {
             let begin = start.get(ones as usize).copied().unwrap_or(T::ZERO);
             let step = visits.step(begin);
             items = items.plus(step.visits);
-            // An item that ends here passes its number plus one on.
+            // The next item has the number of the item that ends here, plus one.
             sum = sum.plus(numbers.step(begin.plus(step.left)).visits);
         }
-        // 2 E[N (N+1) / 2] - E[N] - E[N]^2: up to half of the digits of a pair cancel.
+        // The variance is 2 E[N (N+1) / 2] - E[N] - E[N]^2. Up to half of the digits of a pair
+        // cancel.
         let (twice, square) = (sum.plus(sum), items.times(items).plus(items));
         let ((a, b), (c, d)) = (twice.parts(), square.parts());
         Ok(((a - c) + (b - d)).max(0.0))
@@ -98,7 +99,7 @@ impl Design {
 
     /// The probabilities `P(N > n)` for n = 0, 1, ..
     fn survival(&self, mean: f64, work: f64) -> Result<Option<Vec<f64>>> {
-        // The window is some fifteen deviations wide, at most sigma.
+        // The window is about fifteen standard deviations wide, but at most sigma + 1.
         let width = (15.0 * libm::sqrt(self.sigma as f64) + f64::from(self.probes)).min(self.sigma as f64 + 1.0);
         if mean * width * f64::from(self.probes) > work {
             return Ok(None);
@@ -110,7 +111,7 @@ impl Design {
         while *survival.last().unwrap_or(&0.0) > 1e-17 {
             fills.item()?;
             over += fills.overflow(self.sigma);
-            // From the smaller side, whose digits are all there.
+            // Computed from the smaller side, which keeps all digits.
             let left: f64 = fills.weights.iter().sum();
             survival.push(if over < 0.5 { 1.0 - over } else { left });
         }
@@ -131,12 +132,12 @@ impl Cycle {
         self.survival.as_deref()
     }
 
-    /// The smallest n with `P(N <= n) >= p`, for p strictly between 0 and 1, and its method:
-    /// `Validated` if it comes from the distribution, or the normal approximation for many bits.
+    /// The smallest n with `P(N <= n) >= p`, for p strictly between 0 and 1, and its method. The
+    /// method is `Validated` if n comes from the distribution, and the normal approximation for
+    /// many bits.
     ///
     /// # Errors
-    /// The probability is not strictly between 0 and 1; for an
-    /// [`Occupancy`](crate::occupancy::Occupancy), the moments may also take too much work.
+    /// The probability is not strictly between 0 and 1.
     pub fn quantile(&self, p: f64) -> Result<(u64, Method)> {
         if !(p > 0.0 && p < 1.0) {
             return out_of_range("quantiles", p, "strictly between 0 and 1");

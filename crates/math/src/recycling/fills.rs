@@ -12,7 +12,7 @@ const MAX_STEPS: f64 = 6e7;
 const STEP: f64 = 30.0;
 
 /// The distribution of the number of set bits: `weights[i]` is the probability of `first + i` set
-/// bits. Negligible probabilities are dropped and accounted for.
+/// bits. Negligible probabilities are dropped, and their sum is kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Fills {
     bits: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Fills {
 }
 
 impl Fills {
-    /// The state before the first item.
+    /// The distribution before the first item.
     pub(crate) fn new(bits: u64, probes: u32, distinct: bool, start: Vec<f64>, negligible: f64) -> Fills {
         Fills { bits, probes, distinct, first: 0, weights: start, negligible, dropped: 0.0, steps: 0.0 }
     }
@@ -42,19 +42,20 @@ impl Fills {
         (ones.saturating_sub(placed) as f64 * share, (self.bits - ones) as f64 * share)
     }
 
-    /// Adds one item: each hash finds its bit set or sets it. All terms are positive, with at most
+    /// Adds one item. Each hash finds its bit set or sets it. All terms are positive, with at most
     /// 5 roundings per hash.
     pub(crate) fn item(&mut self) -> Result<()> {
         self.item_after(|_, _| (1.0, 1.0))
     }
 
-    /// Adds one item that sets a bit: the case that it sets none is left out, and each state's
-    /// probabilities of moving are scaled to a sum of 1.
+    /// Adds one item, given that it sets a bit. For each state, the probabilities of the remaining
+    /// cases are scaled to a sum of 1.
     pub(crate) fn item_that_sets(&mut self) -> Result<()> {
         self.item_after(|fills, ones| (0.0, 1.0 / fills.leaving(ones)))
     }
 
-    /// The probability `1 - rho`, as a sum of positive terms over the first hash that sets a bit.
+    /// The probability `1 - rho` that an item sets a bit, as a sum of positive terms over the first
+    /// hash that does so.
     pub(crate) fn leaving(&self, ones: u64) -> f64 {
         let (mut stay, mut leave) = (1.0, 0.0);
         for h in 0..u64::from(self.probes) {
@@ -74,8 +75,7 @@ impl Fills {
         self.passing(ones) / self.leaving(ones)
     }
 
-    /// Adds an item, where `weigh` gives the factors of an item that sets no bit and of one that
-    /// does.
+    /// Adds an item. `weigh` gives two factors: for items that set no bit, and for those that do.
     fn item_after(&mut self, weigh: impl Fn(&Fills, u64) -> (f64, f64)) -> Result<()> {
         let width = self.weights.len();
         let steps = f64::from(self.probes) * (width as f64 + f64::from(self.probes)) + 10.0;
@@ -87,7 +87,8 @@ impl Fills {
         let last = (self.first + width as u64 - 1 + u64::from(self.probes)).min(self.bits);
         let room = (last - self.first) as usize + 1;
         let factors: Vec<(f64, f64)> = (0..width).map(|i| weigh(self, self.first + i as u64)).collect();
-        // Items that have set no bit so far, by their state, and the others.
+        // The probabilities of each state, separately for items that have set no bit so far, and
+        // for the others.
         let mut untouched = core::mem::take(&mut self.weights);
         let mut touched = vec![0.0; room];
         for h in 0..u64::from(self.probes) {

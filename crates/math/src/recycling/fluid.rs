@@ -1,20 +1,21 @@
-//! The long run of designs with too many states to walk through: sums become integrals, with
-//! bounded remainders.
+//! The long run of designs with too many states for a recursion. Sums over states become integrals,
+//! with bounded remainders.
 //!
 //! If probes may coincide, filling the filter is a sequence of single hashes, `k` per item. Let `T`
-//! be the number of hashes until more than `sigma` bits are set; then a cycle has `ceil(T / k)`
-//! items. `T` is a sum of independent geometric variables, so `E[w^(T_b)]` is a product, where `w`
-//! is a k-th root of 1 and `T_b` is the number of hashes until `b` bits are set, and
+//! be the number of hashes until more than `sigma` bits are set. Then a cycle has `ceil(T / k)`
+//! items. Let `T_b` be the number of hashes until `b` bits are set, and `w` a k-th root of 1. `T_b`
+//! is a sum of independent geometric variables, so `E[w^(T_b)]` is a product. With `v_b`, the
+//! expected number of items that find b set bits, the following holds exactly:
 //!
 //! ```text
 //! v_b  = (1/k) [ m/(m-b) + sum over w of E[w^(T_b)] / (1 - w b/m) ]          w over the roots other than 1
 //! E[N] = E[T]/k + (k-1)/(2k) + (1/k) sum over w of E[w^T] / (1/w - 1)
 //! ```
 //!
-//! exactly. `|E[w^(T_b)]|` decreases like `exp(-b^2/m)`, which bounds the sums over roots other
-//! than 1. The remaining terms are sums over b of `1/(1-x)` and `x^k/(1-x)` with `x = b/m`. The
-//! derivatives of these functions are all positive, so two successive terms of the Euler-Maclaurin
-//! formula enclose the sums. Rounding errors are below [`rounding`].
+//! `|E[w^(T_b)]|` decreases like `exp(-b^2/m)`, which bounds the sums over the roots other than 1.
+//! The remaining terms are sums over b of `1/(1-x)` and `x^k/(1-x)` with `x = b/m`. The derivatives
+//! of these functions are all positive, so two successive terms of the Euler-Maclaurin formula
+//! enclose the sums. Rounding errors are below [`rounding`].
 
 use super::long_run::{Walked, times_rho};
 use super::number::around;
@@ -39,8 +40,8 @@ impl Between {
     }
 }
 
-/// The relative error of every number computed here: a chain of some hundred operations, and a
-/// power of `k`.
+/// A bound on the relative error of every number computed here, from a few hundred operations and a
+/// k-th power.
 fn rounding(probes: u32) -> f64 {
     (1_000.0 + 40.0 * f64::from(probes)) * f64::EPSILON
 }
@@ -52,26 +53,26 @@ impl Design {
         let (k, m) = (f64::from(self.probes), self.bits as f64);
         let items = self.fluid_items();
         let passed = self.fluid_passed();
-        // A cycle has an item, and an average is at most the rate of the fullest state, whatever
-        // the bounds leave open.
+        // A cycle has at least one item, and an average is at most the rate of the fullest state,
+        // even if the bounds are wider.
         let items = Between { low: items.low.max(1.0), high: items.high };
         let active = Between { low: (passed.low / items.high).max(0.0), high: (passed.high / items.low).min(1.0) };
         let (relative, items) = (rounding(self.probes), items.enclosure(rounding(self.probes)));
         if !self.mode.has_two_phases() {
             return Ok(Walked { rate: times_rho(self.rho(self.sigma), &active.enclosure(relative))?, items });
         }
-        // Everything relative to the pass probability at the fullest frozen filter.
+        // Everything is relative to the pass probability at the fullest frozen filter.
         let top = self.fullest();
         let down = |ones: u64| libm::exp(k * libm::log1p(-((top - ones) as f64) / top as f64));
         let rho = libm::exp(k * libm::log1p(-((self.bits - top) as f64) / m));
         let scale = down(self.sigma);
         let active = Between { low: active.low * scale, high: active.high * scale };
         let frozen: f64 = self.fluid_frozen().into_iter().map(|(ones, weight)| weight * down(ones)).sum();
-        // Each phase has its share 1/k, except for the roots.
+        // T is uniform modulo k, except for a share that the other roots bound.
         let uneven = k * self.roots(|_, size| size);
         let frozen = Between { low: frozen * (1.0 - uneven), high: frozen * (1.0 + uneven) };
-        // a + g - E[a g]: with shared positions the two are positively correlated, by at most what
-        // repeated positions allow.
+        // The rate is a + g - E[a g]. With shared positions, a and g are positively correlated, and
+        // `shared_excess` bounds their covariance.
         let shared = if self.mode.shares_positions() { self.shared_excess(active.high * rho, rho) / rho } else { 0.0 };
         let known = |a: f64, g: f64| a * (1.0 - (rho * g).min(1.0)) + g;
         let share = Between { low: known(active.low, frozen.low) - shared, high: known(active.high, frozen.high) };
@@ -89,11 +90,11 @@ impl Design {
 
     /// An upper bound on `|E[w^T]|` for the root with this angle.
     ///
-    /// `|E[w^T]|` is the product of `(1-x) / |1 - w x|` over the states. The logarithm of its
-    /// inverse, `ln(1 + a x / (1-x)^2) / 2` with `a = |1 - w|^2`, rises with x, so the sum is at
-    /// least the integral: `-(1-x) L + (a/2) ln |1 - w x| + sin(angle) arg`, with
-    /// `L = ln(1 + a x / (1-x)^2) / 2` and `-arg` the angle of `1 - w x`. Each term is below
-    /// `a x / (1-x)^2`, which bounds the loss by cancellation.
+    /// `|E[w^T]|` is the product of `(1-x) / |1 - w x|` over the states. The logarithm of the
+    /// inverse of a factor is `L = ln(1 + a x / (1-x)^2) / 2` with `a = |1 - w|^2`. It rises with
+    /// x, so the sum over the states is at least the integral,
+    /// `-(1-x) L + (a/2) ln |1 - w x| + sin(angle) arg`, where `-arg` is the angle of `1 - w x`.
+    /// Each term is below `a x / (1-x)^2`, which bounds the loss by cancellation.
     fn decay(&self, angle: f64) -> f64 {
         let (m, x) = (self.bits as f64, self.sigma as f64 / self.bits as f64);
         let empty = (self.bits - self.sigma) as f64 / m;
@@ -133,13 +134,14 @@ impl Design {
         Between { low: (sum - next + half - rest) / k, high: (sum + half + rest) / k }
     }
 
-    /// The variance of the number of items in a cycle, in the limit of many bits. The variance is
-    /// that of `ceil(T / k)` for a `T` that is uniform modulo k, with `Var T = sum of x / (1-x)^2`.
+    /// The variance of the number of items in a cycle, in the limit of many bits. It is the
+    /// variance of `ceil(T / k)` for a `T` that is uniform modulo k, where `Var T` is the sum of
+    /// `x / (1-x)^2`.
     pub(super) fn fluid_variance(&self) -> f64 {
         let (k, m) = (f64::from(self.probes), self.bits as f64);
         let (x, empty) = (self.sigma as f64 / m, (self.bits - self.sigma) as f64 / m);
-        // The integral of x / (1-x)^2 is x / (1-x) + ln(1-x); then half of the last term and the
-        // difference of derivatives.
+        // The integral of x / (1-x)^2 is x / (1-x) + ln(1-x). Half of the last term, and a term
+        // with the difference of derivatives, are added (Euler-Maclaurin).
         let integral = if x < 1e-4 { x * x / 2.0 + x * x * x * 2.0 / 3.0 } else { x / empty + log_empty(x, empty) };
         let slope = (1.0 + x) / (empty * empty * empty) - 1.0;
         let hashes = m * integral + x / (2.0 * empty * empty) + slope / (12.0 * m);
@@ -150,7 +152,7 @@ impl Design {
     fn fluid_passed(&self) -> Between {
         let (k, m) = (f64::from(self.probes), self.bits as f64);
         let (x, empty) = (self.sigma as f64 / m, (self.bits - self.sigma) as f64 / m);
-        // Derivatives of x^k / (1-x) by Leibniz, over x^k.
+        // The derivatives of x^k / (1-x), by Leibniz' rule, divided by x^k.
         let falling = |i: i32| (0..i).map(|i| (k - f64::from(i)) / x).product::<f64>();
         let first = falling(1) / empty + 1.0 / (empty * empty);
         let inverse = 1.0 / empty;
@@ -163,16 +165,17 @@ impl Design {
         Between { low: (sum - next - rest) / k, high: (sum + rest) / k }
     }
 
-    /// An upper bound on what the roots other than 1 add to the number of items that pass, divided
-    /// by `x^k` at sigma; their terms decrease only after some bits are set.
+    /// An upper bound on the terms that the roots other than 1 add to the number of items that
+    /// pass, divided by `x^k` at sigma. These terms decrease with b only after some bits are set.
     ///
-    /// By concavity `ln(1 + a x) >= x ln(1 + a)` for x up to 1, so
-    /// `|E[w^(T_b)]| <= exp(-ln(1 + a) b (b-1) / (4 m))`, which is at most
-    /// `(1 + a)^(1/4) exp(-c b^2 / 2)` with `c = ln(1 + a) / (2 m)`, because b is at most m. The
-    /// sum over b up to sigma of `b^k exp(-c b^2/2)` has one peak, so it is at most its integral
-    /// plus its peak. Also, if `r = k/sigma - ln(1 + a x / (1-x)^2) / 2` is above 0, terms rise up
-    /// to sigma by at least `exp(r)` each, and the sum is at most the last one times `1 + 1/r`.
-    /// `|1 - w x|` is at least the sine of the angle, or 1 beyond a right angle.
+    /// By concavity, `ln(1 + a x) >= x ln(1 + a)` for x up to 1. So
+    /// `|E[w^(T_b)]| <= exp(-ln(1 + a) b (b-1) / (4 m))`. Because b is at most m, this is at most
+    /// `(1 + a)^(1/4) exp(-c b^2 / 2)` with `c = ln(1 + a) / (2 m)`. The function
+    /// `b^k exp(-c b^2/2)` has one peak, so its sum over b up to sigma is at most its integral plus
+    /// its peak. There is a second bound if `r = k/sigma - ln(1 + a x / (1-x)^2) / 2` is above 0.
+    /// Then each term up to sigma is at least `exp(r)` times the one before, so the sum is at most
+    /// the last term times `1 + 1/r`. `|1 - w x|` is at least the sine of the angle, or 1 beyond a
+    /// right angle.
     fn early_states(&self) -> f64 {
         let (k, sigma) = (f64::from(self.probes), self.sigma as f64);
         let ln_sigma = libm::log(sigma);
@@ -187,17 +190,17 @@ impl Design {
             let at_once: f64 = [integral, peak].into_iter().map(|ln| libm::exp((ln - k * ln_sigma).min(700.0))).sum();
             let slope = libm::log1p(a * sigma * self.bits as f64 / (empty * empty)) / 2.0;
             let rising = k / sigma * (1.0 - 1e-9) - slope;
-            // Of the states below sigma: one fewer than for all of T.
+            // The product is over the states below sigma, which are one fewer than for T.
             let last = if rising > 0.0 { self.decay(angle) * libm::exp(slope) * (1.0 + 1.0 / rising) } else { f64::INFINITY };
-            // The sum over b falls with the angle, and so does what it is divided by; the root is
-            // at most 1.5.
+            // The sum over b falls with the angle, and the fourth root is at most 1.5, so this
+            // bounds all terms with larger angles.
             let each = 1.000_001 * at_once.min(last) / nearest;
             (libm::pow(1.0 + a, 0.25) * each, 1.5 * each)
         })
     }
 
-    /// The distribution of the fill of the frozen filter: each of the `k` hashes of an item is
-    /// equally likely to be the one that exceeds sigma.
+    /// The distribution of the fill of the frozen filter. It assumes that each of the `k` hashes of
+    /// an item is equally likely to be the one that exceeds sigma.
     fn fluid_frozen(&self) -> Vec<(u64, f64)> {
         let (bits, probes, sigma) = (self.bits, self.probes, self.sigma);
         match self.mode.excludes_triggers() {
@@ -216,10 +219,10 @@ impl Design {
     /// An upper bound on `E[a g] - E[a] E[g]` for a query with shared positions, where `a` and `g`
     /// are the probabilities that the active and the frozen filter hold r distinct positions.
     ///
-    /// Both decrease with r, so the covariance is at least 0. The covariance is at most
-    /// `sum over t >= 1 of P(r = k - t) a_(k-t) g_(k-t)`, with `P(r = k - t) <= (C(k,2)/m)^t`,
-    /// `a_(k-t) <= E[x^(k-t)] <= f^((k-t)/k)` by Jensen, and `g_(k-t) <= rho^((k-t)/k)`: a
-    /// geometric series.
+    /// Both decrease with r, so the covariance is at least 0. It is at most the sum over t >= 1 of
+    /// `P(r = k - t) a_(k-t) g_(k-t)`. Here `P(r = k - t) <= (C(k,2)/m)^t`,
+    /// `a_(k-t) <= E[x^(k-t)] <= f^((k-t)/k)` by Jensen, and `g_(k-t) <= rho^((k-t)/k)`. So a
+    /// geometric series bounds the sum.
     fn shared_excess(&self, rate: f64, rho: f64) -> f64 {
         let k = f64::from(self.probes);
         let ratio = k * (k - 1.0) / 2.0 / self.bits as f64 / libm::pow(rate * rho, 1.0 / k);
@@ -227,13 +230,12 @@ impl Design {
     }
 }
 
-/// The logarithm `ln(1 - x)`, computed from x or from 1 - x, whichever is more precise.
+/// The logarithm `ln(1 - x)`, computed from x or from 1 - x, so that it is as precise as possible.
 fn log_empty(x: f64, empty: f64) -> f64 {
     if x < 0.5 { libm::log1p(-x) } else { libm::log(empty) }
 }
 
-/// The rate in the limit of many bits, at a load of `x = sigma / bits`, which is the starting point
-/// of searches.
+/// The rate in the limit of many bits, at a load of `x = sigma / bits`. Searches start from it.
 pub(super) fn limit_rate(probes: u32, x: f64, filters: u64) -> f64 {
     let full = libm::pow(x, probes.into());
     let one = full * tail_integral(probes, x, 1.0 - x) / -libm::log1p(-x);
@@ -241,28 +243,28 @@ pub(super) fn limit_rate(probes: u32, x: f64, filters: u64) -> f64 {
 }
 
 /// The sum over j > k of `x^(j-k) / j`, which is the integral of `y^k / (1-y)` from 0 to x, divided
-/// by `x^k`. The relative error of the tail is below `(500 + 20 k)` times 2^-52, half of what
-/// [`rounding`] allows:
+/// by `x^k`. The relative error is below `(500 + 20 k)` times 2^-52, half of [`rounding`]. There
+/// are two ways to compute the sum:
 ///
-/// * The first way is the logarithm minus its first k terms, each with an error of at most
-///   `1.5 k + 6` units. This way is used if at least a tenth of the logarithm remains, so the error
-///   is at most ten times as large.
-/// * The second way is the series from its small end, `x (1/(k+1) + x (1/(k+2) + ..))`. A term j
-///   has an error of `1.5 j` units, and x itself half a unit for each power. On average over the
-///   terms this is at most `2 / (1-x)`, because their weights decrease at least like `x^j`. Above
-///   x = 0.95, the series is used only if the first k terms are nine tenths of the logarithm, so
-///   that `1/(1-x) < 2 k^1.12`.
+/// * The first is the logarithm minus its first k terms, each with an error of at most `1.5 k + 6`
+///   units. It is used only if at least a tenth of the logarithm remains, so the error is at most
+///   ten times as large.
+/// * The second is the series from its small end, `x (1/(k+1) + x (1/(k+2) + ..))`. A term j has an
+///   error of `1.5 j` units, and x has half a unit for each power. On average over the terms this
+///   is at most `2 / (1-x)`, because their weights decrease at least like `x^j`. Above x = 0.95,
+///   the series is used only if the first k terms are nine tenths of the logarithm, so that
+///   `1/(1-x) < 2 k^1.12`.
 fn tail_integral(probes: u32, x: f64, empty: f64) -> f64 {
     let k = f64::from(probes);
     if x > 0.95 {
         let all = -log_empty(x, empty) / libm::pow(x, k);
         let first: f64 = (1..=probes).map(|j| libm::pow(x, f64::from(j) - k) / f64::from(j)).sum();
-        // Both are infinite where x^k is below the range of f64.
+        // Both sums are infinite if x^k is below the range of f64.
         if all.is_finite() && all - first > 0.1 * all {
             return all - first;
         }
     }
-    // What is left after n terms is at most x^n of the whole.
+    // The terms after the first n are at most x^n times the sum.
     let terms = libm::ceil(-42.0 / libm::log(x)).max(1.0) as u64;
     (1..=terms).rev().fold(0.0, |sum, j| x * (sum + 1.0 / (k + j as f64)))
 }
@@ -273,9 +275,9 @@ mod tests {
     use super::*;
     use crate::exact::double::DoubleDouble;
 
-    /// The integrals enclose the result of the walk in pairs of `f64`, and are as narrow as was
-    /// measured. The test compares the rate, the number of items, and the rate if both filters
-    /// share positions.
+    /// Tests that the integrals enclose the result of the recursion in pairs of `f64`, with widths
+    /// as measured before. The test compares the rate, the number of items, and the rate if both
+    /// filters share positions.
     #[test]
     fn integrals_enclose_the_walk() {
         for (bits, probes, sigma, [most, most_items, most_shared]) in [
@@ -307,8 +309,8 @@ mod tests {
         }
     }
 
-    /// For few set bits, the sum over the other roots for the items that pass is bounded by the
-    /// last of the terms that rise up to it.
+    /// Tests few set bits, where the bound on the items that pass comes from the last of the rising
+    /// terms (see [`Design::early_states`]).
     #[test]
     fn integrals_enclose_the_walk_of_few_set_bits() {
         for (bits, probes, sigma) in [(100_000, 12, 2_000), (100_000, 12, 2_500), (1_000_000, 20, 16_000)] {
@@ -321,9 +323,9 @@ mod tests {
         }
     }
 
-    /// Compares with the series in pairs of `f64`, at loads that these represent exactly. The test
-    /// checks the bound that is derived at `tail_integral`. If the logarithm were used until only a
-    /// hundredth of it remains, the error would reach 51 times the probes.
+    /// Compares with the series in pairs of `f64`, at loads that pairs represent exactly. The test
+    /// checks the error bound of `tail_integral`. If the logarithm were used until only a hundredth
+    /// of it remains, the error would reach 51 times the probes.
     #[test]
     fn the_tail_keeps_to_its_bound() {
         let series = |probes: u32, full: u64, bits: u64| {
@@ -334,7 +336,7 @@ mod tests {
         let mut worst: f64 = 0.0;
         for probes in [1u32, 2, 7, 20, 50, 100, 190, 400] {
             for step in 0..60 {
-                // Empty shares from a tenth down to 3e-4, about.
+                // The share of empty bits goes from a tenth down to about 3e-4.
                 let (bits, empty) = (1_000_003u64, (100_000.0 * libm::exp(-0.097 * f64::from(step))) as u64);
                 let (x, rest) = ((bits - empty) as f64 / bits as f64, empty as f64 / bits as f64);
                 let (exact, found) = (series(probes, bits - empty, bits), tail_integral(probes, x, rest));
@@ -350,8 +352,8 @@ mod tests {
         <DoubleDouble as super::super::number::Positive>::whole(x)
     }
 
-    /// With one probe, a cycle consists of independent geometric waits for each bit, so the
-    /// variance is a sum. The variance is checked on both sides of the point from which a series is
+    /// With one probe, a cycle consists of independent geometric waiting times for each bit, so the
+    /// variance is a sum. The test checks it on both sides of the point from which a series is
     /// used.
     #[test]
     fn variances_are_those_of_the_waits() {
@@ -373,14 +375,15 @@ mod tests {
         }
     }
 
-    /// With several probes, a cycle ends with a whole item. The variance of the number of items is
-    /// compared with the distribution of the set bits, hash by hash.
+    /// With several probes, a cycle ends with a whole item. The test compares the variance of the
+    /// number of items with that from the distribution of the set bits, computed hash by hash.
     #[test]
     fn variances_of_several_probes_are_those_of_the_chain() {
         for (bits, probes, sigma) in [(400usize, 2u32, 150usize), (400, 5, 250), (1_000, 3, 300)] {
             let mut law = vec![0.0f64; sigma + 1];
             law[0] = 1.0;
-            // E[N] and E[N^2] by the chances that a cycle lasts longer than each number of items.
+            // E[N] and E[N^2] are sums over the probabilities that a cycle has more than a given
+            // number of items.
             let (mut mean, mut square) = (0.0, 0.0);
             for items in 0u32.. {
                 let left: f64 = law.iter().sum();

@@ -7,8 +7,8 @@ use crate::{Method, bisect};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What a design remembers, and for how long. Times are counted in *new* items, that is, items that
-/// the active filter did not contain; so an item that is only in a frozen filter counts, too.
+/// What a design remembers, and for how long. Times are counted in *new* items, which are the items
+/// that the active filter did not contain. So an item that is only in a frozen filter counts, too.
 #[derive(Clone, Debug)]
 pub struct Forgetting {
     design: Design,
@@ -18,12 +18,12 @@ pub struct Forgetting {
 }
 
 impl Design {
-    /// The distribution of the time for which an item is remembered, if it was new at a random
+    /// The distribution of the time for which an item is remembered, if the item comes at a random
     /// moment in a long stream of new items.
     ///
-    /// An item is forgotten when its cycle has ended (one phase), or when the next one has (two
-    /// phases). The item is at a uniform position in a cycle that is chosen in proportion to its
-    /// length. So with N the length of a cycle, u more items come in the item's cycle with
+    /// An item is forgotten when its cycle has ended (one phase), or when the next cycle has ended
+    /// (two phases). The item is at a uniform position in a cycle that is chosen in proportion to
+    /// its length. So if N is the length of a cycle, u more items come in the item's cycle with
     /// probability `P(N > u) / E[N]`. With `c = g + 1` and `H_j(c) = E[(c - N_1 - .. - N_j)^+]`,
     /// the probability that the item is forgotten after g new items is
     ///
@@ -32,12 +32,13 @@ impl Design {
     /// two phases  (H_1(c) - H_2(c)) / E[N]
     /// ```
     ///
-    /// A retained item survives its cycle: `c = g`. With two phases that exclude the trigger, the
-    /// trigger is forgotten at once, which adds `P(N > g) / E[N]`. This distribution is not in the
-    /// paper, which leaves it open. *Forgotten* means that no filter contains the item; a repeat
-    /// may still pass as a false positive, with the same probability as any new item.
+    /// If the last item of a cycle is retained, `c = g`. With two phases that exclude the trigger
+    /// (the item that ends a phase), the trigger is forgotten at once, which adds
+    /// `P(N > g) / E[N]`. This distribution is not in the paper, which leaves it open. *Forgotten*
+    /// means that no filter contains the item. A repeat may still pass as a false positive, with
+    /// the same probability as any new item.
     ///
-    /// Takes the same time as [`Design::cycle`].
+    /// This takes as long as [`Design::cycle`].
     ///
     /// # Errors
     /// The errors of [`long_run`](Self::long_run).
@@ -66,13 +67,13 @@ impl Forgetting {
         &self.cycle
     }
 
-    /// An item is guaranteed to be remembered while fewer than this many new items have come since.
-    /// The number is 0 if even the next item may cause it to be forgotten, or if it may end its own
-    /// cycle.
+    /// An item is guaranteed to be remembered while fewer than this many new items have come after
+    /// it. The number is 0 if the next item may cause it to be forgotten, or if the item may end
+    /// its own cycle.
     ///
     /// Two phases that keep the trigger remember an item for at least a whole phase, and a phase
-    /// cannot end before `floor(sigma / probes) + 1` items. A filter that retains remembers its
-    /// last item.
+    /// has at least `floor(sigma / probes) + 1` items. A filter that retains the last item of a
+    /// cycle remembers at least its last item.
     #[must_use]
     pub fn remembered_at_least(&self) -> u64 {
         match self.design.mode.phases {
@@ -84,8 +85,8 @@ impl Forgetting {
 
     /// An item is guaranteed to be forgotten after this many new items. In general, the result is
     /// `None`, because new items that set no bit (false positives) can prolong a cycle without
-    /// limit. If only items that set bits are counted, a cycle has at most `sigma + 1` of them, and
-    /// with distinct probes at most `sigma - probes + 2`.
+    /// limit. Of the items that set bits, a cycle has at most `sigma + 1`, and with distinct probes
+    /// at most `sigma - probes + 2`.
     #[must_use]
     pub fn remembered_at_most(&self) -> Option<u64> {
         let design = &self.design;
@@ -100,11 +101,11 @@ impl Forgetting {
     /// The probability that an item is no longer remembered after `gap` more new items.
     ///
     /// The probability is computed from the distribution of the cycle length, with an absolute
-    /// error below 1e-10 (`Validated`). If that takes too long, it is bracketed by means of the
-    /// mean and variance: `max(c - mean, 0) <= E[(c - N)^+] <= (sqrt(variance + (c - mean)^2) + c -
-    /// mean) / 2` (Scarf). The value is then the normal approximation, and the relative width is
-    /// about the standard deviation divided by the mean. This bracket is also `Validated`, because
-    /// it uses the variance in the limit of many bits, whose error has no bound.
+    /// error below 1e-10 (`Validated`). If that takes too long, the mean and the variance give a
+    /// bracket: `max(c - mean, 0) <= E[(c - N)^+] <= (sqrt(variance + (c - mean)^2) + c - mean) /
+    /// 2` (Scarf). The value is then the normal approximation, and the relative width is about the
+    /// standard deviation divided by the mean. This bracket is also `Validated`, because it uses
+    /// the variance in the limit of many bits, whose error has no bound.
     #[must_use]
     pub fn probability(&self, gap: u64) -> Bracket {
         if gap < self.remembered_at_least() {
@@ -124,7 +125,7 @@ impl Forgetting {
 
     fn summed(&self, survival: &[f64], gap: u64) -> f64 {
         let mean = self.sums[self.sums.len() - 1];
-        // The sum of P(N > i) over i < n; beyond the law it stays.
+        // The sum of P(N > i) over i < n. Beyond the end of the law, it is constant.
         let sum = |n: u64| self.sums[usize::try_from(n).map_or(self.sums.len() - 1, |n| n.min(self.sums.len() - 1))];
         let more = |n: u64| usize::try_from(n).ok().and_then(|n| survival.get(n)).copied().unwrap_or(0.0);
         let mode = self.design.mode;
@@ -132,8 +133,8 @@ impl Forgetting {
             return sum(gap.saturating_add(u64::from(!mode.retaining))) / mean;
         }
         let places = gap.saturating_add(1).min(survival.len() as u64);
-        // While both phases are sure to go on nothing is forgotten; while only the first is, the
-        // sum of 1 - P(N' > v) over v = gap - u is known.
+        // For the first `sure` values of u, P(N > u) is 1, so their sum of 1 - P(N' > v) over v =
+        // gap - u is a difference of known sums.
         let sure = survival.iter().take_while(|&&more| more == 1.0).count() as u64;
         let first = places.min(sure);
         let known = first as f64 - (sum(gap.saturating_add(1)) - sum(gap.saturating_add(1) - first));
@@ -149,7 +150,7 @@ impl Forgetting {
         let phases = mode.filters() as f64;
         let ((lower, value, upper), (lower_next, value_next, upper_next)) =
             (shortfall(c, (phases - 1.0) * mean, (phases - 1.0) * variance), shortfall(c, phases * mean, phases * variance));
-        // The trigger that is kept nowhere: at most one item a cycle.
+        // A trigger that is excluded is at most one item per cycle.
         let at_once = if mode.excludes_triggers() { 1.0 } else { 0.0 };
         let slack = 1e-9 * (1.0 + c / mean);
         let share = |x: f64| (x / mean).clamp(0.0, 1.0);
@@ -157,8 +158,9 @@ impl Forgetting {
         Bracket { value: share(value - value_next).clamp(lower, upper), lower, upper, method: Method::Validated }
     }
 
-    /// The smallest gap after which an item is forgotten with at least this probability. The gap is
-    /// found by bisection, because the probability rises with the gap. `None` above 2^63 items.
+    /// The smallest gap after which an item is forgotten with at least this probability. It is
+    /// found by bisection, because the probability rises with the gap. The result is `None` above
+    /// 2^63 items.
     #[must_use]
     pub fn gap_at(&self, probability: f64) -> Option<u64> {
         let (mut low, mut high) = (0u64, 1u64);
@@ -179,7 +181,8 @@ pub(super) const MANY_CALLS: f64 = 5e6;
 /// The absolute error of sums over the distribution.
 const SUMMED: f64 = 1e-10;
 
-/// Bounds on `E[(c - Y)^+]`: Jensen's lower bound, the normal value, and Scarf's upper bound.
+/// Three values for `E[(c - Y)^+]`: Jensen's lower bound, the value for a normal Y, and Scarf's
+/// upper bound.
 fn shortfall(c: f64, mean: f64, variance: f64) -> (f64, f64, f64) {
     let (short, deviation) = (c - mean, libm::sqrt(variance));
     if deviation == 0.0 {
@@ -189,7 +192,7 @@ fn shortfall(c: f64, mean: f64, variance: f64) -> (f64, f64, f64) {
     let z = short / deviation;
     let density = libm::exp(-z * z / 2.0) / libm::sqrt(2.0 * core::f64::consts::PI);
     let normal = deviation * (z * libm::erfc(-z / core::f64::consts::SQRT_2) / 2.0 + density);
-    // (sqrt(s^2 + d^2) + d) / 2, without cancellation for d < 0.
+    // Computes (sqrt(s^2 + d^2) + d) / 2 without cancellation for d < 0.
     let root = libm::hypot(deviation, short);
     let most = if short < 0.0 { variance / (2.0 * (root - short)) } else { (root + short) / 2.0 };
     (short.max(0.0), normal, most)
@@ -219,7 +222,7 @@ mod tests {
         modes.into_iter().map(|mode| Design::new(300, 3, 140, mode).and_then(|design| design.forgetting()).expect("in range"))
     }
 
-    /// The gap for a probability is the first gap that has it.
+    /// Tests that the gap for a probability is the first gap that reaches it.
     #[test]
     fn gaps_are_the_inverse_of_probabilities() {
         for law in designs() {
@@ -233,8 +236,8 @@ mod tests {
         }
     }
 
-    /// By definition, the items of the frozen filter that are lost are those that are older than
-    /// the rest of its cycle.
+    /// Compares with the sum over the item's position in its phase: an item is forgotten when the
+    /// rest of its phase and the whole next phase are over.
     #[test]
     fn two_phases_forget_what_neither_holds() {
         let law = Design::new(300, 3, 140, Mode::two_phase()).and_then(|design| design.forgetting()).expect("in range");

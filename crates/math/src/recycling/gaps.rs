@@ -1,4 +1,5 @@
-//! The probability that a repeat comes too late, averaged over the time until it comes.
+//! The probability that a repeat comes too late, averaged over the gap between an item and its
+//! repeat.
 
 use super::Forgetting;
 use super::Result;
@@ -24,16 +25,16 @@ pub enum Gaps {
         /// The exponent, at least 0.
         exponent: f64,
     },
-    /// Interest fades exponentially: each further new item makes a repeat less likely by the same
-    /// factor.
+    /// Repeats become rarer exponentially: each further new item makes a repeat less likely by the
+    /// same factor.
     Fading {
         /// The mean gap, above 0.
         mean: f64,
     },
 }
 
-/// Up to this many gaps are visited one by one for an average. Longer gaps are visited in ranges
-/// that grow by a thousandth, each represented by its mean.
+/// For an average, up to this many gaps are added one by one. Longer gaps are added in ranges that
+/// grow by a thousandth, each represented by its mean.
 const EACH: u64 = 20_000;
 
 impl Gaps {
@@ -46,7 +47,7 @@ impl Gaps {
                 let all = harmonic.sum(below as f64);
                 Box::new(move |gap| harmonic.sum(gap.min(below as f64)) / all)
             }
-            // P(gap >= g) = (mean / (mean + 1))^g
+            // P(gap >= g) is (mean / (mean + 1))^g.
             Gaps::Fading { mean } => Box::new(move |gap| -libm::expm1(gap * -libm::log1p(1.0 / mean))),
         }
     }
@@ -61,11 +62,11 @@ impl Gaps {
     }
 }
 
-/// The sum of `i^-s` for i = 1..n: the first thousand terms are added one by one, the rest by the
-/// Euler-Maclaurin formula (relative error below 1e-9).
+/// The sum of `i^-s` for i = 1..n. The first thousand terms are added one by one, and the rest by
+/// the Euler-Maclaurin formula, with a relative error below 1e-9.
 struct Harmonic {
     exponent: f64,
-    /// The sums up to 0, 1, .. 1,000.
+    /// The sums for n = 0, 1, .. 1,000.
     first: Vec<f64>,
 }
 
@@ -114,9 +115,10 @@ impl Forgetting {
         Ok((sum / before).clamp(0.0, 1.0))
     }
 
-    /// The probability that an item is forgotten after `seconds`, when new items come at `rate` per
-    /// second as a Poisson process. The gap then has a Poisson distribution, which is represented
-    /// by 64 equal parts of a normal distribution with the same mean and deviation.
+    /// The probability that an item is forgotten after `seconds`, if new items come as a Poisson
+    /// process at `rate` per second. The gap then has a Poisson distribution. A large mean is
+    /// represented by 64 equal parts of a normal distribution with the same mean and standard
+    /// deviation.
     ///
     /// # Errors
     /// One of the arguments is negative or not finite, or their product is above 1e18.
@@ -126,7 +128,7 @@ impl Forgetting {
             return out_of_range("seconds x rate", mean, "from 0 to 1e18");
         }
         if mean < 700.0 {
-            // Poisson's law itself.
+            // A small mean: sums the Poisson distribution.
             let (mut weight, mut sum, mut all, mut gap) = (libm::exp(-mean), 0.0, 0.0, 0u64);
             while all < 1.0 - 1e-13 && gap < 2_000 {
                 sum += weight * self.probability(gap).value;

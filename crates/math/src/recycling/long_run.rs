@@ -22,43 +22,44 @@ pub struct LongRun {
     /// The share of new items that are wrongly reported as seen, in the long run. See Dozier,
     /// Salamatian and Rubenstein (18), and (26) with the corrections D10 and D11.
     pub fpr: Fpr,
-    /// The probability that a new item is reported as seen in the fullest state: `sigma` set bits,
-    /// and with two phases the fullest frozen filter in addition.
+    /// The probability that a new item is reported as seen in the fullest state. In this state,
+    /// `sigma` bits are set, and with two phases, the frozen filter is also as full as possible.
     pub worst: Fpr,
     /// The expected number of new items in a cycle (or a phase, with two phases), including the
     /// item that ends it.
     pub items_per_cycle: Bracket,
 }
 
-/// The largest number of hashes for which a walk uses pairs of `f64`, so that the bracket is as
-/// narrow as an `f64` allows.
+/// The largest number of hashes for which the recursion over states uses pairs of `f64`, so that
+/// the bracket is as narrow as an `f64` allows.
 const FINE_HASHES: f64 = 1e6;
 
-/// The largest number of steps of all walks together for which they use pairs of `f64`.
+/// The largest total number of steps of the recursion for which it uses pairs of `f64`.
 const FINE_STEPS: f64 = 5e6;
 
-/// The number of hashes above which integrals replace the walk, if they are known; a walk of this
-/// many takes a second or so.
+/// The number of hashes above which integrals replace the recursion, if they are known. A recursion
+/// over so many hashes takes about a second.
 const MOST_WALKED: f64 = 5e7;
 
 /// From this many hashes on, a search tries the integrals first.
 const FEWEST_FLUID: f64 = 1e5;
 
-/// Brackets with at most this relative width are called exact.
+/// Brackets with at most this relative width have the method [`Method::Exact`].
 pub(super) const NARROW: f64 = 1e-9;
 
 impl Design {
     /// The long-run average rate, the worst rate and the expected number of items in a cycle.
     ///
-    /// Takes time O(probes x sigma) and memory O(probes): a tenth of a second with five million set
-    /// bits and seven probes. Above fifty million hashes (probes x sigma), colliding probes that
-    /// are not retained are computed in microseconds, by integrals whose error is bounded. Brackets
-    /// are proven. Up to a million hashes their ends are two `f64` apart, and beyond that, the
-    /// narrower result of both methods is used. A bracket wider than 1e-9 of its value is
+    /// This takes time O(probes x sigma) and memory O(probes): a tenth of a second with five
+    /// million set bits and seven probes. Above fifty million hashes (probes x sigma), designs with
+    /// colliding probes that do not retain are computed in microseconds, by integrals whose error
+    /// is bounded. Brackets are proven. Up to a million hashes, the ends of a bracket are usually
+    /// two `f64` apart. Above that, integrals with a wide bracket are combined with the recursion,
+    /// as the intersection of the two brackets. A bracket wider than 1e-9 of its value has
     /// [`Method::Bound`].
     ///
     /// # Errors
-    /// [`Error::TooLong`] if a walk would take more than about a second.
+    /// [`Error::TooLong`] if the computation would take more than about a second.
     pub fn long_run(&self) -> Result<LongRun> {
         let _work = work::begin();
         let found = match self.hashes() {
@@ -72,18 +73,18 @@ impl Design {
         Ok(LongRun { fpr: found.fpr(), worst: self.worst()?, items_per_cycle: Bracket::from_enclosure(&found.items) })
     }
 
-    /// The same numbers as [`long_run`](Self::long_run) returns, approximated for designs that are
-    /// too large for it. Designs with distinct or retained probes can be too large: `long_run` then
-    /// returns [`Error::TooLong`]. The approximation is the result for colliding probes that are
-    /// not retained, and takes microseconds. With 7 probes in 200,000 bits, the relative difference
-    /// is below 3e-4. It is caused by the coincidences within an item (about k^2/bits).
+    /// The numbers of [`long_run`](Self::long_run), approximated for designs for which it returns
+    /// [`Error::TooLong`]. This can happen to large designs with distinct probes or retained items.
+    /// The approximation is the result for colliding probes without retaining, and takes
+    /// microseconds. With 7 probes in 200,000 bits, the relative difference is below 3e-4. It is
+    /// caused by coincidences within an item (about k^2/bits).
     ///
-    /// The values are marked as approximations. The ends are proven but wide. The proofs use only
-    /// that an average is at most the worst rate, that each item sets at most k bits, and that
-    /// neither distinct nor retained probes make a cycle longer.
+    /// The method of the values is an approximation. The ends are proven but far apart. Their
+    /// proofs use three facts: an average is at most the worst rate, each item sets at most k bits,
+    /// and neither distinct probes nor retaining make a cycle longer.
     ///
     /// # Errors
-    /// The errors of `long_run` for the approximating design, if that has no answer either.
+    /// The errors of `long_run` for the approximating design.
     pub fn long_run_nearly(&self) -> Result<LongRun> {
         let _work = work::begin();
         let mode = Mode { colliding: true, retaining: false, ..self.mode };
@@ -101,12 +102,12 @@ impl Design {
         f64::from(self.probes) * self.sigma as f64
     }
 
-    /// Whether the sums over states become integrals for this kind of design.
+    /// Whether integrals are known for this kind of design.
     pub(super) fn has_integrals(&self) -> bool {
         self.mode.colliding && !self.mode.retaining && self.sigma > 0
     }
 
-    /// A bracket that is cheap to compute: from some size on, it comes from integrals.
+    /// A bracket that is cheap to compute. For large designs, it comes from integrals.
     pub(super) fn nearly(&self) -> Result<Walked> {
         if self.has_integrals() && self.hashes() > FEWEST_FLUID {
             work::spend("integrals over the numbers of set bits", Design::STEP * self.steps_nearly())?;
@@ -119,10 +120,10 @@ impl Design {
     /// The cost of a step with pairs of `f64`, relative to a step with `f64`.
     const FINER: f64 = 10.0;
 
-    /// The number of word operations in a step of a walk.
+    /// The number of word operations in a step of the recursion.
     const STEP: f64 = 8.0;
 
-    /// The number of steps in one walk.
+    /// The number of steps of the recursion.
     fn steps_of_walk(&self) -> f64 {
         let again = if self.mode.keeps_overflow() { f64::from(self.probes) + 1.0 } else { 1.0 };
         let averages = if self.mode.shares_positions() && self.mode.colliding { 4.0 } else { 1.0 };
@@ -136,8 +137,8 @@ impl Design {
         if self.has_integrals() && self.hashes() > FEWEST_FLUID { 1_000.0 + 20.0 * k + frozen } else { self.steps_of_walk() }
     }
 
-    /// The number of steps of [`long_run`](Self::long_run) that a search should count: those of its
-    /// walk, if it makes one.
+    /// The number of steps of [`long_run`](Self::long_run) that a search should count. These are
+    /// the steps of its recursion, if it uses one.
     pub(super) fn steps_of_long_run(&self) -> Result<f64> {
         Ok(match self.hashes() {
             ..=FINE_HASHES if self.steps_of_walk() <= FINE_STEPS => Design::FINER * self.steps_of_walk(),
@@ -146,9 +147,10 @@ impl Design {
         })
     }
 
-    /// Whether the average rate is at most `rate`, and how many steps this took. The cheap bracket
-    /// is tried first. If even pairs of `f64` cannot separate the two numbers, the answer is yes if
-    /// equality is proven, and otherwise no. Above a million hashes, plain `f64` decides.
+    /// Whether the average rate is at most `rate`, and the number of steps of the decision. The
+    /// cheap bracket is tried first. If even pairs of `f64` cannot separate the two numbers, the
+    /// answer is true if equality is proven, and otherwise false. Above a million hashes, plain
+    /// `f64` decides.
     pub(super) fn meets(&self, rate: &Rate) -> Result<(bool, f64)> {
         let mut steps = self.steps_nearly();
         let mut order = self.nearly()?.rate.compare_rate(rate);
@@ -163,22 +165,24 @@ impl Design {
         Ok((order.map_or_else(|| self.tie_is_proven(rate), Ordering::is_le), steps))
     }
 
-    /// Whether the worst rate is at most `rate`. If the two numbers cannot be separated, the answer
-    /// is no, unless the bracket is exact.
+    /// Whether the worst rate is at most `rate`. If the bracket does not separate the two numbers,
+    /// the answer is false, unless the width of the bracket is 0.
     pub(super) fn meets_at_worst(&self, rate: &Rate) -> Result<bool> {
         Ok(self.worst_enclosure()?.compare_rate(rate).is_some_and(Ordering::is_le))
     }
 
-    /// Whether equality is proven. Two fractions that agree to `2^-90` are equal if the inverse of
-    /// the product of their denominators is larger than that.
+    /// Whether it is proven that the rates are equal. Two fractions that agree to `2^-90` are equal
+    /// if the product of their denominators is below `2^90`.
     ///
     /// An item makes one of at most `D = m^k` equally likely choices, which determine the next
     /// state. So by the Markov chain tree theorem, the stationary probabilities of the `sigma + 1`
-    /// states are whole numbers divided by their sum, which is at most `(sigma + 1) D^sigma`. A
-    /// rate at a state, even for any r of the query's positions, has a denominator that divides D;
-    /// the frozen filter's law adds another D, and the number of distinct positions another.
+    /// states are whole numbers divided by their sum, which is at most `(sigma + 1) D^sigma`. The
+    /// rate of a state, for any number of the query's positions, has a denominator that divides D.
+    /// The law of the frozen filter adds a factor D, and the number of distinct positions adds
+    /// another.
     fn tie_is_proven(&self, rate: &Rate) -> bool {
-        // A retained item that is placed afresh doubles the choices of the step that ends a cycle.
+        // A retained item that gets new positions doubles the choices of the step that ends a
+        // cycle.
         let items = if self.mode.retaining { 2.0 } else { 1.0 };
         let (states, choices) = (self.sigma as f64 + 1.0, items * f64::from(self.probes) * libm::log2(self.bits as f64));
         let denominator = match self.mode.phases {
@@ -206,7 +210,7 @@ impl Design {
     fn check_steps(&self) -> Result<()> {
         let k = f64::from(self.probes);
         let again = if self.mode.keeps_overflow() { k * k * k } else { 0.0 };
-        // The law of an item's distinct positions, in pairs of f64.
+        // The steps of the law of an item's distinct positions, in pairs of f64.
         let distinct = if self.mode.retaining || self.mode.shares_positions() { 10.0 * k * k } else { 0.0 };
         let steps = (self.sigma as f64 + k) / (self.sigma as f64).max(1.0) * self.steps_of_walk() + again + distinct;
         if steps > MAX_STEPS {
@@ -220,7 +224,7 @@ impl Design {
         self.check_steps()?;
         // Pairs of f64 take ten times as long.
         let each = if T::UNIT < f64::EPSILON * f64::EPSILON * 1e3 { 10.0 * Design::STEP } else { Design::STEP };
-        // A state takes as long as a hash, besides its own.
+        // Each state takes as long as one more hash.
         work::spend("a walk over the numbers of set bits", each * (self.steps_of_walk() + self.sigma as f64))?;
         let (bits, probes, sigma, top) = (self.bits, self.probes, self.sigma, self.fullest());
         let distinct = !self.mode.colliding;
@@ -267,8 +271,8 @@ impl Design {
         let mut share = T::ZERO;
         for ((active, weight), (frozen, _)) in active.iter().zip(&frozen) {
             let known = active.sum.over(items);
-            // Each weight a + g - a g, with a = rho known, g = rho frozen: the second filter counts
-            // where the first does not know the item.
+            // Each weight is a + g - a g, with a = rho * known and g = rho * frozen: the frozen
+            // filter counts only if the active one does not pass the item.
             let chance = self.chance::<T>(active.query, top).times(frozen.sum);
             share = share.plus(weight.times(known.times(chance.complement()).plus(frozen.sum)));
         }
@@ -278,14 +282,14 @@ impl Design {
 
     /// The largest number of roundings that affect one term of a sum over states.
     ///
-    /// The distribution at a restart has the roundings of its rows, each counted up to `2 (k - 1)`
-    /// times because it is a ratio of products of `k - 1` rows, and less than `k + 4` per step and
-    /// entry of the elimination.
+    /// The distribution at a restart is a ratio of products of `k - 1` rows, so the roundings of a
+    /// row count up to `2 (k - 1)` times. The elimination adds less than `k + 4` roundings per step
+    /// and entry.
     fn roundings(&self) -> f64 {
         let (once, k) = (Walk::<f64>::roundings(self.fullest() + 1, self.probes), f64::from(self.probes));
         match self.mode.keeps_overflow() {
             true => once * (2.0 * k + 1.0) + 4.0 * k * k * (k + 16.0),
-            // The law of an item's distinct positions: at most 6 a position.
+            // The law of an item's distinct positions has at most 6 roundings per position.
             false if self.mode.retaining => once + 6.0 * k,
             false => once,
         }
@@ -347,7 +351,7 @@ pub(crate) struct Walked {
 }
 
 impl Walked {
-    /// The rate; if its bracket is wide, its value is the middle.
+    /// The rate. If its bracket is wide, the value is in the middle.
     pub(crate) fn fpr(&self) -> Fpr {
         let mut fpr = Fpr::from_enclosure(&self.rate);
         if fpr.lower > 0.0 && fpr.upper.to_bits() - fpr.lower.to_bits() > 2 {
@@ -364,8 +368,8 @@ impl Walked {
         narrow(&self.rate) && narrow(&self.items)
     }
 
-    /// Returns this result if its brackets are narrow enough, and otherwise its intersection with
-    /// the result of `other`.
+    /// Returns this result if its brackets are narrow enough. Otherwise, returns its intersection
+    /// with the result of `other`.
     fn unless_wide(self, other: impl FnOnce() -> Result<Walked>) -> Result<Walked> {
         if self.is_narrow() {
             return Ok(self);
@@ -380,11 +384,11 @@ impl Walked {
     }
 }
 
-/// The product of a rate at a known fill and a bracket. A probability above 1 can only be a
-/// rounding error, and is replaced by 1.
+/// The product of a rate at a known fill and a bracket. An upper end above 1 can only be a rounding
+/// error, and is replaced by 1.
 pub(super) fn times_rho(rho: Ratios, share: &Enclosure) -> Result<Enclosure> {
     let rho = rho.enclosed(GUARD)?;
-    // As fine as the lower end, which is brought to the same exponent.
+    // The number 1 has enough words for the lower end, which gets the same exponent.
     let one = Dyadic { words: vec![0, 0, 1], exponent: -128 };
     let upper = rho.upper.multiply(&share.upper);
     let upper = if upper.compare(&one).is_gt() { one } else { upper };
@@ -396,8 +400,8 @@ mod tests {
     use super::*;
     use crate::recycling::Seeds;
 
-    /// Tests the largest denominator of a rate for which equality is proven: the margin of `2^-90`,
-    /// less two bits of safety, is divided by the chain's own denominators.
+    /// Tests the largest denominator of a rate for which equality is proven. It is `2^88` (with two
+    /// bits of safety) divided by the denominators of the chain.
     #[test]
     fn ties_are_proven_up_to_the_denominators_of_the_chain() {
         let modes = [
@@ -408,9 +412,9 @@ mod tests {
         ];
         for (bits, probes, sigma) in [(4u64, 1u32, 2u64), (8, 1, 2), (4, 2, 2), (16, 1, 1), (16, 2, 2), (2, 1, 1), (16, 1, 6)] {
             for (mode, filters) in modes {
-                // All choices of an item, or of two placements of one that is retained, once for
-                // each state; where a frozen filter is beside twice, and of the item, the frozen
-                // filter and the query.
+                // The choices of an item, or of two placements of a retained item, count once for
+                // each state. With a frozen filter they count twice, and once more for the item,
+                // the frozen filter and the query.
                 let choices = f64::from(probes) * (bits as f64).log2() * if mode.retaining { 2.0 } else { 1.0 };
                 let states = (sigma + 1) as f64;
                 let chain = choices * states * filters + if filters == 2.0 { 3.0 * choices } else { 0.0 } + filters * states.log2();
@@ -426,7 +430,7 @@ mod tests {
         assert!(!large.tie_is_proven(&"0.5".parse().expect("a rate")));
     }
 
-    /// The counted roundings are at least those of the walk and of the steps after it.
+    /// Tests that the counted roundings include those of the recursion and of the steps after it.
     #[test]
     fn restarts_cost_roundings() {
         let of = |retaining, seeds, colliding| {
@@ -434,15 +438,15 @@ mod tests {
             Design::new(1_000, 7, 500, mode).expect("a design").roundings()
         };
         let plain = of(false, Seeds::Renewed, true);
-        // An item placed afresh has the law of its distinct positions, at most 6 roundings for each
-        // of 7.
+        // For an item with new positions, the law of its distinct positions adds at most 6
+        // roundings for each of 7 positions.
         assert_eq!(of(true, Seeds::Renewed, true) - plain, 42.0);
-        // One that keeps its positions has ratios of products of up to k - 1 chances of the walk,
-        // above and below.
+        // For an item that keeps its positions, there are ratios of products of up to k - 1
+        // probabilities.
         assert!(of(true, Seeds::Kept, true) > 13.0 * plain && of(true, Seeds::Kept, true) < 100.0 * plain);
     }
 
-    /// The value of a bracket that is wider than two steps is its middle.
+    /// Tests that the value is in the middle of a bracket that is wider than two `f64`.
     #[test]
     fn values_are_in_the_middle_of_wide_brackets() {
         let design = Design::new(5_000, 4, 3_000, Mode::default()).expect("a design");

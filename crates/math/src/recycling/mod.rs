@@ -1,25 +1,25 @@
 //! Filters that forget: they are emptied when they are full enough, and have a proven average rate.
 //!
-//! A [`Design`] says how large a filter is, when it is emptied and what happens then ([`Mode`]).
-//! *New* items are those that were not seen since their cycle began; a forgotten item that comes
-//! again is new again. The long-run average over new items, the expected number of items in a cycle
-//! and all other numbers in this module are for streams whose new items are hashed independently of
-//! the fill.
+//! A [`Design`] is the size of a filter, the fill at which it is emptied, and a [`Mode`], which
+//! says what happens then. *New* items are those that were not seen since their cycle began. A
+//! forgotten item that comes again is new again. All numbers in this module, such as the long-run
+//! average over new items and the expected number of items in a cycle, are for streams whose new
+//! items are hashed independently of the fill.
 //!
 //! | question | answer |
 //! |---|---|
-//! | what is the average rate, the worst, and how many items make a cycle? | [`Design::long_run`] |
-//! | and if a cycle is also ended by a number of items? | [`Design::fpr_with_limit`] |
-//! | how many of a run's new items pass, at most? | [`Design::wrong_drops_at_most`] |
+//! | what are the average and the worst rate, and how many items make a cycle? | [`Design::long_run`] |
+//! | what is the average rate if a cycle also ends after a number of items? | [`Design::fpr_with_limit`] |
+//! | how many new items of one run pass, at most? | [`Design::wrong_drops_at_most`] |
 //! | how long is a cycle? | [`Design::cycle`] |
 //! | how long is an item remembered? | [`Design::forgetting`] |
-//! | how much does it gain over emptying a filter after a fixed number of items? | [`compare`] |
-//! | what about filters emptied after a fixed number of items? | [`n_bounded()`] |
-//! | what do simulated filters do, and what with popular items? | [`simulate()`] |
+//! | what is the advantage over emptying a filter after a fixed number of items? | [`compare`] |
+//! | what is the rate of filters that are emptied after a fixed number of items? | [`n_bounded()`] |
+//! | what are the rates of simulated filters, also with popular items? | [`simulate()`] |
 //! | how many items fit into this memory at this rate, and how much memory does a number of items need? | [`capacity()`], [`min_bits`] |
-//! | and if the rate is to hold for every item, whatever the stream? | [`worst_capacity`], [`worst_min_bits`] |
-//! | and how much to remember an item for a while? | [`remember()`] |
-//! | and if all probes of an item lie in one line? | [`BlockedDesign`], [`blocked_capacity()`], [`blocked_min_bits`] |
+//! | what if the rate must hold for every item of every stream? | [`worst_capacity`], [`worst_min_bits`] |
+//! | how much memory is needed to remember an item for a while? | [`remember()`] |
+//! | what if all probes of an item are in one cache line? | [`BlockedDesign`], [`blocked_capacity()`], [`blocked_min_bits`] |
 //!
 //! Rates follow Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of
 //! Recycling Bloom Filters*, with the corrections of docs/ERRATA.md. The rates are computed by a
@@ -102,9 +102,9 @@ impl Design {
     /// are set after an item.
     ///
     /// # Errors
-    /// Bits or probes are out of range; `sigma` is above `bits - 1`, so that the filter is never
-    /// recycled; distinct probes exceed bits; a filter that retains could be too full from the
-    /// start (`sigma` is below the probes); or there are two phases that retain, for which no exact
+    /// Bits or probes are out of range. `sigma` is above `bits - 1`, so that the filter is never
+    /// recycled. Distinct probes exceed bits. A filter that retains could be too full from the
+    /// start (`sigma` is below the probes). There are two phases that retain, for which no exact
     /// law is known.
     pub fn new(bits: u64, probes: u32, sigma: u64, mode: Mode) -> Result<Design> {
         check_bits(bits)?;
@@ -158,8 +158,8 @@ impl Design {
         self.mode
     }
 
-    /// The number of set bits in the fullest filter that is ever queried. It exceeds sigma only if
-    /// the trigger stays in the frozen filter.
+    /// The largest number of set bits in a filter that is queried. It exceeds sigma only if the
+    /// trigger stays in the frozen filter.
     fn fullest(&self) -> u64 {
         match self.mode.phases {
             Phases::Two(Trigger::Included) => self.bits.min(self.sigma.saturating_add(self.probes.into())),
@@ -168,17 +168,17 @@ impl Design {
     }
 }
 
-/// A positive number as a bracket: `lower <= truth <= upper`.
+/// A non-negative number as a bracket: `lower <= truth <= upper`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bracket {
     /// The number, rounded.
     pub value: f64,
-    /// The lower end: at most the truth.
+    /// The lower end, which is at most the true number.
     pub lower: f64,
-    /// The upper end: at least the truth.
+    /// The upper end, which is at least the true number.
     pub upper: f64,
-    /// How the bracket was obtained.
+    /// The method by which the bracket was obtained.
     pub method: Method,
 }
 
@@ -190,5 +190,6 @@ impl Bracket {
     }
 }
 
-/// The largest number of steps in the pass over states for one answer. They take about a second.
+/// The largest number of steps of the recursion over states for one answer. They take about a
+/// second.
 const MAX_STEPS: f64 = 3e8;

@@ -1,18 +1,18 @@
 //! How a recycling filter places its items, and what happens at a recycle.
 
-/// How many filters are used together.
+/// The number of filters that are used together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Phases {
-    /// There is one filter. When it is full enough it is emptied, and everything is forgotten at
+    /// There is one filter. When it is full enough, it is emptied, and everything is forgotten at
     /// once.
     #[default]
     One,
     /// There are two filters: an active one, which takes every item that it does not contain, and a
     /// frozen one, which was the active filter of the previous phase. An item is remembered if
-    /// either filter contains it, and is forgotten at the second recycle after it.
+    /// either filter contains it, and it is forgotten at the second recycle after it.
     Two(Trigger),
 }
 
@@ -38,8 +38,8 @@ pub enum Trigger {
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Seeds {
-    /// Every recycle starts with a new seed. Then observations of one phase say nothing about the
-    /// next, so errors do not repeat, and bounds hold for every stream that was chosen without
+    /// Every recycle starts with a new seed. Then observations of one phase do not help to predict
+    /// the next, and errors do not repeat. Bounds hold for every stream that was chosen without
     /// knowing the seeds. The two filters of two phases pass an item independently of each other,
     /// and a retained item gets new positions.
     #[default]
@@ -75,7 +75,7 @@ impl Default for Mode {
 }
 
 impl Mode {
-    /// Two phases that keep their triggers; the rest is as in the default.
+    /// Two phases that keep their triggers. The other settings are the defaults.
     #[must_use]
     pub fn two_phase() -> Mode {
         Mode { phases: Phases::Two(Trigger::Included), ..Mode::default() }
@@ -100,8 +100,9 @@ impl Mode {
         self.has_two_phases() && self.seeds == Seeds::Kept
     }
 
-    /// Whether a cycle begins with the positions of the item that ended the previous cycle. Their
-    /// number of distinct positions has another distribution than for a random item.
+    /// Whether a cycle begins with the positions of the item that ended the previous cycle. The
+    /// number of distinct positions of such an item has a different distribution than for a random
+    /// item.
     pub(super) fn keeps_overflow(&self) -> bool {
         self.retaining && self.colliding && self.seeds == Seeds::Kept
     }

@@ -1,5 +1,5 @@
-//! Filters that are emptied after a fixed number of items: Dozier, Salamatian and Rubenstein,
-//! sections I and III.
+//! Filters that are emptied after a fixed number of items (Dozier, Salamatian and Rubenstein,
+//! sections I and III).
 
 use super::fills::Fills;
 use super::{Bracket, Result};
@@ -8,7 +8,7 @@ use crate::exact::work;
 use crate::{Fpr, Method, Variant};
 use alloc::vec;
 
-/// Which rate is computed, and which items count towards N.
+/// The rate that is computed, and the items that count towards N.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Counting {
@@ -17,7 +17,7 @@ pub enum Counting {
     /// The average rate f_o over the first N new items, for a user who knows which items are new.
     Oracle,
     /// The average rate f_a over all new items of a cycle that ends with the N-th item that sets a
-    /// bit. Such items are all that a real user can count.
+    /// bit. A real user can count only such items.
     Real,
 }
 
@@ -46,17 +46,17 @@ pub struct NBounded {
     /// The expected number of new items in a cycle.
     pub arrivals: Bracket,
     /// The probability that a cycle fills the whole filter before its N-th counted item, so that it
-    /// never ends (`Real` only). The rate and the number of arrivals are about all other cycles.
+    /// never ends (`Real` only). The rate and the number of arrivals are for all other cycles.
     pub stuck: f64,
 }
 
 /// The long-run rate of a standard filter with `bits` and `probes` that is emptied after `items`
 /// items.
 ///
-/// `Worst` is exact at any size. The other rates compute the distribution of the fill item by item
-/// in time O(items x probes x width), where the width is some thirty deviations of the number of
-/// set bits; [`crate::Error::TooLong`] above 6e7 steps. All terms are positive, and their roundings
-/// are counted.
+/// `Worst` is exact at any size. For the other rates, the distribution of the fill is computed item
+/// by item in time O(items x probes x width), where the width is about thirty standard deviations
+/// of the number of set bits. Above 6e7 steps, the result is [`crate::Error::TooLong`]. All terms
+/// are positive, and their roundings are counted.
 ///
 /// ```
 /// use truebloom_math::recycling::{Counting, n_bounded};
@@ -106,7 +106,7 @@ pub fn n_bounded(bits: u64, probes: u32, items: u64, counting: Counting) -> Resu
     }
 }
 
-/// The textbook's formula (1), `(1 - (1 - 1/m)^(nk))^k`.
+/// The textbook formula (1), `(1 - (1 - 1/m)^(nk))^k`.
 fn textbook(bits: u64, items: u64, probes: u32) -> f64 {
     let k = f64::from(probes);
     let empty = items as f64 * k * if bits == 1 { f64::NEG_INFINITY } else { libm::log1p(-1.0 / bits as f64) };
@@ -125,14 +125,13 @@ struct Averaged {
     passed: f64,
     /// The relative error of `passed`.
     error: f64,
-    /// An upper bound on what dropped probabilities could add.
+    /// An upper bound on the amount that dropped probabilities could add.
     missed: f64,
     stuck: f64,
 }
 
-/// Walks through the fill before each of the first `items` items. The items are either all, or only
-/// those that set bits; in the second case, `rho / (1 - rho)` other items pass on average before
-/// each.
+/// Computes the fill before each of the first `items` items. With `that_set`, only items that set
+/// bits count, and on average `rho / (1 - rho)` other items pass before each of them.
 fn averaged(bits: u64, probes: u32, items: u64, that_set: bool) -> Result<Averaged> {
     let mut fills = Fills::new(bits, probes, false, vec![1.0], 1e-200);
     let (mut passed, mut stuck) = (0.0, 0.0);
@@ -148,24 +147,24 @@ fn averaged(bits: u64, probes: u32, items: u64, that_set: bool) -> Result<Averag
         }
     }
     let k = f64::from(probes);
-    // A hash costs at most 6 roundings, weights and means at most 8 k more, sums one a state of a
-    // window.
+    // A hash has at most 6 roundings, weights and means have at most 8 k more, and sums have one
+    // per state of a window.
     let roundings = items as f64 * (6.0 * k + 8.0) + 16.0 * k + libm::sqrt(bits as f64) * 64.0 + 64.0;
-    // From the smaller side, whose digits are all there.
+    // Computed from the smaller side, which keeps all digits.
     let alive = if stuck < 0.5 { 1.0 - stuck } else { fills.mean(|_| 1.0) };
     let mut dropped = fills.dropped;
     if stuck > 0.0 {
         (passed, dropped) = passed_unstuck(bits, probes, items)?;
     }
-    // A filter with an empty bit lets an item set one with a chance of at least 1/m.
+    // If a filter has an empty bit, an item sets a bit with a probability of at least 1/m.
     let missed = dropped * bits as f64 * items as f64 / alive.max(1e-300);
     Ok(Averaged { passed: passed / alive.max(1e-300), error: 2.0 * roundings * f64::EPSILON, missed, stuck })
 }
 
 /// The expected number of items that pass in cycles that do not get stuck, times the probability of
 /// such cycles, and the probability that was dropped. The number of items that passed so far is
-/// tracked for each state, because a cycle that gets stuck later has passed more items before than
-/// others.
+/// tracked for each state, because a cycle that gets stuck later passes more items before than
+/// other cycles.
 fn passed_unstuck(bits: u64, probes: u32, items: u64) -> Result<(f64, f64)> {
     let mut fills = Fills::new(bits, probes, false, vec![1.0], 1e-200);
     let mut passed = Fills::new(bits, probes, false, vec![0.0], 1e-200);

@@ -1,13 +1,14 @@
-//! The arithmetic of the walk: positive numbers with countable relative errors.
+//! The arithmetic of the recursion over states: positive numbers whose relative errors can be
+//! counted.
 
 use crate::exact::double::DoubleDouble;
 use crate::exact::dyadic::Dyadic;
 use crate::exact::enclosure::Enclosure;
 use alloc::vec;
 
-/// Non-negative numbers that are only added, multiplied and divided. A relative error is then at
-/// most the number of roundings on the longest path to a result: a sum does not add its terms'
-/// errors, but products and quotients do.
+/// Non-negative numbers that are only added, multiplied and divided. The relative error of a result
+/// is then at most the number of roundings on the longest path to it. A sum does not add the errors
+/// of its terms, but products and quotients do.
 pub(crate) trait Positive: Copy {
     /// An upper bound on the relative error of one operation.
     const UNIT: f64;
@@ -18,7 +19,7 @@ pub(crate) trait Positive: Copy {
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
     fn over(self, other: Self) -> Self;
-    /// `1 - x` for a probability `x`; 0 if rounding made it exceed 1. The error is absolute: one
+    /// `1 - x` for a probability `x`, or 0 if rounding made `x` exceed 1. The absolute error is one
     /// unit for each rounding of `x`.
     fn complement(self) -> Self;
     /// The number as an exact sum of two `f64`.
@@ -60,7 +61,7 @@ impl Positive for f64 {
 }
 
 impl Positive for DoubleDouble {
-    // 2^-102 by the bounds of `double.rs`.
+    // The bound of `double.rs`, 2^-102.
     const UNIT: f64 = 2e-31;
     const ZERO: DoubleDouble = DoubleDouble::ZERO;
     const ONE: DoubleDouble = DoubleDouble::ONE;
@@ -68,7 +69,7 @@ impl Positive for DoubleDouble {
     #[inline]
     fn whole(x: u64) -> DoubleDouble {
         let high = x as f64;
-        // Whole numbers here are at most 2^62, so the way back is exact.
+        // Whole numbers here are at most 2^62, so converting back is exact.
         DoubleDouble { high, low: (x as i64 - high as i64) as f64 }
     }
 
@@ -100,7 +101,7 @@ impl Positive for DoubleDouble {
 /// 1/100.
 pub(crate) fn around<T: Positive>(x: T, relative: f64) -> Enclosure {
     let (high, low) = x.parts();
-    // The leading 119 bits as a whole number; what is cut costs a few units.
+    // Takes the leading 119 bits as a whole number. The truncation costs a few units.
     let exponent = if high > 0.0 { libm::ilogb(high) - 118 } else { 0 };
     let units = |x: f64| libm::scalbn(x, -exponent) as u128;
     let slack = units(relative * 1.01 * high) + 4;

@@ -1,22 +1,23 @@
-//! Bounds for a single run: an upper bound on how many of a number of new items are wrongly
-//! reported as seen, from an exponential supermartingale.
+//! Bounds for a single run: an upper bound on the number of new items that are wrongly reported as
+//! seen, from an exponential supermartingale.
 //!
 //! The method is that of [`crate::freedman`], but the bound is computed before the run. Let W be
-//! the number of items that pass, out of n new items. The following holds for every `u > 0`.
+//! the number of items that pass, out of n new items. For every `u > 0`, two bounds hold:
 //!
 //! * *By the worst rate.* Whatever came before, a new item passes with a probability of at most the
 //!   worst rate w, so `e^(u W) (1 + w (e^u - 1))^-n` is a supermartingale. With the best u, this is
 //!   Chernoff's bound: `P(W >= x) <= exp(-n KL(x/n, w))`.
 //! * *By the average*, for one phase whose cycles all begin empty. Only new items fill the filter,
-//!   so the lengths of cycles do not depend on the rest of the stream. Choose `lambda` so large
-//!   that `E[e^(u W - lambda N)] <= 1` over a cycle, and let `h(b)` be the same mean from b set
-//!   bits to the end of the cycle. Then `e^(u W - lambda n) h(b)` is a supermartingale that starts
-//!   at 1 or less. By Jensen `h(b) >= e^(-lambda E[N])`, because a fuller filter ends its cycle
-//!   sooner on the same items. So `P(W >= x) <= exp(lambda (n + E[N]) - u x)`.
+//!   so the lengths of cycles do not depend on the rest of the stream. Let N be the number of new
+//!   items in a cycle. Choose `lambda` so large that `E[e^(u W - lambda N)] <= 1` over a cycle, and
+//!   let `h(b)` be the same mean from b set bits to the end of the cycle. Then
+//!   `e^(u W - lambda n) h(b)` is a supermartingale that starts at 1 or less. A fuller filter ends
+//!   its cycle sooner on the same items, so `h(b) >= e^(-lambda E[N])` by Jensen. So
+//!   `P(W >= x) <= exp(lambda (n + E[N]) - u x)`.
 //!
-//! u is computed from the design, n and the confidence, near the best value. The mean over a cycle
-//! is a walk in which an item that passes has the weight `e^(u - lambda)`, and any other
-//! `e^(-lambda)`.
+//! u is computed from the design, n and the confidence, and is near the best value. The mean over a
+//! cycle comes from the recursion of [`Walk`], in which an item that passes has the weight
+//! `e^(u - lambda)`, and any other item has `e^(-lambda)`.
 
 use super::blocked::BlockedDesign;
 use super::number::Positive;
@@ -26,10 +27,11 @@ use crate::error::{check_confidence, out_of_range};
 use crate::exact::bisect::bisect_reals;
 use crate::exact::work;
 
-/// The largest number of hashes in a cycle for which the cycle is walked through, some six times.
+/// The largest number of hashes in a cycle for which the mean over the cycle is computed, about six
+/// times.
 const MOST_HASHES: f64 = 1e7;
 
-/// The number of walks to find lambda.
+/// The largest number of means that are computed to find lambda.
 const WALKS: usize = 8;
 
 impl Design {
@@ -38,10 +40,10 @@ impl Design {
     /// was chosen without knowing the seeds. An item is new when no filter contains it.
     ///
     /// With one phase that does not retain, this number is about `n f + sqrt(2 n f ln(1/alpha))`,
-    /// where f is the long-run average rate. The worst rate takes the place of f in three cases:
-    /// for two phases, because a stream can keep them full; for a retained item; and above ten
-    /// million hashes per cycle (probes x sigma). Takes less than a second. Divided by `items`, it
-    /// bounds the average rate of the run.
+    /// where f is the long-run average rate and alpha is `1 - confidence`. The worst rate takes the
+    /// place of f in three cases: for two phases, because a stream can keep them full; for a
+    /// retained item; and above ten million hashes per cycle (probes x sigma). Divided by `items`,
+    /// the result bounds the average rate of the run. This takes less than a second.
     ///
     /// ```
     /// use truebloom_math::recycling::{Design, Mode};
@@ -53,8 +55,8 @@ impl Design {
     /// ```
     ///
     /// # Errors
-    /// `items` is 0 or above 10^15; the confidence is not strictly between 0 and 1; the seeds are
-    /// kept, so that errors repeat; or one of the errors of [`Design::long_run`].
+    /// `items` is 0 or above 10^15. The confidence is not strictly between 0 and 1. The seeds are
+    /// kept, so that errors repeat. The errors of [`Design::long_run`].
     pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
         let _work = work::begin();
         let threshold = threshold(items, confidence)?;
@@ -69,9 +71,8 @@ impl Design {
         Ok(self.by_average(items, &run, threshold).map_or(whatever, |most| most.min(whatever)))
     }
 
-    /// Whether [`wrong_drops_at_most`](Self::wrong_drops_at_most) uses only the worst rate: with
-    /// two phases, with an item that is retained, and if a cycle has too many hashes to be walked
-    /// through.
+    /// Whether [`wrong_drops_at_most`](Self::wrong_drops_at_most) uses only the worst rate. It does
+    /// with two phases, with a retained item, and if a cycle has more than ten million hashes.
     #[must_use]
     pub fn wrong_drops_are_by_worst(&self) -> bool {
         let cycles_are_alike = self.mode.phases == Phases::One && !self.mode.retaining;
@@ -81,10 +82,10 @@ impl Design {
     fn by_average(&self, items: u64, run: &LongRun, threshold: f64) -> Option<u64> {
         let all = items as f64 + run.items_per_cycle.upper;
         let mean = run.fpr.upper * all;
-        // Items that pass may count so much that no more than this share of their weight goes round
-        // in the fullest state.
+        // Limits u, and with it the weight of items that pass, so that at most this share of their
+        // weight stays in the fullest state.
         let most = libm::log(MOST_STAYING / run.worst.upper);
-        // That of Poisson drops: u e^u - e^u + 1 = threshold / mean.
+        // The best u for Poisson drops solves u e^u - e^u + 1 = threshold / mean.
         let poisson = |u: f64| mean * (u * libm::exp(u) - libm::expm1(u));
         let u = bisect_reals(0.0, most, 60, |u| poisson(u) >= threshold).1;
         if u.is_nan() || u <= 0.0 {
@@ -94,7 +95,7 @@ impl Design {
         Some(((lambda * all + threshold) / u * (1.0 + 1e-12)) as u64)
     }
 
-    /// A lambda with `E[e^(u W - lambda N)] <= 1` over a cycle; it is near the smallest.
+    /// Nearly the smallest lambda with `E[e^(u W - lambda N)] <= 1` over a cycle.
     fn growth(&self, u: f64, run: &LongRun) -> Option<f64> {
         let slack = 40.0 * f64::UNIT * Walk::<f64>::roundings(self.fullest() + u64::from(self.probes), self.probes);
         let length = run.items_per_cycle.value;
@@ -113,9 +114,9 @@ impl Design {
         found
     }
 
-    /// The mean `E[e^(u W - lambda N)]` over a cycle that begins empty, to within forty times the
-    /// walk's roundings (differences of nearly equal probabilities lose a digit); `None` if it may
-    /// be infinite.
+    /// The mean `E[e^(u W - lambda N)]` over a cycle that begins empty. Its error is within forty
+    /// times the roundings of the recursion, because differences of nearly equal probabilities lose
+    /// a digit. The result is `None` if the mean may be infinite.
     fn weighed_cycle(&self, u: f64, lambda: f64) -> Option<f64> {
         let (passing, keeping) = (libm::exp(u - lambda), libm::exp(-lambda));
         let mut walk = Walk::<f64>::new(self.bits, self.probes, !self.mode.colliding);
@@ -129,11 +130,10 @@ impl Design {
 
 impl BlockedDesign {
     /// Like [`Design::wrong_drops_at_most`], computed from the worst rate,
-    /// [`limit`](BlockedDesign::limit). Takes microseconds.
+    /// [`limit`](BlockedDesign::limit). This takes microseconds.
     ///
     /// # Errors
-    /// The errors of [`long_run`](Self::long_run); or the confidence is not strictly between 0
-    /// and 1.
+    /// `items` is 0 or above 10^15. The confidence is not strictly between 0 and 1.
     pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
         let _work = work::begin();
         Ok(by_worst(items, self.limit(), threshold(items, confidence)?))
@@ -161,7 +161,6 @@ fn by_worst(items: u64, worst: f64, threshold: f64) -> u64 {
         return items;
     }
     let high = bisect_reals(n * worst, n, 100, |drops| exponent(drops) * (1.0 - 1e-12) >= threshold).1;
-    // Few drops are counted exactly, many to a part in 10^9, which is more than the rounding of the
-    // logarithms.
+    // Adds a relative margin of 10^-9, which is more than the rounding of the logarithms.
     (high * (1.0 + 1e-9)) as u64
 }

@@ -1,5 +1,4 @@
-//! Support for serde, with the feature `serde`: designs. A design that is read must be a possible
-//! one.
+//! Support for serde for designs, with the feature `serde`. A design is checked when it is read.
 
 use super::{Design, Mode};
 use serde::de::Error;
@@ -22,7 +21,7 @@ impl Serialize for Design {
 }
 
 impl<'de> Deserialize<'de> for Design {
-    /// Returns an error for designs that [`Design::new`] refuses.
+    /// Returns an error for designs for which [`Design::new`] returns one.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Design, D::Error> {
         let DesignData { bits, probes, sigma, mode } = DesignData::deserialize(deserializer)?;
         Design::new(bits, probes, sigma, mode).map_err(D::Error::custom)

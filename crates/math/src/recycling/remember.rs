@@ -8,19 +8,20 @@ use crate::exact::work;
 use crate::{Rate, try_bisect};
 
 /// A small design that still remembers an item after `items` more new items, except for a share
-/// `forgotten` of the items, at a long-run rate of at most `rate`. `None` above 2^62 bits.
+/// `forgotten` of the items, at a long-run rate of at most `rate`. The result is `None` above 2^62
+/// bits.
 ///
 /// With `forgotten` = 0, an item is guaranteed to be remembered for that long. Only two phases that
-/// keep the trigger can guarantee this: whatever the hashes are, they hold `floor(sigma / probes)`
-/// items in addition to the requested one. For `forgotten` above 0, the probability is that of
+/// keep the trigger can guarantee this: with any hashes, they hold at least `floor(sigma / probes)`
+/// items that came after the item. For `forgotten` above 0, the probability is that of
 /// [`super::Forgetting::probability`]. One phase forgets a share of about `items / E[N]`, so it
-/// needs a cycle of `items / forgotten`; two phases need a phase of slightly more than
-/// `items / (1 + forgotten)`. This difference decides which of the two needs less memory.
+/// needs a cycle of `items / forgotten`. Two phases need a phase of slightly more than
+/// `items / (1 + forgotten)`. This difference decides whether one or two phases need less memory.
 ///
 /// The search uses [`min_bits`](super::min_bits). Every design that is returned satisfies both
-/// conditions as they are computed, but a slightly smaller one (with other probes, or with a few
-/// thousandths fewer items) may satisfy them, too. Takes at most about a second: a search of many
-/// steps ends with the best it has found.
+/// conditions, but a slightly smaller one (with other probes, or with a few thousandths fewer
+/// items) may satisfy them, too. The search takes at most about a second, and then ends with the
+/// best result so far.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, remember};
@@ -34,15 +35,16 @@ use crate::{Rate, try_bisect};
 /// ```
 ///
 /// # Errors
-/// `items` is 0 or above 10^15; `forgotten` is neither 0 nor from 1e-6 to below 1, or is 0 for
-/// another mode; or one of the errors of `min_bits`.
+/// `items` is 0 or above 10^15. `forgotten` is neither 0 nor from 1e-6 to below 1. `forgotten` is
+/// 0, and the mode does not have two phases that keep the trigger. The errors of
+/// [`min_bits`](super::min_bits).
 pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     remembering(items, forgotten, rate, Kept::Average, mode)
 }
 
-/// Like [`remember()`], but `rate` bounds the worst rate instead of the average: see
-/// [`worst_capacity`](super::worst_capacity).
+/// Like [`remember()`], but `rate` bounds the worst rate instead of the average (see
+/// [`worst_capacity`](super::worst_capacity)).
 ///
 /// # Errors
 /// The errors of [`remember()`].
@@ -67,8 +69,8 @@ fn remembering(items: u64, forgotten: f64, rate: &Rate, kept: Kept, mode: Mode) 
     mostly(items, forgotten, &Search::new(rate, kept, mode)?, mode)
 }
 
-/// Tries the numbers of probes within 3% of the best in the limit of many bits, each with a sigma
-/// that just holds the items.
+/// Tries the numbers of probes that need at most 3% more bits than the best in the limit of many
+/// bits, each with the smallest sigma that holds the items.
 fn certain(items: u64, rate: &Rate, kept: Kept, mode: Mode) -> Result<Option<SizedDesign>> {
     let search = Search::new(rate, kept, mode)?;
     let bits = |probes: u32| f64::from(probes) * items as f64 / search.loads()[probes as usize - 1];
@@ -84,7 +86,7 @@ fn certain(items: u64, rate: &Rate, kept: Kept, mode: Mode) -> Result<Option<Siz
     best.map(|design| Ok(SizedDesign { design, run: design.long_run()? })).transpose()
 }
 
-/// The smallest number of bits for a fixed sigma, by bisection: more bits lower the rate.
+/// The smallest number of bits for a fixed sigma, by bisection, because more bits lower the rate.
 fn just_holding(items: u64, probes: u32, guess: f64, search: &Search<'_>, mode: Mode) -> Result<Option<Design>> {
     let k = u64::from(probes);
     let sigma = k * items;
@@ -119,8 +121,8 @@ fn just_holding(items: u64, probes: u32, guess: f64, search: &Search<'_>, mode: 
 /// A number of items that exceeds any memory.
 const MOST_ITEMS: f64 = 1e17;
 
-/// Lengthens the cycle until little enough is forgotten, and then shortens it again, to within a
-/// thousandth.
+/// Lengthens the cycle until the forgotten share is small enough, and then shortens it again, to
+/// within a thousandth.
 fn mostly(items: u64, forgotten: f64, search: &Search<'_>, mode: Mode) -> Result<Option<SizedDesign>> {
     let wanted = items as f64 + 1.0;
     let first = match mode.phases {
@@ -132,7 +134,7 @@ fn mostly(items: u64, forgotten: f64, search: &Search<'_>, mode: Mode) -> Result
             return Ok(None);
         }
         let Some(found) = search.min_bits(mean)? else { return Ok(None) };
-        // Its own long run, and that of its cycle.
+        // Counts the long run of the design, and that of its cycle.
         search.spend(2.0 * found.design.steps_of_long_run()?);
         let chance = found.design.forgetting_within(MANY_CALLS)?.probability(items).value;
         Ok((chance <= forgotten).then_some(found))

@@ -8,13 +8,14 @@ use alloc::vec::Vec;
 
 /// The distribution of the number of set bits at the beginning of a cycle.
 ///
-/// Without retaining, it is 0. With retained distinct probes, it is k. With retained colliding
-/// probes and a new seed, it is the number of distinct positions of any item, as in Dozier,
-/// Salamatian and Rubenstein (10), because the retained item gets new positions. With a fixed seed,
-/// the item keeps its positions, and more of them are likely to be distinct, because the item is
-/// known to have overflowed (erratum D4). Then the numbers of distinct positions of successive
-/// retained items form a Markov chain. A walk from each start gives its row, `sum over i of
-/// visits(i) P(r distinct) P(r distinct positions set more than sigma - i empty bits)`.
+/// Without retaining, this number is 0. If items with distinct probes are retained, it is k. If
+/// items with colliding probes are retained and seeds are renewed, it is the number of distinct
+/// positions of any item, as in Dozier, Salamatian and Rubenstein (10), because the retained item
+/// gets new positions. With a fixed seed, the item keeps its positions. More of them are likely to
+/// be distinct, because the item made the filter overflow (erratum D4). Then the numbers of
+/// distinct positions of successive retained items form a Markov chain. A recursion ([`Walk`]) from
+/// each start gives a row of this chain, `sum over i of visits(i) P(r distinct) P(r distinct
+/// positions set more than sigma - i empty bits)`.
 pub(crate) fn restart_law<T: Positive>(design: &Design) -> Vec<T> {
     let (bits, probes, sigma, mode) = (design.bits, design.probes, design.sigma, design.mode);
     if !mode.retaining {
@@ -54,10 +55,11 @@ pub(crate) fn restart_law<T: Positive>(design: &Design) -> Vec<T> {
 }
 
 /// For r = 1..=most, the probability that r distinct positions set more than `sigma - ones` of the
-/// empty bits; computed one position after the other, in O(most^2).
+/// empty bits. They are computed one position after the other, in O(most^2).
 fn overflow_chances<T: Positive>(bits: u64, most: u64, sigma: u64, ones: u64) -> Vec<T> {
     let room = (sigma - ones) as usize;
-    // This many new bits so far, the last entry: more than there is room for.
+    // `law[i]` is the probability of i new bits so far. The last entry is for more bits than there
+    // is room for.
     let mut law = vec![T::ZERO; room + 2];
     law[0] = T::ONE;
     let mut chances = Vec::new();

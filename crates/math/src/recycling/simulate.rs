@@ -1,5 +1,5 @@
-//! Simulations of filters on a stream. They are an independent check of the models, and the answer
-//! if no exact law is known.
+//! Simulations of filters on a stream. They check the models independently, and give the rates for
+//! which no exact law is known.
 
 use super::simulated::Filter;
 use super::stream::{Arrival, Arriving, Stream};
@@ -12,24 +12,25 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// Shares of a run, each with a 99% interval ([`Method::Simulation`]). The intervals come from 64
-/// sections of the run; for small counts, they are exact.
+/// sections of the run. For small counts, they are exact.
 ///
-/// A first arrival is the arrival of an item that no filter holds; it *passes* if the filter
+/// A first arrival is the arrival of an item that no filter holds. It *passes* if the filter
 /// reports it as seen. While an item is held, all its arrivals belong to its first arrival, as in
 /// Dozier, Salamatian and Rubenstein (section II-E).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Simulated {
-    /// count-instance: first arrivals that pass, as a share of first arrivals.
+    /// The paper's count-instance: first arrivals that pass, as a share of first arrivals.
     pub instance: Bracket,
-    /// count-first: first arrivals that pass, as a share of all arrivals.
+    /// The paper's count-first: first arrivals that pass, as a share of all arrivals.
     pub first: Bracket,
-    /// count-each: arrivals of items whose first arrival passed, as a share of all arrivals.
+    /// The paper's count-each: arrivals of items whose first arrival passed, as a share of all
+    /// arrivals.
     pub each: Bracket,
     /// The number of items per cycle that are new to the active filter.
     pub items_per_cycle: Bracket,
     /// Arrivals of items that came before but are no longer held, as a share of all arrivals of
-    /// items that came before; 0 if all items are new.
+    /// items that came before. It is 0 if all items are new.
     pub forgotten: Bracket,
 }
 
@@ -41,7 +42,7 @@ const STUDENT: f64 = 2.656;
 
 /// A recycling filter that can be simulated: an existing one, or one made for simulation.
 pub trait Subject {
-    /// Offers an item, which is remembered from now on; returns whether it was reported as seen.
+    /// Offers an item, which is remembered from now on. Returns whether it was reported as seen.
     fn offer(&mut self, item: u64) -> bool;
 
     /// The number of recycles so far.
@@ -49,12 +50,12 @@ pub trait Subject {
 }
 
 /// Simulates a filter of this design, with all its bits, on `arrivals` arrivals of a stream. A
-/// tenth as many arrivals come before them and are not counted.
+/// tenth as many arrivals come first and are not counted.
 ///
-/// Positions are uniform from a frozen generator (SplitMix64), so a seed gives the same run on
-/// every machine. Items get new positions in every cycle, as the models assume, except in two
-/// phases with one seed, which need the old ones. Takes time O(probes x arrivals) and memory
-/// O(bits + population).
+/// Positions are uniform and come from a generator that never changes (SplitMix64), so a seed gives
+/// the same run on every machine. Items get new positions in every cycle, as the models assume. The
+/// exception is two phases with the same seed, where items keep their positions. This takes time
+/// O(probes x arrivals) and memory O(bits + population).
 ///
 /// ```
 /// use truebloom_math::recycling::{Design, Mode, Stream, simulate};
@@ -71,7 +72,7 @@ pub fn simulate(design: &Design, stream: Stream, arrivals: u64, seed: u64) -> Re
     simulate_subject(&mut Filter::new(*design, seed)?, design.mode(), stream, arrivals, seed)
 }
 
-/// The filter that [`simulate()`] uses; with `most_items`, a cycle also ends after this many items
+/// The filter that [`simulate()`] uses. With `most_items`, a cycle also ends after this many items
 /// that set bits.
 ///
 /// # Errors
@@ -80,9 +81,8 @@ pub fn subject(design: &Design, most_items: Option<u64>, seed: u64) -> Result<im
     Filter::counted(*design, most_items.unwrap_or(u64::MAX), seed)
 }
 
-/// [`simulate()`] with any filter. Only the parts of the mode that say what is kept at a recycle
-/// matter: phases, trigger and retaining. From them the simulation knows what the filter must
-/// remember, without asking the filter.
+/// Like [`simulate()`], with any filter. Of the mode, only phases, trigger and retaining matter.
+/// They determine which items the filter must remember, so the simulation does not ask the filter.
 ///
 /// # Errors
 /// The errors of [`simulate`](simulate()).
@@ -109,29 +109,28 @@ pub fn simulate_subject(subject: &mut (impl Subject + ?Sized), mode: Mode, strea
     })
 }
 
-/// The kind of a count; it matters if counts are too small to show their scatter.
+/// The kind of a count. It determines the exact interval, which is used if counts are small.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counted {
     /// Arrivals that pass or not, each with its own probability. Their number is at least as
     /// concentrated as with equal probabilities (Hoeffding 1956), so the binomial interval holds.
     Trials,
     /// Arrivals that come in groups, such as all later arrivals of an item that passed. Only the
-    /// sections are independent; their shares are between 0 and 1.
+    /// sections are independent. Their shares are between 0 and 1.
     Groups,
-    /// Items divided by cycles. One item ends a cycle, and the lengths of cycles vary less than if
-    /// every item were equally likely to end one.
+    /// Items divided by cycles. One item ends each cycle, and the lengths of cycles vary less than
+    /// if every item were equally likely to end one.
     Lengths,
 }
 
-/// Up to this many hits or misses, the usual interval is not trusted, and an exact one is computed,
-/// too.
+/// Up to this many hits or misses, an exact interval is computed in addition to the usual one.
 const FEW: u64 = 100;
 
-/// The same for the number of sections with hits, if arrivals come in groups.
+/// Like [`FEW`], for the number of sections with hits, if arrivals come in groups.
 const FEW_STRETCHES: u64 = 20;
 
-/// A ratio of sums over sections, with the usual interval for a ratio. If counts are small or
-/// nothing scatters, the interval is the wider of that one and an exact one.
+/// A ratio of sums over sections, with the usual interval for a ratio. If counts are small, or all
+/// sections agree, the interval is the wider of the usual and an exact one.
 fn share(tallies: &[Tally], part: impl Fn(&Tally) -> u64, whole: impl Fn(&Tally) -> u64, counted: Counted) -> Bracket {
     let sum = |of: &dyn Fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
     let (parts, wholes) = (sum(&part), sum(&whole));
@@ -157,7 +156,7 @@ fn share(tallies: &[Tally], part: impl Fn(&Tally) -> u64, whole: impl Fn(&Tally)
     Bracket { value, lower: (value - error).max(0.0).min(lower), upper: (value + error).max(upper), method }
 }
 
-/// The interval for items per cycle, from these numbers of both.
+/// The interval for items per cycle, from the numbers of items and cycles.
 fn length(items: u64, cycles: u64) -> (f64, f64) {
     let (least, most) = interval(cycles.min(items), items, CONFIDENCE);
     (1.0 / most, 1.0 / least)
@@ -178,15 +177,15 @@ struct Tally {
     forgotten: u64,
 }
 
-/// When an item of the population last came, and whether it passed when it was new.
+/// The last arrival of an item of the population, and whether the item passed when it was new.
 #[derive(Clone, Copy, Default)]
 struct Past {
-    /// The number of the cycle whose filter holds it, from 1; 0 if it never came.
+    /// The number of the cycle whose filter holds the item, from 1, or 0 if the item never came.
     cycle: u64,
     passed: bool,
 }
 
-/// The items that a filter must remember, derived from its recycles alone.
+/// The items that a filter must remember, derived only from its recycles.
 struct Truth {
     mode: Mode,
     cycle: u64,
@@ -205,7 +204,7 @@ impl Truth {
         tally.first += u64::from(!held);
         tally.passed += u64::from(!held && known);
         tally.each += u64::from(passed);
-        // Whatever came in this cycle is in the active filter, whether it set bits or not.
+        // All items of this cycle are in the active filter, even if they set no bits.
         tally.entered += u64::from(past.cycle != self.cycle);
         let cycle = subject.cycles() + FIRST;
         tally.cycles += cycle - self.cycle;
@@ -216,8 +215,8 @@ impl Truth {
         }
     }
 
-    /// The cycle whose filter holds the item that caused a recycle. If no filter keeps the item, it
-    /// is the number of a cycle that never comes.
+    /// The number of the cycle whose filter holds the item that caused a recycle. If no filter
+    /// keeps the item, it is [`FORGOTTEN`].
     fn holder_of_trigger(&self, next: u64) -> u64 {
         match self.mode.phases {
             _ if self.mode.retaining => next,
@@ -227,7 +226,7 @@ impl Truth {
     }
 }
 
-/// The number of the first cycle; 0 stands for "never".
+/// The number of the first cycle. 0 stands for "never".
 const FIRST: u64 = 1;
 
 /// The number of a cycle that never comes.

@@ -1,4 +1,5 @@
-//! A filter made for simulation: bits, and uniform positions from a frozen random generator.
+//! A filter for simulations: bits, and uniform positions from a random generator that never
+//! changes.
 
 use super::simulate::Subject;
 use super::{Design, Result, Seeds};
@@ -16,8 +17,7 @@ pub(super) struct Filter {
     cycle: u64,
     active: Vec<bool>,
     ones: u64,
-    /// The number of items that have set bits in this cycle, and the number at which the cycle
-    /// ends.
+    /// The number of items that have set bits in this cycle. At `most_items`, the cycle ends.
     items: u64,
     most_items: u64,
     frozen: Vec<bool>,
@@ -117,7 +117,7 @@ impl Filter {
         if mode.retaining {
             let mut positions = positions.to_vec();
             match mode.seeds {
-                // Their number of distinct ones is what made the filter overflow.
+                // The item keeps the positions that made the filter overflow.
                 Seeds::Kept => self.retained = Some((item, positions.clone())),
                 Seeds::Renewed => self.place(item, self.cycle, &mut positions),
             }

@@ -5,7 +5,7 @@ use crate::error::out_of_range;
 use crate::exact::random::SplitMix64;
 use alloc::vec::Vec;
 
-/// What arrives in a stream.
+/// The items that arrive in a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Stream {
@@ -24,10 +24,10 @@ pub enum Stream {
         /// The exponent, at least 0.
         exponent: f64,
     },
-    /// Half of the arrivals are new. The others repeat an older item. Each older item is less
-    /// likely than the next newer one by the factor `1 - 1/mean`: interest fades exponentially.
+    /// Half of the arrivals are new. The others repeat an older item. The probability of an item is
+    /// `1 - 1/mean` times that of the next newer item, so it decreases exponentially with age.
     Fading {
-        /// The mean number of new items since the item that is repeated; at least 1.
+        /// The mean number of new items since the item that is repeated. It is at least 1.
         mean: f64,
     },
 }
@@ -75,7 +75,7 @@ impl Arriving {
         match self.stream {
             Stream::New => 0,
             Stream::Uniform { items } | Stream::Zipf { items, .. } => items as usize,
-            // Older items are as good as never repeated: the chance is e^-64.
+            // Older items are practically never repeated: the probability is e^-64.
             Stream::Fading { mean } => (64.0 * mean) as usize + 1,
         }
     }
@@ -114,7 +114,7 @@ pub(super) struct Arrival {
     pub(super) item: u64,
     /// The slot in which the item's past is stored.
     pub(super) place: usize,
-    /// Whether the item was never seen before; its slot then still has the past of another item.
+    /// Whether the item is new. The slot of a new item still has the past of another item.
     pub(super) fresh: bool,
 }
 

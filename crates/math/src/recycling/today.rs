@@ -1,5 +1,5 @@
-//! Compares recycling with what is usual without a model: a filter that is sized for its worst
-//! item, and emptied after a fixed number of items.
+//! Compares recycling with the usual practice: a filter that is sized for its worst item, and
+//! emptied after a fixed number of items.
 
 use super::{Mode, Phases, SizedDesign, Trigger, capacity};
 use crate::exact::work;
@@ -9,8 +9,8 @@ use crate::{Best, Rate, Result, Variant, max_items};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// A standard filter that is emptied after a fixed number of items: the largest number at which
-    /// its rate is at most the requested rate.
+    /// A standard filter that is emptied after a fixed number of items. The number is the largest
+    /// at which its rate is at most the requested rate.
     pub today: Option<Best>,
     /// One phase whose long-run average rate is at most the requested rate.
     pub one_phase: Option<SizedDesign>,
@@ -20,16 +20,17 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The number of items per cycle of one phase, divided by that of today's interval: 1.49 at a
-    /// rate of 0.01 and many bits. `None` if either holds nothing.
+    /// The number of items per cycle of one phase, divided by the number of items of
+    /// [`today`](Self::today). It is 1.49 at a rate of 0.01 and many bits. The result is `None` if
+    /// either filter holds no items.
     #[must_use]
     pub fn gain(&self) -> Option<f64> {
         self.over_today(self.one_phase.as_ref())
     }
 
-    /// The number of items per phase of two phases, divided by that of today's interval. Every item
-    /// is remembered for at least the shortest length of such a phase, whereas today's filter may
-    /// forget it with the next item.
+    /// The number of items per phase of two phases, divided by the number of items of
+    /// [`today`](Self::today). With two phases, every item is remembered for at least the shortest
+    /// length of a phase, whereas the filter of `today` may forget an item with the next one.
     #[must_use]
     pub fn gain_two_phase(&self) -> Option<f64> {
         self.over_today(self.two_phase.as_ref())
@@ -41,8 +42,9 @@ impl Comparison {
     }
 }
 
-/// Compares designs with `bits` bits in total at the same rate: the worst rate for today's, and the
-/// long-run average for the others. `mode` determines everything except the number of phases.
+/// Compares designs with `bits` bits in total at the same rate. It bounds the worst rate for
+/// [`Comparison::today`], and the long-run average for the others. `mode` determines everything
+/// except the number of phases.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, compare};

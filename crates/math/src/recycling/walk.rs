@@ -1,23 +1,23 @@
-//! The renewal recursion: how often each number of set bits occurs in a cycle.
+//! The renewal recursion. It computes how often each number of set bits occurs in a cycle.
 
 use super::number::Positive;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A walk through the numbers of set bits b = 0, 1, 2, .., hash by hash.
+/// The recursion over the numbers of set bits b = 0, 1, 2, .., hash by hash.
 ///
 /// `u_h(b)` is the expected number of times in a cycle that `h` of an item's `k` hashes are placed
-/// and `b` bits are set. A hash finds its bit set (with probability `s_h(b)`) or sets it:
+/// and `b` bits are set. A hash finds its bit set with probability `s_h(b)`, or sets it:
 ///
 /// ```text
 /// u_(h+1)(b) = u_h(b) s_h(b) + u_h(b-1) (1 - s_h(b-1))     s_h(b) = b/m colliding, (b-h)/(m-h) distinct
 /// u_0(b) = start(b) + u_k(b)                               an item that ends at b <= sigma is followed by another
 /// ```
 ///
-/// The last two combine into one equation for `u_0(b)`, whose coefficient `1 - s_0 .. s_(k-1) > 0`
-/// is itself a sum of positive terms. Each step takes O(k) time and memory and no subtraction, so
-/// errors can be counted (see [`Walk::roundings`]). The recursion replaces the linear system of
-/// Dozier, Salamatian and Rubenstein (section IV-D).
+/// For each b, these equations combine into one equation for `u_0(b)`. Its coefficient
+/// `1 - s_0 .. s_(k-1) > 0` can be written as a sum of positive terms. Each step takes O(k) time
+/// and memory and no subtraction, so errors can be counted (see [`Walk::roundings`]). The recursion
+/// replaces the linear system of Dozier, Salamatian and Rubenstein (section IV-D).
 pub(crate) struct Walk<T> {
     bits: u64,
     distinct: bool,
@@ -38,7 +38,7 @@ pub(crate) struct Step<T> {
 
 /// The values for the next number of set bits.
 struct Next<T> {
-    /// The expected number of items that come to it from fewer set bits.
+    /// The expected number of items that end there and began with fewer set bits.
     arrived: T,
     /// The probability that an item sets no bit.
     staying: T,
@@ -46,7 +46,7 @@ struct Next<T> {
     leaving: T,
 }
 
-/// A limit on the share of the weight of items that stay in one state.
+/// The largest share of the weight of items that may stay in one state.
 pub(super) const MOST_STAYING: f64 = 0.9;
 
 impl Walk<f64> {
@@ -72,8 +72,8 @@ impl<T: Positive> Walk<T> {
         Walk { bits, distinct, next: 0, reached: vec![T::ZERO; shares.len()], shares }
     }
 
-    /// A walk that enters `sigma + 1` set bits, where each of an item's hashes is equally likely to
-    /// be the one that sets the next bit.
+    /// A recursion that begins at `sigma + 1` set bits, where each of an item's hashes is equally
+    /// likely to be the one that sets this bit.
     pub(crate) fn entering(bits: u64, probes: u32, sigma: u64) -> Walk<T> {
         let mut walk = Walk::new(bits, probes, false);
         walk.next = sigma + 1;
@@ -108,8 +108,8 @@ impl<T: Positive> Walk<T> {
         Next { arrived, staying: stay, leaving: leave.times(empty) }
     }
 
-    /// Moves to the next number of set bits, at which a cycle has ended: items in progress end
-    /// there, and no other item begins.
+    /// Moves to the next number of set bits, at which the cycle ends: an item that has begun may
+    /// end there, but no other item begins.
     pub(crate) fn step_beyond(&mut self) -> Step<T> {
         self.place(self.next, T::ZERO)
     }
@@ -130,25 +130,26 @@ impl<T: Positive> Walk<T> {
     /// The number of roundings on the longest path to any result of `states` steps and of sums over
     /// them.
     ///
-    /// A step goes from some `u_h(b-1)` into the arrivals (5: the share 2, the factor 2, the
-    /// product 1), through at most `k` Horner steps (5 each: the probability 3, the product, the
-    /// sum), a start (1), the divisor (at most 5k + 6) and the quotient (1), and down at most `k`
-    /// steps (5 each). Together these are at most 15k + 13 roundings. Sums over states and the
-    /// ratios of rates (at most 4k + 4 per step) fit into the remainder of 16k + 32.
+    /// The longest path of a step goes from some `u_h(b-1)` into the arrivals (5: the share 2, the
+    /// factor 2, the product 1). It continues through at most `k` Horner steps (5 each: the
+    /// probability 3, the product, the sum), a start (1), the divisor (at most 5k + 6) and the
+    /// quotient (1), and down at most `k` steps (5 each). Together these are at most 15k + 13
+    /// roundings. Sums over states and the ratios of rates (at most 4k + 4 per step) fit into the
+    /// remainder of 16k + 32.
     pub(crate) fn roundings(states: u64, probes: u32) -> f64 {
         (states as f64 + 2.0) * (16.0 * f64::from(probes) + 32.0)
     }
 }
 
-/// The probabilities that an item that ends a cycle found `b` bits set, computed from the visits of
-/// the last states: `sigma - visits.len() + 1 ..= sigma`.
+/// For each of the last states b, the probability that the item that ends a cycle found b bits set.
+/// `visits` has the visits of the states `sigma - visits.len() + 1 ..= sigma`.
 ///
-/// Let `chance(h, b)` be the probability of exceeding sigma when `h` hashes are placed. The chance
-/// is a mean of `chance(h+1, b)` and `chance(h+1, b+1)`, so it takes O(k^2), with positive terms
-/// only.
+/// Let `chance(h, b)` be the probability that an item exceeds sigma, if h of its hashes are placed
+/// and b bits are set. It is a mean of `chance(h+1, b)` and `chance(h+1, b+1)`, so the computation
+/// takes O(k^2), with positive terms only.
 pub(crate) fn last_seen<T: Positive>(bits: u64, probes: u32, distinct: bool, sigma: u64, visits: &[T]) -> Vec<T> {
     let first = sigma + 1 - visits.len() as u64;
-    // chances[i] is for first + i set bits; the last entry is certain: beyond sigma.
+    // chances[i] is for first + i set bits. The last entry, above sigma, is 1.
     let mut chances = vec![T::ZERO; visits.len() + 1];
     chances[visits.len()] = T::ONE;
     for h in (0..u64::from(probes)).rev() {
@@ -163,8 +164,8 @@ pub(crate) fn last_seen<T: Positive>(bits: u64, probes: u32, distinct: bool, sig
     visits.iter().zip(chances).map(|(&visits, chance)| visits.times(chance)).collect()
 }
 
-/// The distribution of the number of distinct positions among `draws` uniform ones out of `bits`;
-/// the index is 0..=draws.
+/// The distribution of the number of distinct positions among `draws` uniform ones out of `bits`.
+/// The index is 0..=draws.
 pub(crate) fn distinct_law<T: Positive>(draws: u32, bits: u64) -> Vec<T> {
     let mut law = vec![T::ZERO; draws as usize + 1];
     law[0] = T::ONE;

@@ -1,19 +1,20 @@
-//! Lower bounds on the rate for a handful of items, for which the bound by the mean fill is too
-//! weak to exclude other numbers of probes.
+//! Lower bounds on the rate for a handful of items. For so few items, the bound by the mean fill is
+//! too weak to exclude other numbers of probes.
 //!
 //! All sums here have positive terms, so `f64` loses no digits to cancellation. An operation has a
-//! relative error of at most 2^-53, a number passes through at most 32,000 steps of four
+//! relative error of at most 2^-53. A number passes through at most 32,000 steps of four
 //! operations, and the final sum and the power of up to 1,000 add at most 2^16 roundings. Together
-//! these errors are below 4e-11 of the result; the slack of [`crate::search`] is 25 times as large.
-//! Numbers below the normal range of `f64` have fewer digits. So there is no bound where they could
-//! matter: for rates below 1e-290, and if a factor that later grows would begin there.
+//! these errors are below 4e-11 of the result. The slack of [`crate::search`] is 25 times as large.
+//! Numbers below the normal range of `f64` have fewer digits. So no bound is given where they could
+//! matter: for rates below 1e-290, and if a factor that grows later starts below 1e-290.
 
 use crate::Variant;
 use alloc::vec;
 use alloc::vec::Vec;
 
 /// Logarithms of lower bounds on the rates for the numbers of probes `wanted`, in ascending order.
-/// The bounds may be too high by the slack above; minus infinity if there is no bound.
+/// The bounds may be too high by the slack of [`crate::search`]. They are minus infinity if there
+/// is no bound.
 pub(crate) fn ln_rates(variant: Variant, bits: u64, items: u64, wanted: &[u32]) -> Vec<f64> {
     match variant {
         Variant::Standard => standard(bits, items, wanted),
@@ -31,8 +32,8 @@ pub(crate) fn steps(variant: Variant, bits: u64, items: u64, wanted: &[u32]) -> 
     }
 }
 
-/// The rate `E[(X/m)^k]` by the law of the number of set bits X, ball by ball; the balls of k
-/// probes are the first of those of k + 1 probes.
+/// The rates `E[(X/m)^k]`, from the law of the number of set bits X, which is computed ball by
+/// ball. The law for k probes is an intermediate result of the law for more probes.
 fn standard(bits: u64, items: u64, wanted: &[u32]) -> Vec<f64> {
     let m = bits as f64;
     let mut law = vec![1.0];
@@ -60,7 +61,8 @@ fn standard(bits: u64, items: u64, wanted: &[u32]) -> Vec<f64> {
 /// hypergeometric probability `C(u, j) C(m-u, k-j) / C(m, k)`.
 fn classic(bits: u64, items: u64, probes: u32) -> f64 {
     let k = probes as usize;
-    // Otherwise an item covers some for certain, and the recurrence has no place to start from.
+    // With fewer bits, an item would always cover some of the positions, and the recurrence would
+    // have no starting point.
     if bits < 2 * u64::from(probes) {
         return f64::NEG_INFINITY;
     }
@@ -69,10 +71,10 @@ fn classic(bits: u64, items: u64, probes: u32) -> f64 {
     left[k] = 1.0;
     for _ in 0..items {
         let mut next = vec![0.0; k + 1];
-        // None of u is covered.
+        // The probability that none of u positions is covered.
         let mut none = 1.0;
         for u in 0..=k {
-            // A share grows from here, and would carry lost digits along.
+            // The share starts here and grows, so digits lost now would stay lost.
             if none < LEAST {
                 return f64::NEG_INFINITY;
             }
@@ -89,8 +91,8 @@ fn classic(bits: u64, items: u64, probes: u32) -> f64 {
     ln(left[0])
 }
 
-/// The smallest result: below it, a sum of numbers that have lost digits (5e-324 each, at most 1e9
-/// of them) would no longer be exact to 1e-13.
+/// The smallest result. Below it, a sum of at most 1e9 numbers, each with an error of up to 5e-324,
+/// would no longer be exact to 1e-13.
 const LEAST: f64 = 1e-290;
 
 fn ln(rate: f64) -> f64 {
@@ -101,7 +103,7 @@ fn ln(rate: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Compares with the exact brackets: the bounds equal the rates to the claimed accuracy.
+    /// Compares with exact brackets. The bounds must equal the rates to the claimed accuracy.
     #[test]
     fn rates_of_few_items_are_the_exact_ones() {
         for variant in [Variant::Standard, Variant::Classic] {

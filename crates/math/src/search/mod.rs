@@ -1,5 +1,5 @@
-//! The best number of probes, the smallest number of bits and the largest number of items, each
-//! with proof: every alternative is excluded by a bound or by an exact decision.
+//! The best number of probes, the smallest number of bits and the largest number of items. Each is
+//! proven: a bound or an exact decision excludes every alternative.
 
 mod few_items;
 
@@ -19,8 +19,8 @@ pub const MAX_SEARCHED_PROBES: u32 = 1_000;
 /// The largest number of items that is tried.
 const MAX_ITEMS: u64 = 1 << 62;
 
-/// A margin for comparing logarithms computed in `f64`. The margin is far above their rounding
-/// errors (relative 1e-15 of magnitudes up to 1e5), and too small to affect results.
+/// A margin for comparing logarithms computed in `f64`. It is far above their rounding errors
+/// (1e-15 relative, for values up to 1e5), and too small to affect results.
 fn slack(ln: f64) -> f64 {
     1e-9 + 1e-12 * ln.abs()
 }
@@ -29,9 +29,9 @@ fn slack(ln: f64) -> f64 {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct OptimalProbes {
-    /// The best number of probes; if there are several, the smallest.
+    /// The best number of probes. If there are several, this is the smallest.
     pub probes: u32,
-    /// All best numbers of probes; equality is decided exactly.
+    /// All numbers of probes with the lowest rate. Equality is decided exactly.
     pub ties: Vec<u32>,
     /// The rate with these probes.
     pub fpr: Fpr,
@@ -45,8 +45,8 @@ pub(crate) fn ln_power_of_mean(bits: f64, items: f64, probes: f64) -> f64 {
     probes * libm::log(-libm::expm1(items * probes * libm::log1p(-1.0 / bits)))
 }
 
-/// A proven lower bound on the logarithm of the expected rate, in `f64` (its rounding is covered by
-/// [`slack`]).
+/// A proven lower bound on the logarithm of the expected rate, in `f64`. [`slack`] covers its
+/// rounding.
 ///
 /// By convexity (Jensen) the rate is at least the rate at the mean fill: `(E[X]/m)^k` for the
 /// standard filter, `C(E[X], k) / C(m, k)` for the classic filter (Burns, corollary 23). The
@@ -68,8 +68,8 @@ pub(crate) fn ln_lower_bound(variant: Variant, bits: u64, items: u64, probes: u3
     }
 }
 
-/// An upper bound on `ln(1 - rate)`: the logarithm of the expected number of empty query positions,
-/// where a slice may be one bit longer than `m/k`.
+/// An upper bound on `ln(1 - rate)`: the logarithm of the expected number of empty query positions.
+/// A slice may be one bit longer than `m/k`.
 pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probes: u32) -> f64 {
     let (m, n, k) = (bits as f64, items as f64, f64::from(probes));
     libm::log(k)
@@ -81,14 +81,14 @@ pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probe
 }
 
 /// The number of probes with the smallest expected rate, up to [`MAX_SEARCHED_PROBES`] (and up to
-/// `bits` if positions are distinct or sliced), with all ties. This number is not `(m/n) ln 2`
-/// rounded, which is sometimes wrong: the best k for (1000, 100) is 7; for (26, 12) it is 2 for
-/// classic and 1 for standard filters.
+/// `bits` if positions are distinct or sliced), with all ties. Rounding `(m/n) ln 2` does not
+/// always give this number. For m = 26 and n = 12, it gives 2, which is best for classic filters,
+/// while 1 is best for standard filters.
 ///
-/// The result is proven without assuming that the rate has only one minimum in k: every k whose
-/// lower bound is above the best rate is excluded, and the others are compared exactly. Below 33
-/// items, the lower bound is the law itself in floating point. The search usually takes a few exact
-/// rates, microseconds each, and some seconds for a thousand probes in a nearly empty filter.
+/// The proof does not assume that the rate has only one minimum in k: every k whose lower bound is
+/// above the best rate is excluded, and the others are compared exactly. Below 33 items, the lower
+/// bound is the law itself in floating point. The search usually takes a few exact rates of some
+/// microseconds each. With a thousand probes in a nearly empty filter, it takes some seconds.
 ///
 /// # Errors
 /// Parameters are out of range.
@@ -109,7 +109,7 @@ pub fn optimal_probes(variant: Variant, bits: u64, items: u64) -> Result<Optimal
 
 /// The best number of probes from 1 to `most`.
 pub(crate) fn best_probes(variant: Variant, bits: u64, items: u64, most: u32) -> Result<OptimalProbes> {
-    // A filter of one bit is full after one item, whatever the probes.
+    // A filter of one bit is full after one item, with any number of probes.
     if bits == 1 {
         return Ok(OptimalProbes { probes: 1, ties: (1..=most).collect(), fpr: Fpr::ONE, capped: false });
     }
@@ -117,7 +117,7 @@ pub(crate) fn best_probes(variant: Variant, bits: u64, items: u64, most: u32) ->
         return best_for_one_item(bits, most);
     }
     if variant == Variant::Classic {
-        // A logarithm for every probe of every number of probes.
+        // The bound for k probes takes k logarithms, for every k up to `most`.
         work::spend("the best probes of these bits and items", 20.0 * f64::from(most) * f64::from(most))?;
     }
     let saturated = items as f64 * -libm::log1p(-1.0 / bits as f64) > 0.7;
@@ -183,14 +183,14 @@ impl Contest {
         Ok(order)
     }
 
-    /// Goes through every k from 1 to `most`. A bound excludes all except a few, without
-    /// assumptions on the shape.
+    /// Goes through every k from 1 to `most`. A bound excludes all except a few. Nothing is assumed
+    /// about the shape of the rate as a function of k.
     fn exclude(&mut self, most: u32) -> Result<()> {
         let start = self.ties[0];
         if self.variant == Variant::Standard && start > 1 {
             return self.exclude_outwards(start, most);
         }
-        // Near the start the better ones come first, so that the bound excludes the others at once.
+        // Starts near the best number, so that the bound soon excludes the others.
         for probes in outwards(start, 1, most) {
             if !self.is_excluded(probes) {
                 self.challenge(probes)?;
@@ -200,10 +200,10 @@ impl Contest {
     }
 
     /// Like `exclude`, for the standard filter, whose bound `k ln(1 - q^k)` with `q = (1 - 1/m)^n`
-    /// has one minimum. With `x = q^k` the bound is `ln x ln(1 - x) / ln q`, and the product of
-    /// logarithms rises up to `x = 1/2` and falls from there (its derivative has the sign of
-    /// `(1-x) ln(1-x) - x ln x`, which is concave on `[0, 1/2]` and 0 at both ends). So once a k
-    /// beyond the minimum is excluded, all larger ones are, too.
+    /// has one minimum. With `x = q^k` the bound is `ln x ln(1 - x) / ln q`. The product of
+    /// logarithms rises up to `x = 1/2`, and then falls. (Its derivative has the sign of
+    /// `(1-x) ln(1-x) - x ln x`, which is concave on `[0, 1/2]` and 0 at both ends.) So if the
+    /// bound excludes a k on one side of the minimum, it excludes all k farther away on that side.
     fn exclude_outwards(&mut self, start: u32, most: u32) -> Result<()> {
         let bottom = core::f64::consts::LN_2 / (self.items as f64 * -libm::log1p(-1.0 / self.bits as f64));
         let beyond = |probes: u32, up: bool| if up { f64::from(probes) > bottom + 1e-6 } else { f64::from(probes) < bottom - 1e-6 };
@@ -229,8 +229,8 @@ impl Contest {
         bound > self.fpr.ln_upper + slack(bound)
     }
 
-    /// Uses that the last of the factors `(mean - i) / (m - i)` of the classic bound is the
-    /// smallest, which saves k logarithms.
+    /// A weaker bound than the classic one: it replaces all factors `(mean - i) / (m - i)` by the
+    /// last, which is the smallest. This saves k logarithms.
     fn is_excluded_by_last_factor(&self, probes: u32) -> bool {
         let (m, k) = (self.bits as f64, f64::from(probes));
         let mean = -m * libm::expm1(self.items as f64 * libm::log1p(-k / m));
@@ -242,22 +242,23 @@ impl Contest {
         if self.is_excluded_by_mean(probes) {
             return true;
         }
-        // Near 1 rates differ only in their complements; that of a single probe is (1 - 1/m)^n.
+        // Rates near 1 differ only in their complements. The complement for a single probe is (1 -
+        // 1/m)^n.
         let complement = ln_complement_bound(self.variant, self.bits, self.items, probes);
         let single = self.items as f64 * libm::log1p(-1.0 / self.bits as f64);
         self.ties == [1] && complement < single - slack(single)
     }
 
-    /// Goes through every k from 1 to `most` for a handful of items. Those that the bounds by the
-    /// mean fill do not exclude are bounded by the law itself, in floating point with positive
-    /// terms, and the remaining ones are compared exactly.
+    /// Goes through every k from 1 to `most` for a handful of items. If the bound by the mean fill
+    /// does not exclude a k, the law itself, in floating point with positive terms, gives a bound.
+    /// The remaining k are compared exactly.
     fn exclude_with_few_items(&mut self, most: u32) -> Result<()> {
         let start = self.ties[0];
         let mut left: Vec<u32> = (1..=most).filter(|&k| k != start && !self.is_excluded(k)).collect();
         work::spend("the best probes for a handful of items", few_items::steps(self.variant, self.bits, self.items, &left))?;
         let rates = few_items::ln_rates(self.variant, self.bits, self.items, &left);
         let mut order: Vec<(f64, u32)> = rates.into_iter().zip(left.drain(..)).collect();
-        // The best come first, so that they exclude the others.
+        // The best numbers come first, so that they exclude the others.
         lowest_first(&mut order);
         for (rate, probes) in order {
             if rate <= self.fpr.ln_upper + slack(rate) && !self.is_excluded(probes) {
@@ -268,7 +269,7 @@ impl Contest {
     }
 }
 
-/// The other numbers of a range, from the nearest to the farthest; if two are equally near, the
+/// The other numbers of a range, from the nearest to the farthest. If two are equally near, the
 /// smaller comes first.
 pub(crate) fn outwards(from: u32, first: u32, last: u32) -> impl Iterator<Item = u32> {
     let both = move |distance| [from.checked_sub(distance), from.checked_add(distance)];
@@ -289,7 +290,7 @@ fn likely_probes(bits: u64, items: u64, most: u32) -> u32 {
 /// A size that meets a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fit {
-    /// The number of bits or items, whichever was searched for.
+    /// The number of bits or of items, depending on the search.
     pub(crate) size: u64,
     /// The number of probes that meets the rate at this size.
     pub(crate) probes: u32,
@@ -302,7 +303,7 @@ pub(crate) struct Question<'a> {
     pub(crate) rate: &'a Rate,
     /// A fixed number of probes, or `None` for the best one.
     pub(crate) probes: Option<u32>,
-    /// The width of the hash whose floor is added; `None` to add no floor.
+    /// The width of the hash whose floor is added, or `None` to add no floor.
     pub(crate) hash_bits: Option<u32>,
 }
 
@@ -323,8 +324,7 @@ impl Question<'_> {
         self.probes.unwrap_or(likely.clamp(1.0, f64::from(most.min(MAX_SEARCHED_PROBES))) as u32)
     }
 
-    /// Another number of probes that meets the rate at this size, if the best number there meets
-    /// it.
+    /// The best number of probes at this size, if it is not given and meets the rate.
     fn better_probes(&self, bits: u64, items: u64) -> Result<Option<u32>> {
         if self.probes.is_some() {
             return Ok(None);
@@ -333,17 +333,17 @@ impl Question<'_> {
         Ok(self.meets(bits, items, probes)?.then_some(probes))
     }
 
-    /// By how much the textbook formula differs from the exact rate, in logarithms.
+    /// The logarithm of the exact rate minus that of the textbook formula.
     fn missed(&self, bits: u64, items: u64, probes: u32) -> Result<f64> {
         let exact = self.variant.fpr(bits, items, probes)?.ln;
         Ok(exact - ln_power_of_mean(bits as f64, items as f64, f64::from(probes)))
     }
 }
 
-/// The smallest number of bits whose expected rate for `items` items is at most the requested rate;
-/// `None` beyond [`MAX_BITS`].
+/// The smallest number of bits whose expected rate for `items` items is at most the requested rate,
+/// or `None` if it would be above [`MAX_BITS`].
 ///
-/// With fixed probes the rate falls with the bits, so the boundary is proven; [`best_probes`]
+/// With fixed probes the rate falls with the bits, so the boundary is proven. [`best_probes`]
 /// proves that no other number of probes needs fewer bits.
 pub(crate) fn fewest_bits(question: Question<'_>, items: u64) -> Result<Option<Fit>> {
     let mut probes = question.first_probes(items, MAX_SEARCHED_PROBES);
@@ -360,8 +360,8 @@ pub(crate) fn fewest_bits(question: Question<'_>, items: u64) -> Result<Option<F
 pub(crate) fn fewest_bits_at(question: Question<'_>, items: u64, probes: u32, enough: Option<u64>) -> Result<Option<u64>> {
     let least = question.variant.least_bits(probes);
     let k = f64::from(probes);
-    // Invert the textbook formula at the requested rate, then at the rate corrected by what it
-    // missed.
+    // Inverts the textbook formula at the requested rate, and then at a rate corrected by the
+    // formula's error.
     let target = question.ln_target(items);
     let invert = |ln: f64| items as f64 * k / -libm::log1p(-libm::exp(ln / k));
     let mut guess = invert(target);
@@ -377,11 +377,11 @@ pub(crate) fn fewest_bits_at(question: Question<'_>, items: u64, probes: u32, en
     limit.map(|limit| boundary(guess, least, limit, |bits| Ok(!meets(bits)?))).transpose()
 }
 
-/// The largest number of items whose expected rate in `bits` bits is at most the requested rate;
-/// `None` if not even one.
+/// The largest number of items whose expected rate in `bits` bits is at most the requested rate, or
+/// `None` if not even one item fits.
 ///
-/// With fixed probes the rate rises with the items; see [`fewest_bits`]. Above 2^62 items, it
-/// returns an error.
+/// With fixed probes the rate rises with the items, so the boundary is proven as in
+/// [`fewest_bits`]. More than 2^62 items are an error.
 pub(crate) fn most_items(question: Question<'_>, bits: u64) -> Result<Option<Fit>> {
     let mut probes = question.first_probes(1, question.variant.max_probes(bits));
     let mut known = 0;
@@ -406,22 +406,22 @@ fn most_items_at(question: Question<'_>, bits: u64, least: u64, probes: u32) -> 
         let items = (guess as u64).clamp(least, MAX_ITEMS);
         guess = invert(question.ln_target(items) - question.missed(bits, items, probes)?);
     }
-    // The first number of items too many is one above the last that fits.
+    // The smallest number of items that is too large.
     let first_too_many = boundary(guess + 1.0, least + 1, MAX_ITEMS, |items| question.meets(bits, items, probes))?;
     Ok(first_too_many - 1)
 }
 
 /// The smallest size in `least..=limit` for which `before` is false. The condition must be false at
-/// `limit` and, once false, remain so. The search steps away from the guess with strides that
-/// double, and then bisects: two calls if the guess is right.
+/// `limit` and, once false, remain so. The search goes away from the guess in steps that double,
+/// and then bisects. If the guess is right, two calls are enough.
 pub(crate) fn boundary(guess: f64, least: u64, limit: u64, before: impl Fn(u64) -> Result<bool>) -> Result<u64> {
     boundary_by(guess, least, limit, &before)
 }
 
 /// Like `boundary`, but compiled only once for all questions.
 fn boundary_by(guess: f64, least: u64, limit: u64, before: &dyn Fn(u64) -> Result<bool>) -> Result<u64> {
-    // `low` is the largest size known to be before the boundary, or one below the least; `high` the
-    // smallest known to be past it.
+    // `low` is the largest size known to be before the boundary, or one below the least. `high` is
+    // the smallest size known to be at or past it.
     let (mut low, mut high) = (least - 1, limit);
     let mut at = libm::ceil(guess).max(0.0) as u64;
     let mut step = 1;
@@ -472,8 +472,8 @@ pub struct Best {
 }
 
 /// The smallest number of bits with which the expected rate for `items` items, with the best number
-/// of probes, is at most `rate`; equality counts as kept. `None` above [`MAX_BITS`]. The size
-/// follows from the law alone, without the floor of equal hashes; for filters, use [`crate::Plan`].
+/// of probes, is at most `rate`. The result is `None` if this number is above [`MAX_BITS`]. The
+/// size does not include the floor of equal hashes; for filters, use [`crate::Plan`].
 ///
 /// # Errors
 /// `items` is 0.
@@ -487,7 +487,7 @@ pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best
 }
 
 /// The largest number of items for which the expected rate in `bits` bits, with the best number of
-/// probes, is at most `rate`; equality counts as kept. `None` if not even one item fits.
+/// probes, is at most `rate`. The result is `None` if not even one item fits.
 ///
 /// # Errors
 /// Bits or probes are out of range.

@@ -3,45 +3,46 @@
 //! Let S be such a sum with mean `mu` and variance `V`, and `theta > 0`.
 //!
 //! *Bennett (1962).* `E exp(theta (S - mu)) <= exp(V (e^theta - 1 - theta))`, so
-//! `P(S - mu >= d) <= exp(-(theta d - V (e^theta - 1 - theta)))` for every `theta > 0`; the best
-//! choice is `theta = ln(1 + d/V)`. Every theta gives a valid bound, so rounding it causes no
+//! `P(S - mu >= d) <= exp(-(theta d - V (e^theta - 1 - theta)))` for every `theta > 0`. The best
+//! choice is `theta = ln(1 + d/V)`. Every theta gives a valid bound, so rounding theta causes no
 //! error.
 //!
 //! *The factor that Chernoff's bound leaves out.* Tilt the law by `e^(theta S)`. The summands are
 //! still independent Bernoulli variables, with success probabilities
-//! `p' = p e^theta / (1 - p + p e^theta)`, and `p' (1 - p') = p (1 - p) e^theta / (1 - p + p
-//! e^theta)^2 >= p (1 - p) e^-theta`. So the tilted variance is at least `V e^-theta`. Let `E'` be
-//! the tilted expectation. Then
+//! `p' = p e^theta / (1 - p + p e^theta)`. Their variances are
+//! `p' (1 - p') = p' (1 - p) / (1 - p + p e^theta)`, which is at least `p (1 - p) e^-theta`. So the
+//! tilted variance `V'` is at least `V e^-theta`. Let `E'` be the tilted expectation. Then
 //!
 //! ```text
 //! P(S >= x) = E[e^(theta (S - x))] E'[e^(-theta (S - x)); S >= x],
 //! E'[e^(-theta (S - x)); S >= x] <= max_s P'(S = s) (1 + e^-theta + e^-2theta + ..) = max_s P'(S = s) / (1 - e^-theta).
 //! ```
 //!
-//! The largest probability of a single value is at most `(1/2 pi) integral |E' e^(itS)| dt`, and
-//! `|E' e^(itS)|^2 = product (1 - 2 p'(1-p') (1 - cos t)) <= exp(-2 V' (1 - cos
-//! t))`. So it is at most `e^-V'
-//! I_0(V')`, where `I_0` is the modified Bessel function: [`peak`]. For large V this is `1 / sqrt(2
-//! pi V)`, and the bound is within some percent of the normal tail where the normal tail is
-//! accurate. Chernoff's bound alone is 8 times too large at 99.9%.
+//! The largest probability of a single value is at most `(1/2 pi) integral |E' e^(itS)| dt`. Here
+//! `|E' e^(itS)|^2` is the product of `1 - 2 p'(1-p') (1 - cos t)` over the summands, which is at
+//! most `exp(-2 V' (1 - cos t))`. So the probability is at most `e^-V' I_0(V')`, where `I_0` is the
+//! modified Bessel function ([`peak`]). For large `V'` this is about `1 / sqrt(2 pi V')`, and the
+//! bound is within some percent of the normal tail where the normal tail is accurate. Chernoff's
+//! bound alone is 8 times too large at 99.9%.
 //!
-//! *Berry and Esseen*, with Shevtsova's constant 0.56 (I. G. Shevtsova, An improvement of
-//! convergence rate estimates in the Lyapunov theorem, Doklady Mathematics 82, 2010, for unequal
-//! summands; the sum of the absolute third moments of centred Bernoulli variables is at most the
-//! variance). This bound is sharp in the middle of the distribution for a large filter.
+//! *Berry and Esseen.* The error of the normal tail is at most `0.56 / sqrt(V)`, with Shevtsova's
+//! constant for unequal summands (I. G. Shevtsova, An improvement of convergence rate estimates in
+//! the Lyapunov theorem, Doklady Mathematics 82, 2010). The sum of the absolute third moments of
+//! centred Bernoulli variables is at most the variance. This bound is sharp in the middle of the
+//! distribution for a large filter.
 
 /// The properties of the sum that the bounds need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BernoulliSum {
     /// The variance `V`.
     pub(crate) variance: f64,
-    /// The variance and the spacing of an independent part of the sum with evenly spaced values:
-    /// the sum itself (`V`, 1), or the part with one of two weights.
+    /// The variance and the spacing of an independent part of the sum with evenly spaced values.
+    /// The part is the sum itself (`V`, 1), or the terms with one of two weights.
     pub(crate) lattice: (f64, f64),
 }
 
-/// A margin for the relative error of the caller's variance, of `libm`'s functions, and of some
-/// roundings of each.
+/// A margin for the relative errors of the caller's variance and of `libm`'s functions, and for a
+/// few roundings.
 const ROUNDING: f64 = 1e-14;
 
 impl BernoulliSum {
@@ -53,12 +54,12 @@ impl BernoulliSum {
         }
         let deviation = libm::sqrt(self.variance);
         let normal = 0.5 * libm::erfc(distance / deviation * core::f64::consts::FRAC_1_SQRT_2) + 0.56 / deviation;
-        // Below the mean only the normal law says something.
+        // Below the mean, only the bound by the normal law is below 1.
         let tilted = if distance > 0.0 { self.tilted(distance) } else { 1.0 };
         (tilted.min(normal) * (1.0 + 1e-12)).min(1.0)
     }
 
-    /// Bennett's bound multiplied by the factor above.
+    /// Bennett's bound multiplied by the factor that Chernoff's bound leaves out (see the module).
     fn tilted(&self, distance: f64) -> f64 {
         let theta = libm::log1p(distance / self.variance);
         let (variance, spacing) = self.lattice;
@@ -67,7 +68,7 @@ impl BernoulliSum {
     }
 }
 
-/// Bennett's bound on `P(S - mu >= distance)`, rounded up; it is never 0, even if it is too small
+/// Bennett's bound on `P(S - mu >= distance)`, rounded up. It is never 0, even if it is too small
 /// for an `f64`.
 pub(crate) fn bennett(variance: f64, distance: f64) -> f64 {
     if distance <= 0.0 {
@@ -77,23 +78,23 @@ pub(crate) fn bennett(variance: f64, distance: f64) -> f64 {
         return f64::MIN_POSITIVE;
     }
     let exponent = exponent(variance, distance, libm::log1p(distance / variance));
-    // The exponent carries less than 1e-12 of rounding where the exponential is above the smallest
-    // f64: its own, below 750 ulps.
+    // Where the exponential is above the smallest f64, the exponent is below 750, so its rounding
+    // changes the result by less than 1e-12.
     (libm::exp(-exponent) * (1.0 + 1e-12)).clamp(f64::MIN_POSITIVE, 1.0)
 }
 
-/// A lower bound on `theta d - V (e^theta - 1 - theta)`: both terms are rounded downwards, each by
-/// more than the error of its operations.
+/// A lower bound on `theta d - V (e^theta - 1 - theta)`. Each of the two terms is moved downwards
+/// by more than its rounding error.
 fn exponent(variance: f64, distance: f64, theta: f64) -> f64 {
     (theta * distance * (1.0 - ROUNDING) - variance * excess(theta) * (1.0 + ROUNDING)).max(0.0)
 }
 
-/// The function `e^theta - 1 - theta` for `theta > 0`, with a relative error below 1e-15 times a
-/// small number.
+/// The function `e^theta - 1 - theta` for `theta > 0`, with a relative error of a few 1e-15.
 ///
-/// `expm1(theta) - theta` would lose all digits for small theta (at 1e-4 the error of an exponent
-/// of 700 would be 1e-9). The series `theta^2/2 (1 + theta/3 (1 + theta/4 (..)))` has only positive
-/// terms; the remainder after its 18th is below 2^-60 of the sum for theta up to 1.
+/// Computing `expm1(theta) - theta` would lose all digits for small theta. (At 1e-4, the error of
+/// an exponent of 700 would be 1e-9.) The series `theta^2/2 (1 + theta/3 (1 + theta/4 (..)))` has
+/// only positive terms. For theta up to 1, the remainder after its 18th term is below 2^-60 of the
+/// sum.
 fn excess(theta: f64) -> f64 {
     if theta > 1.0 {
         return libm::expm1(theta) - theta;
@@ -105,10 +106,10 @@ fn excess(theta: f64) -> f64 {
 /// An upper bound on `e^-V I_0(V)`, the largest probability that a single value of a Bernoulli sum
 /// with a variance of at least V can have.
 ///
-/// `e^-V I_0(V) = (2/pi) integral_0^1 e^(-2V w^2) / sqrt(1 - w^2) dw`. On `w <=
-/// 1/2` the root is at most `1 + 0.6189
-/// w^2` (a chord in `w^2`, by convexity), which integrates to `(1 + 0.1548/V) / sqrt(2 pi
-/// V)` over all w; beyond that, the exponential is at most `e^(-V/2)`, and the rest integrates to `pi/3`.
+/// `e^-V I_0(V) = (2/pi) integral_0^1 e^(-2V w^2) / sqrt(1 - w^2) dw`. For `w <= 1/2`, the factor
+/// `1 / sqrt(1 - w^2)` is at most `1 + 0.6189 w^2` (a chord in `w^2`, by convexity), which
+/// contributes at most `(1 + 0.1548/V) / sqrt(2 pi V)`. For larger w, the exponential is at most
+/// `e^(-V/2)`, and the integral of the other factor is `pi/3`.
 pub(crate) fn peak(variance: f64) -> f64 {
     let near = (1.0 + 0.1548 / variance) / libm::sqrt(2.0 * core::f64::consts::PI * variance);
     (near + 2.0 / 3.0 * libm::exp(-0.5 * variance)).min(1.0) * (1.0 + ROUNDING)
@@ -133,7 +134,7 @@ mod tests {
         }
     }
 
-    /// Compares with exact binomial tails in both directions. With a planted fault (half the
+    /// Compares with exact binomial tails in both directions. With a deliberate fault (half the
     /// factor), the bound is below some of them.
     #[test]
     fn tails_of_binomials_are_kept() {
@@ -167,8 +168,8 @@ mod tests {
             let exact = (2..60).rev().fold(0.0, |sum, i| sum + theta.powi(i) / (1..=i).map(f64::from).product::<f64>());
             assert!((excess(theta) / exact - 1.0f64).abs() < 4e-15, "{theta}: {} for {exact}", excess(theta));
         }
-        // The exponent of 700 at u near 1e-4: the rounding of expm1 alone would be 1e-9 of the
-        // bound.
+        // An exponent of 700 at theta near 1e-4, where the rounding of expm1 alone would be 1e-9 of
+        // the bound.
         let (variance, theta) = (1.4e11, 1e-4f64);
         let expected = variance * (theta.exp_m1() * theta - (theta * theta / 2.0 + theta.powi(3) / 6.0 + theta.powi(4) / 24.0));
         let found = bennett(variance, variance * theta.exp_m1());

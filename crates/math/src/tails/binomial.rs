@@ -1,8 +1,8 @@
 //! The binomial law: exact tests and intervals for measured rates.
 //!
-//! Tails are sums of positive terms from Loader's saddle-point form of the probability ("Fast and
-//! accurate computation of binomial probabilities", 2000), which keeps its digits at 10^12 trials;
-//! the usual special-function crates lose them from about 10^9.
+//! Tails are sums of positive terms. The terms use Loader's saddle-point form of the probability
+//! ("Fast and accurate computation of binomial probabilities", 2000), which keeps its digits at
+//! 10^12 trials. The usual special-function crates lose digits from about 10^9 trials on.
 
 use crate::bisect;
 use core::f64::consts::PI;
@@ -10,7 +10,7 @@ use core::f64::consts::PI;
 /// The probability of exactly `hits` in `trials` with success probability `p`. The relative error
 /// is about 1e-13 at 10^12 trials.
 ///
-/// As in all functions of this module, probabilities below 0 count as 0 and those above 1 as 1; if
+/// As in all functions of this module, probabilities below 0 count as 0, and those above 1 as 1. If
 /// `p` is not a number, neither is the result.
 #[must_use]
 pub fn probability(hits: u64, trials: u64, p: f64) -> f64 {
@@ -36,8 +36,8 @@ pub fn probability(hits: u64, trials: u64, p: f64) -> f64 {
     libm::exp(ln) * libm::sqrt(n / (2.0 * PI * x * rest))
 }
 
-/// The probability of at least `hits` in `trials` with success probability `p`. The sum takes the
-/// terms within about one standard deviation, at most some 10^5.
+/// The probability of at least `hits` in `trials` with success probability `p`. The sum has the
+/// terms within about one standard deviation, at most about 10^5.
 #[must_use]
 pub fn at_least(hits: u64, trials: u64, p: f64) -> f64 {
     let p = p.clamp(0.0, 1.0);
@@ -69,26 +69,26 @@ pub fn at_most(hits: u64, trials: u64, p: f64) -> f64 {
     lower_sum(hits, trials, p)
 }
 
-/// The exact two-sided p-value: twice the smaller tail, at most 1. Rejecting below alpha is wrong
-/// with probability at most alpha.
+/// The exact two-sided p-value: twice the smaller tail, at most 1. If a test rejects below alpha,
+/// it rejects a true `p` with probability at most alpha.
 #[must_use]
 pub fn two_sided(hits: u64, trials: u64, p: f64) -> f64 {
     (2.0 * at_least(hits, trials, p).min(at_most(hits, trials, p))).min(1.0)
 }
 
-/// The power of [`two_sided`] at the level `alpha`, in 0..1: the factor by which the true
-/// probability must exceed `rate` so that the upper tail rejects with probability 99%; infinite if
-/// there is none. See [`noticed_rate`].
+/// The factor by which the true probability must exceed `rate` so that the upper tail of
+/// [`two_sided`], at the level `alpha` (in 0..1), rejects `rate` with probability 99%. It is
+/// infinite if there is no such factor. See [`noticed_rate`].
 #[must_use]
 pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {
     noticed_rate(trials, rate, alpha).map_or(f64::INFINITY, |noticed| noticed / rate)
 }
 
-/// The smallest probability that [`two_sided`] distinguishes from the smaller probability `rate`,
-/// at the level `alpha` in 0..1, with a power of at least 99%. At that probability and at every
-/// larger one, the number of hits is at least the smallest rejected number with probability 99%.
+/// The smallest true probability, above `rate`, at which [`two_sided`] rejects `rate` with
+/// probability at least 99%, at the level `alpha` (in 0..1). At this and every larger probability,
+/// the number of hits is at least the smallest rejected number with probability 99%. The result is
 /// `None` if even a hit in every trial would not be rejected. The search bisects over numbers of
-/// hits and then over probabilities; each step takes some sums.
+/// hits and then over probabilities.
 #[must_use]
 pub fn noticed_rate(trials: u64, rate: f64, alpha: f64) -> Option<f64> {
     let rejected = |hits: u64| 2.0 * at_least(hits, trials, rate) < alpha;
@@ -115,8 +115,8 @@ pub fn interval(hits: u64, trials: u64, confidence: f64) -> (f64, f64) {
     (lower, upper)
 }
 
-/// The probability in 0..1 from which on `past` holds. The probability is found by bisection over
-/// the bits of the `f64`, which is uniform in the logarithm.
+/// The smallest probability in 0..1 for which `past` holds. It is found by bisection over the bits
+/// of the `f64`, which is nearly uniform in the logarithm.
 fn solve(past: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (1e-300f64.to_bits(), 1f64.to_bits());
     while high - low > 1 << 10 {
@@ -150,12 +150,12 @@ fn lower_sum(hits: u64, trials: u64, p: f64) -> f64 {
     })
 }
 
-/// The tail from `hits` upwards or downwards, if it has too many terms to add them one by one;
-/// otherwise `None`.
+/// The tail from `hits` upwards or downwards, if it has too many terms to add them one by one.
+/// Otherwise the result is `None`.
 ///
 /// The method uses the Euler-Maclaurin formula twice. With step 1, the formula gives the sum from
-/// an integral; with a step of 1/256 of the scale on which terms change, it gives that integral.
-/// The first three corrections leave a relative error of about 256^-6.
+/// an integral. With a step of 1/256 of the scale on which terms change, it gives that integral.
+/// After the first three corrections, the relative error is about 256^-6.
 fn long_sum(hits: u64, trials: u64, p: f64, up: bool) -> Option<f64> {
     const TERMS: f64 = 256.0;
     const SHORTEST: u64 = 64;
@@ -196,7 +196,7 @@ fn sum(first: f64, ratio: impl Fn(u64) -> f64) -> f64 {
         let r = ratio(i);
         term *= r;
         total += term;
-        // The rest is at most a geometric series.
+        // The remaining terms are at most a geometric series.
         if term <= 1e-18 * total * (1.0 - r) {
             break;
         }
@@ -204,8 +204,8 @@ fn sum(first: f64, ratio: impl Fn(u64) -> f64) -> f64 {
     (first * total).min(1.0)
 }
 
-/// The error of Stirling's formula, `ln(n!) - ln(sqrt(2 pi n) (n/e)^n)`, by Stirling's series,
-/// which is exact to the last digit from 16 on.
+/// The error of Stirling's formula, `ln(n!) - ln(sqrt(2 pi n) (n/e)^n)`. From n = 16 on, Stirling's
+/// series is exact to the last digit.
 fn stirling_error(n: f64) -> f64 {
     if n < 16.0 {
         return libm::lgamma(n + 1.0) - (n + 0.5) * libm::log(n) + n - 0.5 * libm::log(2.0 * PI);
@@ -238,8 +238,8 @@ fn deviance(x: f64, mean: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// At the reported probability, the test rejects with the promised power, and at a smaller one
-    /// it does not.
+    /// Checks that the test rejects with the promised power at the reported probability, and with
+    /// less power at a smaller one.
     #[test]
     fn what_is_noticed_is_rejected() {
         for (trials, rate, alpha) in [(1_000, 0.1, 1e-6), (1_000_000, 0.01, 1e-8), (100_000, 1e-3, 0.01)] {
@@ -279,8 +279,8 @@ mod tests {
         }
     }
 
-    /// Tested by exact summation: the interval covers the true value at least as often as it
-    /// promises, for every probability on a grid.
+    /// Tests by exact summation, for every probability on a grid, that the interval covers the true
+    /// value with at least the promised probability.
     #[test]
     fn the_interval_covers_its_level() {
         for trials in [1, 5, 20, 60] {
@@ -296,8 +296,8 @@ mod tests {
         }
     }
 
-    /// Where both methods are possible, they agree. Beyond that, the tails on both sides of a mean
-    /// of 2^62 match the normal law with its corrections.
+    /// Tests that both methods agree where both are possible. For a mean of 2^62, the tails on both
+    /// sides must match the normal law with its corrections.
     #[test]
     fn long_tails_are_sums_too() {
         let plain = |hits: u64, trials: u64, p: f64| {
@@ -310,7 +310,7 @@ mod tests {
                 let hits = (mean + sds * deviation) as u64 + 1;
                 let found = long_sum(hits, trials, p, true).expect("long");
                 let expected = plain(hits, trials, p);
-                // The plain sum rounds once a term, of which there are millions.
+                // The plain sum rounds once per term, and has millions of terms.
                 assert!((found / expected - 1.0).abs() < 1e-9, "{trials} {p} {sds}: {found} {expected}");
                 assert_eq!(found, at_least(hits, trials, p));
                 let below = at_most(hits - 1, trials, p);
@@ -320,16 +320,17 @@ mod tests {
         for sds in [-3.0, 0.0, 3.0] {
             let hits = (4_611_686_018_427_387_904.0 + sds * 1_518_500_249.988) as u64;
             let below = at_most(hits, 1 << 63, 0.5);
-            // Phi(-3), 1/2, Phi(3).
+            // The expected values are Phi(-3), 1/2 and Phi(3).
             let expected = [(-3.0, 0.001_349_898_031_630_095), (0.0, 0.5), (3.0, 0.998_650_101_968_369_9)];
             let expected = expected.iter().find(|(at, _)| *at == sds).expect("one of them").1;
-            // Hits near 2^62 are rounded to 512 in `f64`: 1.7e-7 standard deviations, times the
-            // hazard of 3.3 at the third.
+            // In `f64`, hits near 2^62 are rounded to multiples of 512, which is 1.7e-7 standard
+            // deviations. At three standard deviations, the hazard rate multiplies this by 3.3.
             assert!((below / expected - 1.0).abs() < 1e-6, "{sds}: {below}");
         }
     }
 
-    /// No probability causes an endless loop or an overflow, and intervals of any size are found.
+    /// Tests that no probability causes an endless loop or an overflow, and that intervals of any
+    /// size are found.
     #[test]
     fn any_arguments_have_an_answer() {
         let chances = [f64::NAN, f64::NEG_INFINITY, -1.0, 0.0, 1e-320, 0.5, 1.0, 1.0 + 1e-15, 7.0, f64::INFINITY];

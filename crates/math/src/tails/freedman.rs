@@ -1,52 +1,52 @@
-//! A bound on how many items a filter has wrongly dropped, computed from what it observed: a
-//! martingale bound in the manner of Freedman (1975).
+//! A bound on the number of items that a filter has wrongly dropped. It is computed from what the
+//! filter observed, by a martingale bound in the manner of Freedman (1975).
 //!
 //! Items are offered one after another to a filter that answers "new" or "known". For an item that
-//! is really new, the answer is wrong with the pass probability rho, which is determined by
-//! everything that happened before. These wrong drops cannot be observed, because they look like
-//! repeats; only the items that are *kept* can. Let `g = rho / (1 - rho)` be the odds. Then the
-//! following holds.
+//! is really new, the answer is wrong with the pass probability rho, which depends on everything
+//! that happened before. These wrong drops look like repeats, so they cannot be observed. Only the
+//! items that are *kept* can be observed. Let `g = rho / (1 - rho)` be the odds. Then the following
+//! holds.
 //!
 //! * The *compensator* `S`, the sum of g over the items kept, has the same mean as the number W of
 //!   wrong drops: an item adds `(1 - rho) g = rho` to the mean of S, and rho to that of W.
 //! * For every `u > 0` with `g u < 1`, `(1 + u)^W prod (1 - g u)` over the items kept is a
-//!   martingale: `rho (1 + u) + (1 - rho)(1 - g u) = 1`. The martingale needs no variance.
-//!   Freedman's own inequality needs the variance of W, which is a sum of g over *all* new items
-//!   and cannot be observed.
+//!   martingale: `rho (1 + u) + (1 - rho)(1 - g u) = 1`. This martingale needs no variance.
+//!   Freedman's own inequality needs the variance of W, which cannot be observed, because it is a
+//!   sum over *all* new items.
 //! * `-ln(1 - g u)` is convex in g. So if `g <= G`, the product is at least `(1 - G u)^(S / G)`,
 //!   and only S has to be stored.
 //!
-//! u must be chosen before the stream is observed. The average over a fixed grid of u is also a
-//! martingale, and its bound is close to that of the best u of the grid, whatever S becomes. By
-//! Ville's inequality, the probability that it ever reaches `1 / alpha` is at most alpha. So the
-//! bound may be computed after every item.
+//! The parameter u must be chosen before the stream is observed. The average of the martingales
+//! over a fixed grid of u is also a martingale. Its bound is close to that of the best u of the
+//! grid, for any value of S. By Ville's inequality, the probability that the average ever reaches
+//! `1 / alpha` is at most alpha. So the bound may be computed after every item.
 
 use crate::error::{check_confidence, out_of_range};
 use crate::{Result, bisect};
 use alloc::format;
 
-/// The number of values of u; each is the one before divided by the square root of 2. The last
-/// value is below 2^-27 times the first, which is small enough for 10^15 wrong drops.
+/// The number of values of u. Each value is the previous one divided by the square root of 2. The
+/// last value is below 2^-27 times the first, which is small enough for 10^15 wrong drops.
 const GRID: u32 = 96;
 
-/// The largest u, however small the odds are. The largest u limits the factor by which one wrong
-/// drop multiplies the martingale. Odds above this limit are an error, so that the search for the
-/// bound ends.
+/// The largest u, even for the smallest odds. It limits the factor by which one wrong drop
+/// multiplies the martingale. Odds above this number are an error, so that the search for the bound
+/// ends.
 const MOST: f64 = 1_048_576.0;
 
-/// The largest compensator, 2^53: from there on, an `f64` cannot count by ones.
+/// The largest compensator, 2^53. Above it, an `f64` cannot represent every whole number.
 const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 
 /// A number that the wrong drops do not exceed at any time of the stream, with probability at least
 /// `confidence`.
 ///
 /// `compensator` is the sum of `rho / (1 - rho)` over the items kept, where rho is the pass
-/// probability just before each item was inserted. `max_odds` is a number fixed before the stream
-/// that none of these odds exceeds. The pass probability must be that of a fresh item given
-/// everything that happened: the positions of each new item must be independent of the past. An
-/// item that was forgotten and comes again under the same seed is not fresh.
+/// probability just before each item was inserted. `max_odds` must be fixed before the stream, and
+/// none of these odds may exceed it. The pass probability must be that of an item whose positions
+/// are independent of everything that happened before. This does not hold for an item that was
+/// forgotten and is offered again with the same seed.
 ///
-/// The bound is about `S + sqrt(2 S (ln(1/alpha) + 4))` for large S. Takes microseconds.
+/// The bound is about `S + sqrt(2 S (ln(1/alpha) + 4))` for large S. This takes microseconds.
 ///
 /// ```
 /// use truebloom_math::freedman::wrong_drops_at_most;
@@ -57,7 +57,7 @@ const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 /// ```
 ///
 /// # Errors
-/// The compensator is negative or above 2^53; the odds are negative or above 2^20; the confidence
+/// The compensator is negative or above 2^53. The odds are negative or above 2^20. The confidence
 /// is not strictly between 0 and 1.
 pub fn wrong_drops_at_most(compensator: f64, max_odds: f64, confidence: f64) -> Result<u64> {
     for (name, value, most) in [("compensator", compensator, MOST_DROPS), ("max_odds", max_odds, MOST)] {
@@ -77,8 +77,8 @@ pub fn wrong_drops_at_most(compensator: f64, max_odds: f64, confidence: f64) -> 
     Ok(bisect(low + 1..=high, |drops| !possible(drops)) - 1)
 }
 
-/// The logarithm of the average of `(1 + u)^drops (1 - G u)^(S / G)` over the grid of u. The
-/// logarithm increases with the drops.
+/// The logarithm of the average of `(1 + u)^drops (1 - G u)^(S / G)` over the grid of u. It
+/// increases with the drops.
 fn ln_martingale(drops: f64, compensator: f64, max_odds: f64) -> f64 {
     let exponents = grid(max_odds).map(|u| drops * libm::log1p(u) - compensator * cost(u, max_odds));
     let largest = exponents.clone().fold(f64::NEG_INFINITY, f64::max);
@@ -101,9 +101,9 @@ fn cost(u: f64, max_odds: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Goes through every history of a stream of new items whose rate depends on the past: items
-    /// that are kept raise it, and drops lower it. Calls `visit` at the end of every history with
-    /// its probability, and with whether `exceeded` was true of (drops, compensator) at any time.
+    /// Goes through every history of a stream of new items. Kept items raise the rate, and drops
+    /// lower it. At the end of every history, calls `visit` with its probability, and with whether
+    /// `exceeded` was true of (drops, compensator) at any time.
     fn walk(
         items: u32,
         state: (f64, f64, u32, bool, f64),
@@ -136,14 +136,15 @@ mod tests {
         assert!((drops - compensators).abs() < 1e-12 && drops > 1.0, "{drops} {compensators}");
     }
 
-    /// The mean of the martingale is at most 1, and close to it, so convexity costs little.
+    /// Tests that the mean of the martingale is at most 1, and close to 1, which means that the
+    /// step by convexity costs little.
     #[test]
     fn the_martingale_has_a_mean_of_at_most_one() {
         let mut mean = 0.0;
         let mut forgotten_cost = 0.0;
         walk(13, START, &|_, _| false, &mut |probability, drops, compensator, _| {
             mean += probability * libm::exp(ln_martingale(drops, compensator, ODDS));
-            // Planted fault: u itself in place of the cost, as for Poisson drops.
+            // A deliberate fault: u itself in place of the cost, as for Poisson drops.
             forgotten_cost +=
                 probability * grid(ODDS).map(|u| libm::exp(drops * libm::log1p(u) - compensator * u)).sum::<f64>() / f64::from(GRID);
         });
@@ -151,8 +152,8 @@ mod tests {
         assert!(forgotten_cost > 1.001, "the test has no power: {forgotten_cost}");
     }
 
-    /// The bound is checked after every item. The bound fails with at most the stated probability;
-    /// and it does fail sometimes, so the test has power.
+    /// Checks the bound after every item. It must fail with at most the stated probability. It does
+    /// fail sometimes, so the test has power.
     #[test]
     fn the_bound_holds_at_all_times_together() {
         for confidence in [0.3, 0.6, 0.9] {
@@ -165,7 +166,7 @@ mod tests {
         }
     }
 
-    /// The weights of the grid add up to 1, so the martingale starts at 1.
+    /// Tests that the martingale starts at 1, because the weights of the grid add up to 1.
     #[test]
     fn nothing_seen_is_worth_one() {
         for odds in [0.0, 1e-9, ODDS, MOST] {

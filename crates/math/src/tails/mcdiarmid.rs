@@ -1,14 +1,14 @@
 //! McDiarmid's inequality, for filters whose fill follows no known law.
 //!
-//! The fill and the rate are functions of independent items. If each item changes a function by at
-//! most c, whatever the other items are, then `P(f >= E f + d) <= exp(-2 d^2 / (n c^2))`, and the
+//! The fill and the rate are functions of independent items. If each item changes a function f by
+//! at most c, whatever the other items are, then `P(f >= E f + d) <= exp(-2 d^2 / (n c^2))`. The
 //! same holds below the mean (McDiarmid, "On the method of bounded differences", 1989, lemma 1.2).
 //! An item sets at most k bits. Each of the k positions of a query is uniform over the bits or over
 //! its slice. So at most a share `k k / m` of the queries have one of k given bits among their
-//! positions, and an item changes the rate by at most that.
+//! positions, and an item changes the rate by at most `k k / m`.
 
 /// The number of set bits after a given number of distinct items. The positions of an item may
-/// depend on each other in any way that treats all bits alike.
+/// depend on each other in any way that is symmetric in the bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fill {
     /// The number of bits, m.
@@ -17,8 +17,8 @@ pub struct Fill {
     pub probes: u32,
     /// The number of distinct items.
     pub items: u64,
-    /// The mean number of different bits that one item sets, or a bound on it in the direction of
-    /// the tail that is asked for.
+    /// The mean number of different bits that one item sets, or a bound on this mean. For an upper
+    /// tail the bound must be an upper one, and for a lower tail a lower one.
     pub covered: f64,
 }
 
@@ -44,7 +44,7 @@ impl Fill {
     }
 
     fn tail(&self, distance: f64) -> f64 {
-        // A little for the rounding of the mean.
+        // A margin for the rounding of the mean.
         let distance = distance - 1e-9 * self.bits as f64 - 1e-6;
         if distance <= 0.0 {
             return 1.0;
@@ -62,8 +62,9 @@ pub fn covered(bits: u64, probes: u32) -> f64 {
     -bits * libm::expm1(f64::from(probes) * libm::log1p(-1.0 / bits))
 }
 
-/// A distance that the rate of one filter exceeds, above its mean or below it, with probability at
-/// most `error` on each side. Positions must each be uniform over the bits or over a slice.
+/// A distance d. With probability at most `error`, the rate of one filter is above its mean by d or
+/// more; the same holds below the mean. Each position must be uniform over the bits or over a
+/// slice.
 #[must_use]
 pub fn rate_distance(bits: u64, probes: u32, items: u64, error: f64) -> f64 {
     let probes = f64::from(probes);

@@ -1,5 +1,5 @@
-//! Tails of distributions: exact binomial tests, and proven bounds on sums of independent or of
-//! bounded terms.
+//! Tails of distributions: exact binomial tests, and proven bounds on sums of independent terms and
+//! on functions with bounded differences.
 
 pub(crate) mod bernoulli;
 pub mod binomial;

@@ -1,5 +1,6 @@
-//! All positions of a word are tested at once, each in a 32-bit lane: the line is in two registers,
-//! a permutation fetches from each, and the top bit of the position chooses between them.
+//! All positions of a word are tested at once, each in a 32-bit lane. The line is in two registers.
+//! A permutation fetches from each register, and the top bit of the position chooses between the
+//! two results.
 
 use super::{Asked, Line, SHIFTS, each_key};
 use crate::word::Word;
@@ -22,10 +23,11 @@ unsafe fn has<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
         let (line, shifts): (*const __m256i, *const __m256i) = (line.as_ptr().cast(), shifts.as_ptr().cast());
         let word = _mm256_set1_epi64x(word as i64);
         let (low, high) = (_mm256_srlv_epi64(word, load(shifts, 0)), _mm256_srlv_epi64(word, load(shifts, 1)));
-        // The low halves of all eight lanes; their order does not matter.
+        // Takes the low halves of all eight lanes; their order does not matter.
         let positions = _mm256_castps_si256(_mm256_shuffle_ps::<0x88>(_mm256_castsi256_ps(low), _mm256_castsi256_ps(high)));
         let bits = _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_and_si256(positions, _mm256_set1_epi32(31)));
-        // A permutation looks at three bits of its index, so what is above needs no masking.
+        // A permutation uses only the low three bits of its index, so the higher bits need no
+        // masking.
         let index = _mm256_srli_epi32::<5>(positions);
         let fetch = |half| _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(load(line, half), index));
         let second_half = _mm256_castsi256_ps(_mm256_slli_epi32::<23>(positions));

@@ -28,8 +28,8 @@ unsafe fn has_in(line: __m512i, word: u64, probes: u32) -> bool {
     // instructions.
     unsafe {
         let shifts: __m512i = _mm512_loadu_epi64(shifts.as_ptr().cast());
-        // The position is in the low nine bits of its lane. What is above does not count: a
-        // rotation looks at six bits, a permutation at three.
+        // The position is in the low nine bits of its lane. The higher bits have no effect: a
+        // rotation uses only six bits, and a permutation three.
         let positions = _mm512_srlv_epi64(_mm512_set1_epi64(word as i64), shifts);
         let bits = _mm512_rolv_epi64(_mm512_set1_epi64(1), positions);
         let words = _mm512_permutexvar_epi64(_mm512_srli_epi64::<6>(positions), line);
@@ -37,8 +37,8 @@ unsafe fn has_in(line: __m512i, word: u64, probes: u32) -> bool {
     }
 }
 
-/// For each number of probes, the bits of a word that are used, and a mask that repeats its first
-/// position in place of the others.
+/// For each number of probes: a mask for the bits of a word that are used, and a factor that copies
+/// the word's first position to the unused places.
 const KEPT: [(u64, u64); PROBES_A_WORD as usize + 1] = {
     let mut kept = [(0, 0); PROBES_A_WORD as usize + 1];
     let mut probes = 0;
@@ -57,7 +57,7 @@ const KEPT: [(u64, u64); PROBES_A_WORD as usize + 1] = {
     kept
 };
 
-/// A line with only these positions of the word.
+/// A line in which only the first `probes` positions of the word are set.
 ///
 /// # Safety
 /// The processor has AVX-512 F.
@@ -87,8 +87,8 @@ unsafe fn line_of(word: u64, probes: u32) -> __m512i {
     }
 }
 
-/// The line is read and written only once for both words, because reading data that was just
-/// written must wait for the write.
+/// Sets the positions of both words with one read and one write of the line. A second read would
+/// have to wait for the first write.
 ///
 /// # Safety
 /// The processor has AVX-512 F.
@@ -134,8 +134,8 @@ pub(super) unsafe fn contains<W: Word>(line: &Line<W>, word: u64, probes: u32) -
     unsafe { has(line, word, probes) }
 }
 
-/// Each word is read separately into the register: by way of memory, all of them would have to be
-/// written before the line could be read.
+/// Each word is loaded separately into the register. If the words were first copied to memory,
+/// reading the line would have to wait for these writes.
 ///
 /// # Safety
 /// The processor has AVX-512 F.

@@ -1,9 +1,9 @@
 //! Probes within one line of 512 bits.
 //!
-//! A line is all the memory that a key of a blocked filter uses. Each word of the key's stream
-//! gives seven positions of nine bits. So a kernel answers this question for one word: are these
-//! positions all set? [`scalar`] is the reference; the other kernels give the same answers for all
-//! positions at once.
+//! All bits of a key in a blocked filter lie in one line. Each word of the key's stream gives seven
+//! positions of nine bits each. A kernel tests for one word whether its positions are all set.
+//! [`scalar`] is the reference; the other kernels give the same answers, but test all positions at
+//! once.
 
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 mod avx2;
@@ -14,7 +14,7 @@ mod scalar;
 use super::{Lanes, prefetch};
 use crate::word::{Reads, Word};
 
-/// The number of bits for a position in a line.
+/// The number of bits that encode a position in a line.
 const POSITION_BITS: u32 = 9;
 
 /// The number of positions that one word of the stream gives: seven times nine bits. The 64th bit
@@ -24,11 +24,11 @@ pub(crate) const PROBES_A_WORD: u32 = 64 / POSITION_BITS;
 /// The number of bits in a line.
 pub(crate) const LINE_BITS: u64 = 512;
 
-/// A cache line; bit i is bit i mod 64 of word i / 64.
+/// A cache line. Its bit i is bit i mod 64 of word i / 64.
 pub(crate) type Line<W = u64> = [W; 8];
 
-/// The shifts with which the lanes of a kernel get their positions from a word, for each number of
-/// probes that the word gives. Lanes without a probe repeat the first position.
+/// For each number of probes per word, the shifts by which the lanes of a kernel get their
+/// positions from the word. Lanes without a probe repeat the first position.
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 const SHIFTS: [Line; PROBES_A_WORD as usize + 1] = {
     let mut shifts = [[0; 8]; PROBES_A_WORD as usize + 1];
@@ -44,7 +44,7 @@ const SHIFTS: [Line; PROBES_A_WORD as usize + 1] = {
     shifts
 };
 
-/// The instructions that this processor has.
+/// The vector instructions that a kernel uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// Only the instructions that every processor has.
@@ -71,8 +71,8 @@ impl Level {
     }
 }
 
-/// Whether the processor has three parts of AVX-512: foundation, 64-bit multiplication, and the
-/// short forms. All processors with AVX-512 that are not accelerators have these.
+/// Whether the processor has three parts of AVX-512: the foundation (F), 64-bit multiplication
+/// (DQ), and shorter vectors (VL). All processors with AVX-512 have these, except accelerators.
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 fn has_avx512() -> bool {
     is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl")
@@ -106,14 +106,15 @@ pub(crate) fn contains_shared<R: Reads>(level: Level, line: &[R; 8], word: u64, 
 /// The data of a group of keys, and the lines that later keys need.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
-    /// The numbers of the keys' lines.
+    /// The number of each key's line.
     pub(crate) lines: &'a Lanes,
-    /// The words of the keys' positions, word by word.
+    /// The words that encode the keys' positions: first the first word of every key, then the
+    /// second.
     pub(crate) words: &'a [Lanes],
     /// The number of keys in the group.
     pub(crate) count: usize,
-    /// Lines to prefetch meanwhile, one for each key; requested all at once, they would have to
-    /// wait for each other.
+    /// Lines to prefetch meanwhile, one for each key. If all were requested at once, they would
+    /// have to wait for each other.
     pub(crate) ahead: &'a Lanes,
 }
 
@@ -138,7 +139,7 @@ pub(crate) fn set<W: Word>(level: Level, line: &mut Line<W>, first: u64, second:
         // SAFETY: `Level::detect` makes this value only on processors that have the instructions.
         #[cfg(all(target_arch = "x86_64", feature = "simd"))]
         Level::Avx512 => unsafe { avx512::set(line, first, second, probes) },
-        // For AVX2, where a line takes two registers, no kernel was tried.
+        // No kernel was tried for AVX2, with which a line takes two registers.
         _ => scalar::set(line, first, second, probes),
     }
 }
@@ -154,7 +155,7 @@ pub(crate) fn insert_group<W: Word>(level: Level, lines: &mut [Line<W>], asked: 
     }
 }
 
-/// Sets the next `probes` positions of the words that `next` gives; returns whether any was 0.
+/// Sets the first `probes` positions of the words that `next` returns; returns whether any was 0.
 #[inline(always)]
 pub(crate) fn insert<L>(set: impl Fn(&mut L, u64, u64, u32) -> bool, line: &mut L, mut next: impl FnMut() -> u64, mut probes: u32) -> bool {
     let mut new = false;
@@ -168,7 +169,8 @@ pub(crate) fn insert<L>(set: impl Fn(&mut L, u64, u64, u32) -> bool, line: &mut 
     new
 }
 
-/// Tests word by word, until one has a position that is not set.
+/// Whether the first `probes` positions of the words that `next` returns are all set. The test
+/// stops at the first word with an unset position.
 #[inline(always)]
 pub(crate) fn all_set(has: impl Fn(u64, u32) -> bool, mut next: impl FnMut() -> u64, mut probes: u32) -> bool {
     loop {
@@ -183,15 +185,16 @@ pub(crate) fn all_set(has: impl Fn(u64, u32) -> bool, mut next: impl FnMut() -> 
     }
 }
 
-/// If a line is beyond the end, the answer is no; no scheme has such lines. `has` is inlined, so
-/// that this function becomes part of one that may use its instructions.
+/// Looks up a group of keys with the kernel `has`. If a line is beyond the end, the answer is no;
+/// no scheme has such lines. This function is inlined, so that it is compiled with the instructions
+/// of its caller.
 #[inline(always)]
 fn each_key<W: Word>(has: impl Fn(&Line<W>, u64, u32) -> bool + Copy, lines: &[Line<W>], asked: Asked<'_>, probes: u32) -> u32 {
     let Some((first, more)) = asked.words.split_first() else { return 0 };
     let now = probes.min(PROBES_A_WORD);
     let mut contained = 0;
-    // All lanes, eight at a time, as loops of fixed length cost least; what is beyond the count is
-    // dropped.
+    // Loops of fixed length are fastest, so all lanes are tested, eight at a time. The answers of
+    // lanes beyond the count are dropped.
     let eights = asked.lines.as_chunks::<8>().0.iter().zip(first.as_chunks::<8>().0).zip(asked.ahead.as_chunks::<8>().0);
     for (eight, ((numbers, words), ahead)) in eights.enumerate() {
         let mut found = 0;
@@ -204,7 +207,7 @@ fn each_key<W: Word>(has: impl Fn(&Line<W>, u64, u32) -> bool + Copy, lines: &[L
     }
     contained &= u32::MAX.checked_shl(asked.count as u32).map_or(u32::MAX, |beyond| !beyond);
     if probes > PROBES_A_WORD {
-        // Most keys that are not contained fail by the first word.
+        // For most keys that are not contained, the first word has an unset position.
         let mut in_question = contained;
         while in_question != 0 {
             let lane = in_question.trailing_zeros() as usize;
@@ -219,7 +222,8 @@ fn each_key<W: Word>(has: impl Fn(&Line<W>, u64, u32) -> bool + Copy, lines: &[L
     contained
 }
 
-/// If a line is beyond the end, nothing is set; no scheme has such lines.
+/// Inserts a group of keys with the kernel `set`. If a line is beyond the end, nothing is set; no
+/// scheme has such lines.
 #[inline(always)]
 fn set_each_key<W: Word>(
     set: impl Fn(&mut Line<W>, u64, u64, u32) -> bool + Copy,
@@ -283,8 +287,8 @@ mod tests {
             let truth = (0..probes).step_by(7).all(|first| expected(line, words.next(), (probes - first).min(7)));
             for level in levels() {
                 assert_eq!(stream_contains(level, line, stream, probes), truth, "{level:?} {probes} {line:x?} {hash:x}");
-                // The same key four times, with lines that differ: its own, an empty one, a full
-                // one, and one beyond the end.
+                // The same key is tested with four lines: the given line, an empty one, a full one,
+                // and one beyond the end.
                 let (mut words, mut numbers) = ([[0; LANES]; 10], [9; LANES]);
                 let mut stream = stream;
                 words.iter_mut().for_each(|words| words[..4].fill(stream.next()));
@@ -334,8 +338,8 @@ mod tests {
             }
         }
 
-        /// Tests a line with exactly the positions of the key, and the same line with one missing,
-        /// which are the closest cases.
+        /// Tests the two closest cases: a line with exactly the key's positions, and the same line
+        /// without one of them.
         #[test]
         fn one_bit_decides(hash: u128, probes in 1u32..=64, missing: usize) {
             let stream = WordStream::new(KeyHash::from_uniform_bits(hash));

@@ -1,10 +1,10 @@
-//! The reference: one position after the other, with instructions of every processor.
+//! The reference: one position after the other, with instructions that every processor has.
 
 use super::{Line, PROBES_A_WORD};
 use crate::word::Word;
 
-/// Whether the first `probes` positions of the word, at most seven, are all set. There is no
-/// branch, because it cannot be predicted which positions are set.
+/// Whether the first `probes` positions of the word, at most seven, are all set. There is no branch
+/// per position, because branches could not be predicted.
 #[inline(always)]
 pub(super) fn has<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
     (0..probes).fold(1, |all, probe| {
@@ -13,7 +13,7 @@ pub(super) fn has<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
     }) == 1
 }
 
-/// Like [`has`], but never inlined, so that it takes no room where a better kernel exists.
+/// Like [`has`], but never inlined, so that callers with a better kernel stay small.
 #[inline(never)]
 pub(super) fn contains<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
     has(line, word, probes)

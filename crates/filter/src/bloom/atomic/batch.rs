@@ -16,9 +16,9 @@ const ASKED_AHEAD: u32 = 2;
 const FEW: usize = 8;
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
-    /// Inserts keys in order, and reports which of them were new to this call: the same answers as
-    /// from calling [`insert`](Self::insert) for each. For filters larger than the cache, this is
-    /// several times as fast, because the bits of the next keys are prefetched.
+    /// Inserts keys in order, and reports which of them were new. The answers are the same as from
+    /// calling [`insert`](Self::insert) for each key. For filters larger than the cache, this
+    /// method is several times as fast, because the bits of the next keys are prefetched.
     ///
     /// ```
     /// use truebloom::AtomicBloomFilter;
@@ -43,8 +43,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.insertions(bulk::hashed(hashes))
     }
 
-    /// Which of the keys are contained: the same answers as from calling
-    /// [`contains`](Self::contains) for each.
+    /// Reports which of the keys are contained. The answers are the same as from calling
+    /// [`contains`](Self::contains) for each key.
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         let keys = keys.into_iter();
         if self.goes_singly(&keys) {

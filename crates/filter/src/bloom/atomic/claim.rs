@@ -8,8 +8,8 @@ use crate::sync::{Mutex, MutexGuard};
 use std::sync::PoisonError;
 use truebloom_math::mix;
 
-/// The number of locks. This number is larger than the number of threads that run at the same time,
-/// so that two threads seldom wait for the same lock.
+/// The number of locks. There are more locks than programs usually have threads, so that two
+/// threads seldom wait for the same lock.
 const STRIPES: usize = if cfg!(all(test, truebloom_loom)) { 1 } else { 64 };
 
 /// Locks; the hash of a key selects one of them.
@@ -23,18 +23,19 @@ impl Default for Claims {
 
 impl Claims {
     fn lock(&self, hash: KeyHash) -> MutexGuard<'_, ()> {
-        // A poisoned lock is harmless, because nothing is left half done under it.
+        // A poisoned lock is harmless, because it protects no data that a panic could leave
+        // inconsistent.
         self.0[mix(hash.h1 ^ hash.h2) as usize % STRIPES].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
-    /// Inserts a key, and returns true to exactly one of all threads that claim it. If the key is a
+    /// Inserts a key, and returns true to exactly one of the threads that claim it. If the key is a
     /// false positive at that moment, no thread gets true.
     ///
-    /// If the key is not contained yet, a lock is taken, which is shared by one in 64 keys; for a
-    /// contained key no lock is needed. Claims exclude only each other: a thread that offers the
-    /// same key with [`insert`](Self::insert) may also get true.
+    /// If the key is not contained yet, one of 64 locks is taken, which the key's hash selects. A
+    /// contained key needs no lock. Claims exclude only other claims: a thread that offers the same
+    /// key with [`insert`](Self::insert) may also get true.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};

@@ -18,16 +18,16 @@ use crate::tally::Tally;
 use core::fmt;
 use truebloom_math::{Plan, Rate};
 
-/// A [filter](FilterOf) that threads fill and query at the same time, without locks. It is made for
-/// a number of items and a rate, or from a [`FilterOf`], and can be turned back into one at the
-/// end.
+/// A [filter](FilterOf) that threads fill and query at the same time, without locks. A shared
+/// filter is made for a number of items and a rate, or from a [`FilterOf`]. At the end, it can be
+/// turned into a [`FilterOf`].
 ///
 /// # What threads see
 /// * A key is contained for the thread that inserted it, and for every thread that synchronizes
-///   with that one afterwards: by a join, a channel, or a lock. Before that, another thread may see
-///   a part of the key's bits and answer no.
+///   with this thread afterwards, by a join, a channel, or a lock. Before that, another thread may
+///   see only some of the key's bits and answer no.
 /// * When several threads insert the same new key at the same time, *at least one* of them gets
-///   true, and several may: the bits of a key are set one after the other, and each bit is new to
+///   true, and several may. The bits of a key are set one after the other, and each bit is new to
 ///   exactly one thread. If exactly one thread must get true, use [`claim`](Self::claim).
 /// * The final bits do not depend on the order of the insertions.
 ///
@@ -52,8 +52,8 @@ pub struct AtomicFilterOf<S: Scheme, H: KeyHasher = PortableHasher> {
     #[cfg(feature = "std")]
     claims: claim::Claims,
     head: Inline<Head<S, H>>,
-    /// If the filter comes from an intersection: the excluded offers of the filter from which this
-    /// one was made.
+    /// If the filter comes from an intersection, the number of offers that do not belong to its
+    /// keys.
     excluded: Option<u64>,
 }
 
@@ -137,17 +137,18 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     }
 
     /// Turns this into a filter for one thread, with all keys that were inserted. The result is
-    /// marked as merged. Several calls may have reported the same key as new, so there are only
-    /// bounds on the number of distinct keys; the lower bound comes from the number of set bits.
+    /// marked as merged, because several calls may have reported the same key as new. So there are
+    /// only bounds on the number of distinct keys; the lower bound comes from the number of set
+    /// bits.
     pub fn into_filter(self) -> FilterOf<S, H> {
         let AtomicFilterOf { bits, offered, head, excluded, .. } = self;
         filter_of(head, bits.into_words(), offered.get(), excluded)
     }
 
-    /// A copy of the filter as it is now, to save or inspect it while threads go on inserting. It
-    /// contains every key whose insertion is known to this thread to have finished (by a join, a
-    /// channel or a lock). If a key is being inserted meanwhile, the copy may have all of its bits,
-    /// some or none. The copy is marked as merged, like the result of
+    /// A copy of the filter as it is now, to save or inspect it while threads go on inserting. The
+    /// copy contains every key whose insertion finished before this thread synchronized with it (by
+    /// a join, a channel or a lock). If a key is being inserted meanwhile, the copy may have all of
+    /// its bits, some or none. The copy is marked as merged, like the result of
     /// [`into_filter`](Self::into_filter). The time is linear in the number of bits.
     ///
     /// # Errors
@@ -157,8 +158,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         H: Clone,
     {
         let bits = self.bits.to_aligned().ok_or_else(|| BuildError::Memory { bytes: self.bits().div_ceil(8) })?;
-        // Read after the bits: an insertion counts itself before it sets any bit, and the count
-        // must be an upper bound.
+        // The count is read after the bits. An insertion is counted before it sets a bit, so the
+        // count is an upper bound.
         Ok(filter_of(self.head.clone(), bits, self.offered.get(), self.excluded))
     }
 }
@@ -193,7 +194,7 @@ fn filter_of<S: Scheme, H: KeyHasher>(
 ) -> FilterOf<S, H> {
     let ones = count_ones(&words);
     let storage: S::Storage<Owned> = Storage::with_known((words, ones));
-    // An intersection may have these bits by chance.
+    // The bits of an intersection may be set by chance, so they prove no keys.
     let changed = if excluded.is_some() { 0 } else { ones.div_ceil(head.scheme.probes().into()) };
     let origin = excluded.map_or(Origin::Merged, |excluded| Origin::Intersection { excluded });
     FilterOf { head, storage, counts: Counts { offered: offered.max(changed), changed, origin } }

@@ -1,4 +1,4 @@
-//! What a shared filter reports about itself while threads go on inserting.
+//! The counts and rates of a shared filter, while threads go on inserting.
 
 use super::AtomicFilterOf;
 use crate::bits::count_ones;
@@ -10,7 +10,7 @@ use alloc::boxed::Box;
 use truebloom_math::{Error, Fpr, Law};
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
-    /// The present number of set bits, in time linear in the bits.
+    /// The present number of set bits. The time is linear in the number of bits.
     pub fn ones(&self) -> u64 {
         count_ones(self.bits.words())
     }
@@ -20,8 +20,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.ones() as f64 / self.bits() as f64
     }
 
-    /// Whether no bit is set. Time: linear in the bits if the filter is empty; otherwise it stops
-    /// at the first set bit.
+    /// Whether no bit is set. The check stops at the first set bit; if the filter is empty, the
+    /// time is linear in the number of bits.
     pub fn is_empty(&self) -> bool {
         self.bits.words().iter().all(|word| crate::word::Reads::read(word) == 0)
     }
@@ -40,8 +40,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     pub fn fpr(&self) -> Fpr {
         let rate = self.scheme().rate_of(self.bits.words());
         fence(Acquire);
-        // Read after the bits: an insertion counts itself before it sets any bit, and the count
-        // must be an upper bound.
+        // The count is read after the bits. An insertion is counted before it sets a bit, so the
+        // count is an upper bound.
         above_hash_floor::<H>(or_bounded(rate, || self.fill(), self.probes()), self.offered())
     }
 
@@ -56,7 +56,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// ```
     ///
     /// # Errors
-    /// The exact rate would take too much work, which happens only with hundreds of probes.
+    /// The exact rate would take too long to compute, which happens only with hundreds of probes.
     pub fn expected_fpr(&self) -> Result<Option<Fpr>, Error> {
         self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
     }
@@ -65,7 +65,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// [`FilterOf::expected_fpr_at`](crate::FilterOf::expected_fpr_at).
     ///
     /// # Errors
-    /// The exact rate would take too much work, which happens only with hundreds of probes.
+    /// The exact rate would take too long to compute, which happens only with hundreds of probes.
     pub fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
         expected_at::<S, H>(self.scheme(), items)
     }

@@ -1,10 +1,10 @@
-//! An entropy coder for bits of a known fill. The coder reaches their entropy to within a
-//! thousandth, plus 16 bytes per section, with rANS (Duda 2013) over bytes.
+//! An entropy coder for bits of which a known share is set. The coder uses rANS (Duda 2013) on
+//! bytes. The code is longer than the entropy by at most a thousandth, plus 16 bytes per section.
 //!
-//! Given how many bits of a section are set, all arrangements are equally likely. So the
-//! probability of a byte depends only on the number of its set bits: there are nine probabilities,
-//! in units of 2^-31, computed in whole numbers from the count. There is no other model, and
-//! nothing is adapted while coding; docs/FORMAT.md has every step.
+//! All arrangements of the set bits of a section are taken to be equally likely. So the probability
+//! of a byte depends only on how many of its bits are set. There are nine such probabilities, in
+//! units of 2^-31, computed in integers from the number of set bits. The probabilities do not
+//! change within a section. docs/FORMAT.md describes every step.
 
 use crate::error::FormatError;
 use alloc::vec::Vec;
@@ -14,12 +14,12 @@ use truebloom_math::entropy_bits;
 const SECTION: usize = 1 << 28;
 const BLOCK: usize = 1 << 12;
 
-/// The cost of a section in addition to its bits: length, number of set bits, state.
+/// The cost of a section, in bits, in addition to its code: length, number of set bits, state.
 const AROUND: f64 = 8.0 * (4 + 4 + 8) as f64;
 
-/// Probabilities are in units of 2^-31, the finest units that states of 64 bits and words of 32
-/// bits allow. Every byte has at least one unit, so coarser units would make sparse bits, like
-/// those of differences, cost more than their entropy.
+/// Probabilities are in units of 2^-31, the finest unit that states of 64 bits and words of 32 bits
+/// allow. Every byte value has a probability of at least one unit. With a coarser unit, sparse
+/// bits, like those of differences, would therefore take much more than their entropy.
 const SCALE: u32 = 31;
 
 /// The lowest state of the coder; every section begins and ends with it. The coder reads and writes
@@ -29,8 +29,8 @@ const LOWEST: u64 = 1 << 32;
 /// How many byte values have a given number of set bits.
 const BYTES_OF: [u64; 9] = [1, 8, 28, 56, 70, 56, 28, 8, 1];
 
-/// Byte values ordered by their number of set bits, and then by value; and the rank of each value
-/// among those with equally many set bits.
+/// The byte values, ordered by their number of set bits and then by value; and the rank of each
+/// value among those with the same number of set bits.
 const ORDER: ([u8; 256], [u8; 256]) = {
     let (mut sorted, mut place, mut at, mut ones) = ([0; 256], [0; 256], 0, 0);
     while ones <= 8 {
@@ -47,7 +47,7 @@ const ORDER: ([u8; 256], [u8; 256]) = {
     (sorted, place)
 };
 
-/// The probabilities of bytes, by the number of their set bits.
+/// The probabilities of bytes, for each number of set bits.
 struct Model {
     /// The probability of one byte value with a given number of set bits.
     each: [u64; 9],
@@ -56,7 +56,8 @@ struct Model {
 }
 
 impl Model {
-    /// The model for a section with `ones` set bits among `bits`: some bits are set, but not all.
+    /// The model for a section with `ones` set bits among `bits`: at least one bit is set, and at
+    /// least one is not.
     fn new(ones: u64, bits: u64) -> Model {
         let one = (ones << 32) / bits;
         let zero = (1 << 32) - one;
@@ -67,7 +68,7 @@ impl Model {
             let both = (set..8).fold(ones, |product, _| times(product, zero));
             *each = (both >> (60 - SCALE)).max(1);
         }
-        // What rounding leaves goes to the likeliest byte.
+        // The likeliest byte gets the rest of the probability, so that the sum is exact.
         let likeliest = if 2 * ones <= bits { 0 } else { 8 };
         each[likeliest] = 0;
         let sum: u64 = each.iter().zip(BYTES_OF).map(|(each, count)| each * count).sum();
@@ -86,8 +87,8 @@ fn ones_of(bytes: &[u8]) -> u64 {
     whole + rest.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>()
 }
 
-/// The next section: as many blocks as are cheaper to code together than separately. Layers differ
-/// in fill, and so may parts of them.
+/// The next section: as many blocks as are cheaper to code together than separately. The share of
+/// set bits differs between layers, and may differ within a layer.
 fn next_section(bytes: &[u8]) -> (&[u8], u64) {
     let (mut length, mut ones) = (0, 0);
     for block in bytes.chunks(BLOCK).take(SECTION / BLOCK) {
@@ -117,7 +118,8 @@ pub(super) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
         let model = Model::new(ones, bits);
         let mut state = LOWEST;
         words.clear();
-        // From the end, as the decoder takes back what was put in last.
+        // Bytes are coded from the last to the first, because the decoder gets them in reverse
+        // order.
         for byte in section.iter().rev() {
             let set = byte.count_ones() as usize;
             let each = model.each[set];
@@ -133,8 +135,8 @@ pub(super) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Decodes and appends `length` bytes, and moves `coded` beyond their code. Returns an error if
-/// this is not the code of that many bytes; the caller must have reserved the memory.
+/// Decodes `length` bytes, appends them to `out`, and moves `coded` behind their code. Returns an
+/// error if this is not the code of that many bytes. The caller must have reserved the memory.
 pub(super) fn decode(coded: &mut &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), FormatError> {
     let mut left = length;
     while left > 0 {
@@ -158,7 +160,7 @@ fn section(coded: &mut &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), Fo
         return Err(FormatError::Code);
     }
     let model = Model::new(ones, bits);
-    // Where the bytes of this many set bits begin in `ORDER`.
+    // The index in `ORDER` of the first byte with this many set bits.
     let mut first = [0; 9];
     (1..9).for_each(|set| first[set] = first[set - 1] + BYTES_OF[set - 1]);
     let mut state = u64::from_le_bytes(take(coded)?);
@@ -191,7 +193,8 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    /// Parts with different fills are coded separately, and parts with the same fill together.
+    /// Parts with different shares of set bits are coded separately, and parts with the same share
+    /// together.
     #[test]
     fn sections_follow_the_fill() {
         let mixed = [vec![0x11; 3 * BLOCK], vec![0x77; 5 * BLOCK], vec![0x77; 100]].concat();

@@ -8,15 +8,15 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::iter;
 
-/// Computes a difference that turns one file into another: two states of one filter, of which the
-/// later one may have more layers. The length of the difference is about the entropy of the new
-/// bits among the bits that were 0 before. The files may be compressed.
+/// Computes the difference that turns one file into another. The files are two states of one
+/// filter, and the later one may have more layers. The length of the difference is about the
+/// entropy of the new bits among the bits that were 0 before. The files may be compressed.
 ///
-/// Bits that are no longer set are coded, too. So there is a difference even if the filter was
+/// Bits that are no longer set are coded, too. So there is also a difference if the filter was
 /// cleared meanwhile, but it is large.
 ///
 /// # Errors
-/// The files are not whole and undamaged; or they differ in kind, seed, hasher or scheme; or they
+/// A file is truncated or damaged; or the files differ in kind, seed, hasher or scheme; or they
 /// differ in probes or bits, which is allowed only for a filter that grows.
 pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     let (old, new) = (plain(old)?, plain(new)?);
@@ -47,10 +47,10 @@ pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     Ok(envelope::seal(What::Difference, &body))
 }
 
-/// Computes the later file from the earlier one and the difference. The function is safe for bytes
-/// from any source. The function needs the memory of the earlier file (expanded, if it is
-/// compressed), and at most three times [`MOST_EXPANSION`] times the length of the difference: for
-/// the new bits, the removed bits, and the later file.
+/// Computes the later file from the earlier one and the difference. This is safe for bytes from any
+/// source. The memory needed is the length of the earlier file (expanded, if it is compressed),
+/// plus at most three times [`MOST_EXPANSION`] times the length of the difference. The three parts
+/// are for the new bits, the removed bits, and the later file.
 ///
 /// # Errors
 /// The bytes are not a difference, or damaged; the difference was made from another file
@@ -97,22 +97,23 @@ fn check_words(payload: &[u8]) -> Result<(), FormatError> {
     if found == whole { Ok(()) } else { Err(FormatError::Field { field: "payload length", expected: Expected::Exactly(whole), found }) }
 }
 
-/// The identity of a file: the checksum of its header, which covers the payload's checksum.
+/// The bytes that identify a file: the checksum of its header, which includes the payload's
+/// checksum.
 fn base_of(header: &[u8; HEADER_BYTES]) -> &[u8] {
     &header[HEADER_BYTES - 8..]
 }
 
-/// The words of a payload, followed by zeros without end, because a filter that grew had no bits
-/// there before.
+/// The words of a payload, followed by an endless sequence of zeros, because a filter that grew had
+/// no set bits there before.
 fn padded(payload: &[u8]) -> impl Iterator<Item = u64> {
     payload.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).chain(iter::repeat(0))
 }
 
-/// Collects those bits of the words that are under the masks, one after the other.
+/// Collects the bits of each word at the positions where its mask has ones.
 fn gathered(words: impl Iterator<Item = (u64, u64)>) -> Vec<u8> {
     let (mut bytes, mut held, mut count) = (Vec::new(), 0u128, 0);
     for (word, mask) in words {
-        // Most words have nothing new.
+        // Most words have no such bit.
         let bits = if word & mask == 0 { 0 } else { compress(word, mask) };
         held |= u128::from(bits) << count;
         count += mask.count_ones();
@@ -133,7 +134,7 @@ fn decoded(coded: &mut &[u8], bits: u64) -> Result<Vec<u8>, FormatError> {
     Ok(bytes)
 }
 
-/// Distributes collected bits over masks again.
+/// Distributes collected bits to the positions where masks have ones.
 struct Spread<'a> {
     left: core::slice::Iter<'a, u8>,
     held: u128,
@@ -145,8 +146,8 @@ impl<'a> Spread<'a> {
         Spread { left: bytes.iter(), held: 0, count: 0 }
     }
 
-    /// The next bits of the difference, placed at the set bits of the mask; zeros after the end of
-    /// the difference.
+    /// The next bits, placed at the positions where the mask has ones. After the last bit, zeros
+    /// follow.
     fn over(&mut self, mask: u64) -> u64 {
         let wanted = mask.count_ones();
         while self.count < wanted {
@@ -160,8 +161,8 @@ impl<'a> Spread<'a> {
     }
 }
 
-/// The steps that collect the bits under a mask: which bits move down by 1, by 2, by 4, and so on
-/// (Warren, *Hacker's Delight*, 7-4).
+/// The steps that collect the bits where a mask has ones: masks of the bits that move down by 1, by
+/// 2, by 4, and so on (Warren, *Hacker's Delight*, 7-4).
 fn moves(mut mask: u64) -> [u64; 6] {
     let mut zeros_below = !mask << 1;
     core::array::from_fn(|step| {
@@ -173,7 +174,7 @@ fn moves(mut mask: u64) -> [u64; 6] {
     })
 }
 
-/// Collects the bits under the mask in the lowest positions.
+/// Moves the bits where the mask has ones to the lowest positions.
 fn compress(word: u64, mask: u64) -> u64 {
     (0..).zip(moves(mask)).fold(word & mask, |word, (step, moved)| {
         let moving = word & moved;
@@ -181,7 +182,7 @@ fn compress(word: u64, mask: u64) -> u64 {
     })
 }
 
-/// Distributes the lowest bits over the positions where the mask has ones.
+/// Moves the lowest bits to the positions where the mask has ones.
 fn expand(bits: u64, mask: u64) -> u64 {
     let spread = (0..6).zip(moves(mask)).rev().fold(bits, |bits, (step, moved)| (bits & !moved) | ((bits << (1 << step)) & moved));
     spread & mask
@@ -191,7 +192,7 @@ fn expand(bits: u64, mask: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Compares both operations with a computation bit by bit.
+    /// Compares `compress` and `expand` with a computation bit by bit.
     #[test]
     fn bits_are_gathered_and_spread() {
         let mut state = 1u64;

@@ -1,4 +1,4 @@
-//! The bytes before compressed bytes.
+//! The prefix of compressed bytes.
 
 use crate::error::FormatError;
 use crate::format::{check_checksum, check_length};
@@ -19,7 +19,7 @@ pub(super) enum What {
     Difference = 2,
 }
 
-/// Whether bytes begin like compressed ones.
+/// Whether bytes begin like a compressed file or a difference.
 pub(crate) fn is_compressed(start: &[u8]) -> bool {
     start.starts_with(&MAGIC)
 }
@@ -31,7 +31,7 @@ pub(crate) fn wire_bytes(start: &[u8]) -> Result<u64, FormatError> {
     if prefix[8] != VERSION {
         return Err(FormatError::Version { expected: VERSION.into(), found: prefix[8].into() });
     }
-    // 1 a file, 2 a difference.
+    // 1 is a file, 2 is a difference.
     if !(1..=2).contains(&prefix[9]) {
         return Err(FormatError::Unknown { field: "what is coded", found: prefix[9].into() });
     }
@@ -52,7 +52,7 @@ pub(super) fn seal(what: What, body: &[u8]) -> Vec<u8> {
     whole
 }
 
-/// Checks the body against its checksum and returns it.
+/// Returns the body, after comparing it with its checksum.
 pub(super) fn open(what: What, whole: &[u8]) -> Result<&[u8], FormatError> {
     if !is_compressed(whole) {
         if what == What::Difference {

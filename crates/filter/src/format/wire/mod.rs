@@ -1,13 +1,14 @@
 //! Compressed files and differences. The length of a compressed file is about the entropy of its
-//! bits, plus a thousandth and some 130 bytes, so it is within a percent of the entropy from 13 KB
-//! on. A difference is between two states of one filter.
+//! bits, plus a thousandth, plus about 130 bytes. From 13 KB on, it is within a percent of the
+//! entropy. A difference turns one state of a filter into another.
 //!
 //! A filter is not queried while it is sent, so the compressed form only has to be small, not fast.
-//! The bits of a filter with a given fill are like random bits, so `m H(fill)` bits describe them.
-//! Compression saves nothing if the filter is half full, and 11 of 12 bits at a fill of 1%. At the
-//! same rate, a filter that is sparse in memory is smaller when it is sent than one that is half
-//! full (Mitzenmacher, *Compressed Bloom filters*, 2002). Two caches that share summaries exchange
-//! differences (Fan, Cao, Almeida and Broder, *Summary cache*, 2000).
+//! The m bits of a filter are like random bits with the same share of ones (the fill), so they can
+//! be described in `m H(fill)` bits, where H is the binary entropy. Compression saves nothing if
+//! the filter is half full, and 11 of 12 bits at a fill of 1%. Of two filters with the same rate,
+//! one that is sparse in memory is shorter when sent than one that is half full (Mitzenmacher,
+//! *Compressed Bloom filters*, 2002). Two caches that share summaries exchange differences (Fan,
+//! Cao, Almeida and Broder, *Summary cache*, 2000).
 //!
 //! These functions work on the bytes of files of any kind. Everything that opens a file also opens
 //! a compressed one, except views, because compressed bits cannot be queried in place.
@@ -43,9 +44,9 @@ use crate::format::{FileHeader, HEADER_BYTES, check_length};
 use alloc::vec::Vec;
 use envelope::What;
 
-/// A compressed file expands to at most this many times its own length; a file that would expand to
-/// more is padded with zeros. So expanding takes memory in proportion to the bytes that were sent,
-/// as with gzip.
+/// A compressed file expands to at most this many times its own length; if it would expand to more,
+/// zeros are appended to it. So expanding takes memory in proportion to the length of the
+/// compressed file, as with gzip.
 pub const MOST_EXPANSION: u64 = 1024;
 
 /// Whether bytes begin like those of a compressed file or of a difference.
@@ -55,10 +56,10 @@ pub fn is_coded(start: &[u8]) -> bool {
 }
 
 /// Compresses the bytes of a file of any kind. Bytes that are already compressed are expanded and
-/// compressed again. Takes the memory of the result.
+/// compressed again. The memory needed is the length of the result.
 ///
 /// # Errors
-/// The bytes are not exactly one file; the header says how long the file is.
+/// The bytes are not exactly one file, with the length that its header says.
 pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
     if is_compressed(file) {
         return expand(file).and_then(|file| compress(&file));
@@ -74,11 +75,11 @@ pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
     Ok(envelope::seal(What::File, &body))
 }
 
-/// Expands a compressed file. A file that is not compressed is copied. The function is safe for
-/// bytes from any source: it needs at most [`MOST_EXPANSION`] times their length.
+/// Expands a compressed file. A file that is not compressed is copied. This is safe for bytes from
+/// any source: it needs at most [`MOST_EXPANSION`] times as much memory as the bytes.
 ///
 /// # Errors
-/// The bytes are not exactly one compressed file, or damaged; the memory cannot be allocated.
+/// The bytes are not exactly one file; the file is damaged; the memory cannot be allocated.
 pub fn expand(bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
     if !is_compressed(bytes) {
         let (header, payload) = split(bytes)?;
@@ -96,7 +97,7 @@ pub fn expand(bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
     Ok(file)
 }
 
-/// Decodes the header of a compressed file, of which only the beginning is needed.
+/// Decodes the header of a compressed file. Only the beginning of the file is needed.
 pub(crate) fn coded_header(start: &[u8]) -> Result<[u8; HEADER_BYTES], FormatError> {
     let expected = wire_bytes(start)?;
     let body = start.get(PREFIX_BYTES..).unwrap_or_default();
@@ -115,8 +116,7 @@ fn split(file: &[u8]) -> Result<(&[u8; HEADER_BYTES], &[u8]), FormatError> {
     file.split_first_chunk().ok_or(FormatError::Truncated { expected, found })
 }
 
-/// Reserves room for a file with this many bytes after its header, if its compressed bytes may
-/// expand to that length.
+/// Reserves `length + more` bytes, unless `length` is above `most`.
 fn reserved(length: u64, most: u64, more: usize) -> Result<Vec<u8>, FormatError> {
     if length > most {
         return Err(FormatError::Expands { to: length, most });

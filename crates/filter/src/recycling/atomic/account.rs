@@ -1,4 +1,4 @@
-//! What a recycling filter that threads share reports about itself.
+//! The counts and rates of a recycling filter that threads share.
 
 use super::AtomicRecyclingFilter;
 use super::phase::Shared;
@@ -20,7 +20,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.scheme.probes()
     }
 
-    /// When the filter forgets, and what it keeps then.
+    /// The policy, which says when the filter forgets, and what it keeps then.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
@@ -51,15 +51,15 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         state.frozen.as_ref().map_or(0, |frozen| frozen.ones.load(Relaxed))
     }
 
-    /// The counts so far. [`offered`](Stats::offered) counts only items that set a bit: if repeats
-    /// were counted, all threads would wait for one number.
+    /// The counts so far. [`offered`](Stats::offered) counts only items that set a bit: to count
+    /// repeats, all threads would have to wait for access to one number.
     pub fn stats(&self) -> Stats {
         let state = self.state();
         state.active.counted(state.counts).stats()
     }
 
     /// The present rate: the probability that a key is reported as seen although it was never
-    /// offered and was chosen without knowing the seed. The time is constant, except with two
+    /// offered, for keys chosen without knowing the seed. The time is constant, except with two
     /// phases of [one seed](crate::recycling::Seeds::Kept), where it is linear in the bits.
     pub fn fpr(&self) -> f64 {
         let state = self.state();

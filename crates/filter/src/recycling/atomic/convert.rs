@@ -1,4 +1,4 @@
-//! Conversions from and to recycling filters of one thread.
+//! Conversions from and to recycling filters for one thread.
 
 use super::phase::Shared;
 use super::{AtomicRecyclingFilter, State, check_shared};
@@ -19,15 +19,16 @@ use std::sync::PoisonError;
 impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// A copy of the filter as it is now, to save or inspect it while threads go on offering items.
     /// The time is linear in the number of bits. Meanwhile, other threads can offer and query
-    /// items. But a recycle waits for the copy, and then all other calls wait for that recycle.
+    /// items. But a recycle must wait until the copy is complete, and then all other calls wait for
+    /// the recycle.
     ///
     /// # What it remembers
-    /// * The snapshot has every item whose offer is known to this thread to have finished (by a
-    ///   join, a channel or a lock), unless a recycle has forgotten it.
+    /// * The snapshot has every item whose offer finished before this thread synchronized with it
+    ///   (by a join, a channel or a lock), unless a recycle has forgotten the item.
     /// * If an item is being offered meanwhile, the copy may have all of its bits, some or none. So
-    ///   it may answer "new" when such an item is offered again.
-    /// * If the active phase is full and has not been recycled yet, the snapshot has the state
-    ///   after that recycle: with one phase it is empty, with two phases it remembers the full
+    ///   the copy may answer "new" when such an item is offered again.
+    /// * If the active phase is full but not recycled yet, the snapshot has the state after the
+    ///   recycle. With one phase, this snapshot is empty; with two phases, it remembers the full
     ///   phase.
     ///
     /// The snapshot behaves like any other [`RecyclingFilter`], except for values that depend on
@@ -89,12 +90,12 @@ impl<H: KeyHasher, S: FillScheme> TryFrom<RecyclingFilter<H, S>> for AtomicRecyc
     }
 }
 
-/// Turns a filter that threads have shared into a filter for one thread. Its counts and its bits
-/// describe the same moment only approximately: an item sets its bits before it is counted, and
-/// other threads may see both changes in any order.
+/// Turns a filter that threads have shared into a filter for one thread. Its counts may not agree
+/// exactly with its bits, because an item sets its bits before it is counted, and other threads may
+/// see both changes in any order. So the counts are adjusted.
 fn plain<H: KeyHasher, S: FillScheme>(mut filter: RecyclingFilter<H, S>) -> RecyclingFilter<H, S> {
     let (policy, memory, counts) = (filter.policy, &filter.memory, filter.counts);
-    // Every item has set at least one bit, and at most k.
+    // Every item has set 1 to k bits.
     let items = counts.items.clamp(memory.ones().div_ceil(memory.probes().into()), memory.ones());
     let new = counts.new.saturating_add(items).saturating_sub(counts.items);
     let offered = counts.offered.max(new.saturating_add(counts.refreshed));

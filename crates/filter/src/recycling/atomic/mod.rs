@@ -22,22 +22,22 @@ use crate::sync::{Ordering::Relaxed, RwLock, RwLockReadGuard};
 use phase::Shared;
 use std::sync::PoisonError;
 
-/// A [`RecyclingFilter`] to which many threads offer items at the same time. They wait for each
-/// other only during a recycle.
+/// A [`RecyclingFilter`] to which many threads offer items at the same time. The threads wait for
+/// each other only during a recycle.
 ///
 /// # What holds
-/// * There are no false negatives: after [`check_and_insert`](Self::check_and_insert) of an item
-///   has returned, every later call recognises the item until a recycle forgets it.
+/// * There are no false negatives: once [`check_and_insert`](Self::check_and_insert) of an item has
+///   returned, every later call recognises the item until a recycle forgets it.
 /// * When several threads offer the same new item at the same time, *at least one* of them gets
-///   [`Seen::New`], unless the item is a false positive. Several may get it, because each thread
-///   may set some of the bits. If exactly one thread must get it, put a lock around a
-///   [`RecyclingFilter`].
-/// * When the fill exceeds sigma, the filter recycles once, however many threads notice it. Other
-///   threads may continue to insert until the recycle has the lock, so sigma is exceeded by up to k
-///   bits for every other thread: the worst rate is that of `sigma + k (threads - 1)` bits. An item
-///   whose offer detects the overflow belongs to the phase that it overfilled.
-/// * There is no bound on [wrong drops](RecyclingFilter::wrong_drops), because the fill at the
-///   moment when an item is offered depends on the order in which the threads run.
+///   [`Seen::New`], unless the item is a false positive. Several may get it, because each of them
+///   may set some of the bits. If exactly one thread must get it, use a [`RecyclingFilter`] behind
+///   a lock.
+/// * When more than [`sigma`](Policy::sigma) bits are set, the filter recycles once, however many
+///   threads notice it. Until the recycle has the lock, every other thread may set up to k more
+///   bits, so the worst rate is that of `sigma + k (threads - 1)` set bits. An item that triggers a
+///   recycle belongs to the phase that it overfilled.
+/// * There is no bound on [wrong drops](RecyclingFilter::wrong_drops), because the fill when an
+///   item is offered depends on the order in which the threads run.
 ///
 /// ```
 /// use truebloom::recycling::{AtomicRecyclingFilter, Policy};
@@ -52,10 +52,10 @@ use std::sync::PoisonError;
 /// # Ok::<(), truebloom::BuildError>(())
 /// ```
 ///
-/// # Saving it
+/// # Saving
 /// [`snapshot`](Self::snapshot) returns a [`RecyclingFilter`] with the present state, which can be
-/// saved while the threads go on. After it is opened again, [`TryFrom`] makes a shared filter of
-/// it.
+/// saved while the threads go on. After the saved filter is opened again, [`TryFrom`] turns it into
+/// a shared filter.
 ///
 /// ```
 /// use truebloom::recycling::{AtomicRecyclingFilter, Policy, RecyclingFilter};
@@ -72,24 +72,25 @@ pub struct AtomicRecyclingFilter<H: KeyHasher = PortableHasher, S: FillScheme = 
     scheme: S,
     policy: Policy,
     label: Label,
-    /// Insertions lock it for reading, a recycle locks it for writing.
+    /// Insertions lock the phases for reading, and a recycle locks them for writing.
     phases: RwLock<State>,
 }
 
 struct State {
     active: Shared,
     frozen: Option<Shared>,
-    /// The counts up to the beginning of this cycle, without the items with which the cycle began.
+    /// The counts, without the items that threads have added to the active phase.
     counts: Counts,
     clock: Clock,
 }
 
 impl AtomicRecyclingFilter {
-    /// The errors of [`RecyclingFilter::new`].
+    /// Like [`RecyclingFilter::new`], for a filter that threads share.
     ///
     /// # Errors
-    /// The policy has an age (call [`recycle`](Self::recycle) by your own clock), or excludes the
-    /// triggers, whose bits could not be distinguished from those of other threads.
+    /// The errors of [`RecyclingFilter::new`]. The policy has an age (use your own clock, and call
+    /// [`recycle`](Self::recycle)). The policy excludes triggers, whose bits could not be
+    /// distinguished from bits that other threads set.
     #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<AtomicRecyclingFilter, BuildError> {
         AtomicRecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
@@ -128,15 +129,16 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         self.phases.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks whether an item is new, that is, not remembered, and remembers it. If the active
-    /// phase is then full, the filter recycles.
+    /// Checks whether an item is new (not remembered), and remembers it. If the active phase is
+    /// then full, the filter recycles.
     pub fn check_and_insert<K: Key + ?Sized>(&self, key: &K) -> Seen {
         self.check_and_insert_hash(self.hash(key))
     }
 
     /// Like [`check_and_insert`](Self::check_and_insert), for a key that is already hashed.
     pub fn check_and_insert_hash(&self, hash: KeyHash) -> Seen {
-        // The lock ends with this block: a thread that holds it for reading must not wait for it.
+        // The lock is released at the end of this block, because a thread that holds it for reading
+        // must not wait for it.
         let (seen, overfilled) = {
             let state = self.state();
             let (newly_set, ones, items) = state.active.insert(&self.scheme, hash);
@@ -201,7 +203,8 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         active.clear(salt(&self.hasher, self.policy.seeds, counts.cycles));
         if let Some(trigger) = trigger.filter(|_| self.policy.retaining) {
             active.insert(&self.scheme, trigger);
-            // It is among the items of this cycle, and was counted in the one before.
+            // The retained item is one of this cycle's items, but was already counted as new in the
+            // previous cycle.
             active.items.store(0, Relaxed);
             counts.items = 1;
         }

@@ -1,5 +1,5 @@
-//! Tests of every interleaving of two threads, by `RUSTFLAGS='--cfg truebloom_loom' cargo test
-//! --release -p truebloom --lib atomic`.
+//! Tests of every interleaving of two threads. Run them with `RUSTFLAGS='--cfg truebloom_loom'
+//! cargo test --release -p truebloom --lib atomic`.
 
 use super::AtomicRecyclingFilter;
 use crate::hash::{KeyHash, KeyHasher, PortableHasher, Seed};
@@ -52,8 +52,8 @@ fn at_least_one_is_told_new_and_the_set_bits_are_counted_once() {
     });
 }
 
-/// If the items of both threads overfill the phase, there is one recycle, and with two phases it
-/// forgets nothing that was offered.
+/// If the items of both threads overfill the phase, there is one recycle. With two phases, it
+/// forgets no item.
 #[test]
 fn an_overfilled_phase_is_recycled_once_and_stays_remembered() {
     let [first, second, third] = hashes();
@@ -67,8 +67,8 @@ fn an_overfilled_phase_is_recycled_once_and_stays_remembered() {
     });
 }
 
-/// A snapshot taken while another thread fills and recycles the phase has every item that was
-/// offered before, and is a state that a file can have.
+/// A snapshot is taken while another thread fills and recycles the phase. The snapshot has every
+/// item that was offered before, and can be saved and opened.
 #[test]
 fn a_snapshot_has_what_was_offered_before_and_can_be_saved() {
     let [first, second, third] = hashes();

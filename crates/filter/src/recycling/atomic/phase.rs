@@ -48,11 +48,11 @@ impl Shared {
         }
     }
 
-    /// Sets the bits of a key; returns how many bits this call set, and the number of set bits and
-    /// of items afterwards.
+    /// Sets the bits of a key; returns how many bits this call set, and the numbers of set bits and
+    /// items afterwards.
     ///
-    /// Relaxed ordering is enough: each decision depends on one atomic, whose changes all have one
-    /// order, and phases are exchanged under the lock.
+    /// Relaxed ordering is enough. Each decision depends on a single atomic number, and all threads
+    /// see the changes of one such number in the same order. Phases are swapped under a lock.
     pub(super) fn insert(&self, scheme: &impl Scheme, hash: KeyHash) -> (u64, u64, u64) {
         let newly_set = u64::from(self.bits.insert(scheme, self.salt.apply(hash)));
         if newly_set == 0 {
@@ -73,7 +73,7 @@ impl Shared {
 }
 
 impl Counts {
-    /// Records that the phase ended, and that threads had set this many bits in it.
+    /// Records that the phase ended with this many set bits.
     pub(super) fn end_overfilled(&mut self, ones: u64, policy: &Policy, probes: u32) {
         self.by_fill = self.by_fill.saturating_add((ones > policy.sigma).into());
         self.overfill = self.overfill.max(Some(ones.saturating_sub(policy.most_frozen(probes))));

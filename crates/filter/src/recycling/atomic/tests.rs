@@ -1,4 +1,4 @@
-//! Tests that compare the filter that threads share with the one for a single thread.
+//! Tests that compare the filter that threads share with the filter for a single thread.
 
 use super::AtomicRecyclingFilter;
 use crate::error::BuildError;
@@ -7,7 +7,7 @@ use crate::recycling::{Phases, Policy, RecyclingFilter, Seeds, Stats, Trigger};
 use crate::scheme::Classic;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// With one thread, the shared filter gives the same answers as the other, key by key.
+/// With one thread, the shared filter gives the same answers as the ordinary filter, key by key.
 #[test]
 fn alone_it_is_the_plain_filter() {
     for policy in [
@@ -43,7 +43,7 @@ fn policies() -> [Policy; 4] {
 }
 
 /// A shared filter that is saved to a file in the middle of a cycle, opened and shared again
-/// continues as if nothing had happened. It reports nothing that depends on the history of its
+/// continues in the same state. Such a filter reports no values that depend on the history of its
 /// items.
 #[test]
 fn a_snapshot_that_is_saved_and_shared_again_goes_on() {
@@ -60,23 +60,23 @@ fn a_snapshot_that_is_saved_and_shared_again_goes_on() {
             assert!(first.stats() == snapshot.stats());
         }
         assert!(first.into_filter().memory == plain.memory);
-        // One that a single thread has filled before.
+        // A filter that a single thread has filled can be shared, too.
         let shared = AtomicRecyclingFilter::try_from(plain.clone()).expect("what threads can share");
         assert!(shared.stats() == plain.stats() && shared.fpr() == plain.fpr());
         assert!(shared.into_filter().wrong_drops(0.9).is_ok_and(|drops| drops.is_none()));
     }
 }
 
-/// Snapshots are taken of small filters that recycle all the time while threads offer items. A
-/// snapshot has every item that was known to be offered, and is a state that a file can have, even
-/// if a phase is overfilled.
+/// Snapshots are taken of small filters that recycle often while threads offer items. A snapshot
+/// has every item that was known to be offered. A snapshot can be saved and opened, even if a phase
+/// is overfilled.
 #[test]
 fn snapshots_while_threads_offer_have_what_was_offered_before() {
     for policy in policies() {
         let hasher = PortableHasher::xxh3(Seed::from(4));
         let shared: AtomicRecyclingFilter = AtomicRecyclingFilter::with_hasher(100, 4, policy, hasher).expect("small");
-        // A key that was offered, and the cycle before it was: a phase more is remembered where
-        // there are two.
+        // A key that was offered, and the number of the cycle just before. Filters with two phases
+        // remember it for one more cycle.
         let acknowledged = AtomicU64::new(0);
         let remembered = if policy.phases == Phases::One { 0 } else { 1 };
         let done = AtomicBool::new(false);
@@ -92,7 +92,7 @@ fn snapshots_while_threads_offer_have_what_was_offered_before() {
                 }
             };
             (1..4).for_each(|part| _ = threads.spawn(offers(part)));
-            // Whatever happens here, the threads end.
+            // The threads end even if an assertion fails here.
             let _ends = Raised(done);
             let mut checked = 0;
             while checked < 100 {
@@ -130,7 +130,7 @@ fn threads_never_lose_an_item_within_the_guaranteed_memory() {
                     let key = part << 32 | i;
                     let cycle = seen.cycles();
                     seen.check_and_insert(&key);
-                    // Remembered unless two recycles came between.
+                    // The item is remembered, unless the filter recycled twice in between.
                     let known = seen.contains(&key);
                     assert!(known || seen.cycles() >= cycle + 2, "lost");
                 }
@@ -138,8 +138,8 @@ fn threads_never_lose_an_item_within_the_guaranteed_memory() {
         }
     });
     let cycles = seen.cycles();
-    // 80,000 items, of which some pass by chance and some exceed the limit while the lock is
-    // taken.
+    // Of the 80,000 items, some pass by chance, and some are inserted beyond the limit before a
+    // recycle has the lock.
     assert!((150..=200).contains(&cycles), "{cycles}");
 }
 

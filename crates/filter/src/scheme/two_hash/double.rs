@@ -6,10 +6,10 @@ progression_scheme! {
     /// Double hashing: the positions are `h1 + i h2` modulo the bits, where h1 and h2 are uniform
     /// and independent; h2 may be 0.
     ///
-    /// It saves a few instructions per probe. But because only two hashes distinguish keys, the
-    /// rate cannot fall below about 6n/m^2, and this floor is higher when m has small divisors. The
-    /// fill does not determine the rate. Use it for comparison, or with a plan that accounts for
-    /// the floor.
+    /// Double hashing saves a few instructions per probe. But because only two hashes distinguish
+    /// keys, the rate cannot fall below about 6n/m^2, or more if m has small divisors. The number
+    /// of set bits does not determine the rate. Use this scheme for comparison, or with a plan that
+    /// accounts for this floor.
     Double, 0, [0, 0, 0], Any, Linear
 }
 

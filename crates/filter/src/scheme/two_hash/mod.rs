@@ -1,7 +1,8 @@
 //! Schemes 4 to 9, which derive all positions from two hashes.
 //!
 //! See Kirsch and Mitzenmacher, "Less hashing, same performance". These schemes are for comparison,
-//! and for filters whose plan accounts for their floor: no plan uses them unless asked to.
+//! and for filters whose plan accounts for the lowest possible rate. A plan uses them only on
+//! request.
 
 mod cube;
 mod double;

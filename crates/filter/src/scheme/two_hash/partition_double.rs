@@ -12,8 +12,8 @@ use truebloom_math::{Law, law};
 /// section 3). The slices can have any size, prime or not; h2 may be 0. The bits must be a multiple
 /// of the probes.
 ///
-/// The fill does not determine the rate. Because keys can have equal pairs of residues, the rate
-/// cannot fall below `n / m'^2`, where m' is the number of bits of a slice.
+/// The number of set bits does not determine the rate. Because keys can have equal pairs of
+/// residues, the rate cannot fall below `n / m'^2`, where m' is the number of bits of a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionDouble {
     law: law::PartitionDouble,
@@ -22,14 +22,15 @@ pub struct PartitionDouble {
 }
 
 impl PartitionDouble {
-    /// The positions of a key with these residues, which are reduced modulo the bits of a slice.
+    /// The positions of a key with these residues, after reducing the residues modulo the bits of a
+    /// slice.
     #[inline]
     pub fn of_residues(&self, h1: u64, h2: u64) -> impl Iterator<Item = u64> {
         self.in_slices((h1 % self.slice, h2 % self.slice))
     }
 
-    /// The residues h1 and h2 of a key, which are uniform and independent below the bits of a
-    /// slice.
+    /// The residues h1 and h2 of a key. The residues are independent, and uniform below the number
+    /// of bits of a slice.
     #[inline]
     #[must_use]
     pub fn residues(&self, hash: KeyHash) -> (u64, u64) {

@@ -7,8 +7,8 @@ use crate::scheme::WordStream;
 /// polynomial of degree at most 3.
 ///
 /// Each step adds the first difference to the position, the second difference to the first, and the
-/// third to the second. So no step multiplies, or divides by 6, which is not possible modulo an
-/// even m.
+/// third to the second. So no step needs a multiplication, or a division by 6, which is impossible
+/// modulo an even m.
 #[derive(Clone, Debug)]
 pub struct Progression {
     position: u64,
@@ -54,9 +54,9 @@ fn add(a: u64, b: u64, bits: u64) -> u64 {
     if sum < bits { sum } else { sum - bits }
 }
 
-/// The residues of a hash: h1 is uniform below `bits`, and h2 uniform from `lowest` on. The
-/// residues come from two draws of the stream of words, and are exactly uniform and independent if
-/// the words are.
+/// The residues of a hash: h1 is uniform below `bits`, and h2 is uniform from `lowest` to
+/// `bits - 1`. The residues are drawn separately from the stream of words, and are exactly uniform
+/// and independent if the words are.
 #[inline]
 pub(super) fn residues(hash: KeyHash, bits: u64, lowest: u64) -> (u64, u64) {
     let mut words = WordStream::new(hash);
@@ -77,7 +77,8 @@ macro_rules! progression_scheme {
         }
 
         impl $name {
-            /// The positions of a key with these residues, which are reduced modulo the bits.
+            /// The positions of a key with these residues, after reducing the residues modulo the
+            /// bits.
             #[inline]
             pub fn of_residues(&self, h1: u64, h2: u64) -> $crate::scheme::Progression {
                 $crate::scheme::Progression::new(self.bits, self.probes, (h1 % self.bits, h2 % self.bits), $differences)
@@ -89,8 +90,8 @@ macro_rules! progression_scheme {
                 $crate::scheme::Progression::new(self.bits, self.probes, self.residues(hash), $differences)
             }
 
-            /// The residues h1 and h2 of a key, which are uniform and independent; h2 is at least
-            /// the smallest that the scheme allows.
+            /// The residues h1 and h2 of a key. The residues are uniform and independent, and h2 is
+            /// at least the smallest value that the scheme allows.
             #[inline]
             pub fn residues(&self, hash: $crate::KeyHash) -> (u64, u64) {
                 $crate::scheme::two_hash::progression::residues(hash, self.bits, $lowest)

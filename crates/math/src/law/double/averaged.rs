@@ -2,13 +2,13 @@
 //! instead of classes of queries.
 //!
 //! For every query, at most `K2 = C(k, 2) sum over j != j' of gcd(j' - j, m)` pairs of hashes hit
-//! two or more of its positions, because each pair of positions and of probes leaves `gcd` values
-//! of b. So items that hit at most two positions are bounded as in [`super::bracket`], in the same
-//! way for all queries. An item that hits at least three positions, s of them, is counted through
-//! its C(s, 3) triples. The pair that equals the query's own is counted exactly. For all other
-//! pairs, the mean number of triples over the queries is used. This number is the number of
-//! solutions of two equations in two unknowns, which is exact if the equations are dependent, and
-//! otherwise bounded by the kernel.
+//! two or more of its positions. The reason is that for each two positions and each two probes, at
+//! most `gcd(j' - j, m)` values of the item's h2 fit. So items that hit at most two positions are
+//! bounded as in [`super::bracket`], in the same way for all queries. An item that hits s >= 3
+//! positions is counted through its C(s, 3) triples. The pair that equals the query's own is
+//! counted exactly. For all other pairs, the mean number of triples over the queries is used. This
+//! mean counts the solutions of two equations in two unknowns. The count is exact if the equations
+//! are dependent. Otherwise the size of their kernel bounds it.
 
 use super::bracket::{Cover, Hits, MOST_SEVERAL, ROUNDING};
 use super::collisions::{hits_of_one, offsets, repeating};
@@ -18,18 +18,18 @@ use crate::exact::work;
 use crate::{Fpr, Result};
 use alloc::vec::Vec;
 
-/// Returns `None` for one probe or too many of them, or for a filter so small that the counts have
-/// no meaning.
+/// Returns `None` for one probe or more than 64, and for filters with at most as many bits as
+/// probes.
 pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {
     let k = u64::from(law.probes);
     if !(2..=64).contains(&law.probes) || law.bits <= k {
         return Ok(None);
     }
-    // The triples of positions that an item hits.
+    // The work of counting the triples of positions that items hit.
     let probes = k as f64;
     work::spend("a bracket of the rate of two hashes", 30.0 * probes * probes * probes * probes)?;
     let one = hits_of_one(law);
-    // Twice over unordered pairs of probes.
+    // Each unordered pair of probes counts twice.
     let shared: u64 = (1..k).map(|apart| 2 * (k - apart) * gcd(apart, law.bits)).sum();
     let bounds = Bounds { law, items, one, shared };
     let (lower, upper) = (bounds.lower()?, bounds.upper()?);
@@ -51,18 +51,17 @@ impl Bounds<'_> {
         self.items as f64 / self.law.pairs().count() as f64
     }
 
-    /// Items may hit at most one position each (`several` pairs of hashes are excluded), and each
-    /// position is hit by `single` pairs. The result is the probability that such items hit this
-    /// many positions.
+    /// The probability that items hit all of this many positions, if each item hits at most one.
+    /// `several` pairs of hashes are excluded, and each position is hit by `single` pairs.
     fn chance(&self, positions: usize, single: u128, several: u128, items: u64) -> Result<Fpr> {
         let hits = Hits { single: Vec::new(), several: Vec::new() };
         Cover { hits: &hits, pairs: self.law.pairs(), several }.chance(&[(positions, single)], items)
     }
 
-    /// A lower bound on the rate: either no item hits several positions, or exactly one does, and
-    /// it is the query's own pair. At least `one - (k-1) shared` pairs hit only a given position.
-    /// Further single hits are counted as excluded, so that not too many pairs are assumed to hit
-    /// nothing.
+    /// A lower bound on the rate. It counts two cases: no item hits several positions, or exactly
+    /// one item does, and it has the query's own pair. For each position, at least
+    /// `one - (k-1) shared` pairs hit only this position. Any further pairs count as excluded, so
+    /// that the number of pairs that hit nothing is not overestimated.
     fn lower(&self) -> Result<f64> {
         let k = u128::from(self.law.probes);
         let lost = (k - 1) * u128::from(self.shared);
@@ -71,14 +70,15 @@ impl Bounds<'_> {
         }
         let none = self.chance(k as usize, self.one - lost, k * lost, self.items)?.lower;
         let own = self.share() * self.chance(0, self.one - lost, k * lost, self.items - 1)?.lower;
-        // The own pair of a query with one position hits one, and is in the first term.
+        // Queries with fewer than k positions are left out of the second case. With one position,
+        // the query's own pair hits only one, which the first case includes.
         let repeating = repeated_positions(self.law).iter().map(|entry| entry.1).sum::<usize>() as f64;
         Ok(none + own * (1.0 - repeating / self.law.pairs().second as f64).max(0.0))
     }
 
-    /// The probability that every item hits at most two of this many positions, and that the items
-    /// cover these positions. `cover[i]` is the probability that they cover i positions if every
-    /// item hits at most one.
+    /// An upper bound on the probability that every item hits at most two of this many positions,
+    /// and that the items cover these positions. `cover[i]` is the probability that they cover i
+    /// positions if every item hits at most one.
     fn at_most_two(&self, positions: usize, cover: &[f64]) -> f64 {
         let k = f64::from(self.law.probes);
         let mean = self.share() * (k * (k - 1.0) / 2.0) * self.shared as f64;
@@ -88,10 +88,12 @@ impl Bounds<'_> {
             if weight <= 1e-9 * sum {
                 break;
             }
-            // As many items as there are bound fewer from above.
+            // `cover` is for all items, which bounds the probability for the remaining ones from
+            // above.
             sum += weight * cover[positions.saturating_sub(2 * twos as usize)];
         }
-        // The first weight left out, and all after it, when they fall at least by half.
+        // Bounds the sum of the weights that are left out, if each is at most half of the one
+        // before.
         let rest = weight * if mean < MOST_SEVERAL as f64 / 2.0 { 2.0 } else { f64::INFINITY };
         (sum + if mean > 0.0 { rest } else { 0.0 }).min(1.0)
     }
@@ -100,13 +102,15 @@ impl Bounds<'_> {
         let k = self.law.probes as usize;
         let cover = (0..=k).map(|positions| Ok(self.chance(positions, self.one, 0, self.items)?.upper)).collect::<Result<Vec<f64>>>()?;
         let by_size: Vec<f64> = (0..=k).map(|positions| self.at_most_two(positions, &cover)).collect();
-        // Another item hits three or more of what the first leaves: at most k - 2 thirds of the
-        // pairs of hits, and the query's own pair.
+        // Bounds the chance that another item hits three or more of the positions that the first
+        // leaves. There are at most (k - 2) / 3 times as many triples as pairs of hits; the query's
+        // own pair is added.
         let pairs = (k * (k - 1) / 2) as f64 * self.shared as f64;
         let most_triples = pairs * k.saturating_sub(2) as f64 / 3.0;
         let another = self.share() * (most_triples + 1.0);
         let triple = |size: usize| (size * (size - 1) * (size - 2) / 6) as f64;
-        // What a triple of hits can be worth at most, when a query has this many positions.
+        // The largest probability that one triple of hits can contribute, for a query with this
+        // many positions.
         let of_triple = |positions: usize| {
             (3..=positions).map(|size| (by_size[positions - size] + another).min(1.0) / triple(size)).fold(0.0, f64::max)
         };
@@ -117,7 +121,7 @@ impl Bounds<'_> {
             rest -= weight;
             mean += weight * (by_size[positions] + self.share() * (1.0 + most_triples * of_triple(positions)));
         }
-        // Differences of weights are exact to within a rounding each.
+        // Each subtraction of a weight is exact to within one rounding.
         rest = (rest + 1e-13).clamp(0.0, 1.0);
         Ok(mean + rest * by_size[k] + self.share() * (1.0 + self.triples() * of_triple(k)))
     }
@@ -128,7 +132,7 @@ impl Bounds<'_> {
         let (k, m) = (i64::from(self.law.probes), self.law.bits);
         let f = offsets(self.law);
         let mut solutions = 0f64;
-        // Determinants of numbers below k are below 2 k^2.
+        // Determinants of 2x2 matrices with entries below k are below 2 k^2.
         let with_m: Vec<f64> = (0..2 * (k * k) as u64).map(|number| gcd(number, m) as f64).collect();
         let small: Vec<Vec<u64>> = (0..k as u64).map(|a| (0..k as u64).map(|b| gcd(a, b)).collect()).collect();
         let common = |a: i64, b: i64| small[a.unsigned_abs() as usize][b.unsigned_abs() as usize];
@@ -150,13 +154,13 @@ impl Bounds<'_> {
                 }
             }
         }
-        // The query's own pair has h2 alike, for every query, and each of its triples once.
+        // Subtracts the query's own pair, which has each of its triples once, for every h2.
         let own = (k * (k - 1) * (k - 2) / 6) as f64 * m as f64;
         (solutions - own).max(0.0) * (1.0 + ROUNDING) / self.law.pairs().second as f64
     }
 }
 
-/// The number of queries that have a given number of different positions below k.
+/// The queries with fewer than k different positions, as `(positions, number of values of h2)`.
 fn repeated_positions(law: &Double) -> Vec<(usize, usize)> {
     let fewer = repeating(law).into_iter().filter(|&(b, _)| law.step == Step::Any || b > 0);
     let mut sizes: Vec<usize> = fewer.map(|(_, fewer)| law.probes as usize - fewer).collect();
@@ -164,20 +168,20 @@ fn repeated_positions(law: &Double) -> Vec<(usize, usize)> {
     sizes.chunk_by(|a, b| a == b).map(|same| (same[0], same.len())).collect()
 }
 
-/// The number of solutions `L` modulo m of `first/g0 .. L = c1`, `second .. L = c2`, over all
-/// places i of the query and j of the item, where the shifts (first, second) of the query and (x,
-/// y) of the item are proportional. Each solution corresponds to m pairs of steps.
+/// The number of solutions `L` modulo m of `u L = c1` and `v L = c2`, over all places i of the
+/// query and j of the item. The shifts (first, second) of the query and (x, y) of the item are
+/// proportional. Each solution corresponds to m pairs of steps.
 fn dependent((first, second): (i64, i64), (x, y): (i64, i64), k: i64, m: u64, f: &[u64]) -> u64 {
-    // (first, x) = u (a, b) and (second, y) = v (a, b), a and b coprime: both equations ask for L =
-    // a b0 - b b1.
+    // (first, x) = u (a, b) and (second, y) = v (a, b) with coprime a and b, so both equations are
+    // for L = a b0 - b b1.
     let u = gcd(first.unsigned_abs(), x.unsigned_abs());
     let v = gcd(second.unsigned_abs(), y.unsigned_abs());
     let common = gcd(u, v);
     let (p, q) = bezout(u as i128, v as i128);
     let g = gcd(common, m);
     let times = |factor: u64, target: u64| multiply(factor / common % m, target, m);
-    // With c1 and c2 the item's part less the query's, common L = p c1 + q c2 is the difference of
-    // two parts as well, and so is whether it is consistent with both.
+    // c1 and c2 are each a part of the item minus a part of the query. So is p c1 + q c2, which is
+    // equal to common L, and so are the residuals, which are 0 if L solves both equations.
     let part = |at: i64, (to_first, to_second): (i64, i64)| {
         let difference = |shift: i64| subtract(f[(at + shift) as usize], f[at as usize], m);
         let (c1, c2) = (difference(to_first), difference(to_second));
@@ -221,8 +225,8 @@ mod tests {
         for (m, n) in
             [(5, 1), (7, 2), (12, 3), (30, 4), (97, 12), (120, 15), (251, 60), (256, 30), (2_310, 300), (4_096, 500), (10_007, 1_500)]
         {
-            // Sets of five and six positions at a few sizes only: every query is listed for the
-            // exact rate.
+            // Sets of five and six positions are tested at a few sizes only, because the exact rate
+            // enumerates every query.
             for k in 2..=if (97..=256).contains(&m) { 6u32 } else { 4 } {
                 for offsets in [Offsets::Linear, Offsets::Square, Offsets::Cube, Offsets::Enhanced, own(k)] {
                     for step in [Step::Any, Step::NonZero] {
@@ -241,14 +245,14 @@ mod tests {
             }
         }
         println!("widest bracket at 10007 bits: {widest:e}");
-        // No proof rests on it: it says that brackets stay useful, since 2% of a rate are half a
-        // percent of a plan's bits at 1%. The custom offsets are the widest, as they keep shifts by
-        // chance.
+        // No proof needs this limit; it checks that brackets stay useful. At 1%, a width of 2% of
+        // the rate costs half a percent of a plan's bits. Custom offsets have the widest brackets,
+        // because shifted sets may coincide by chance.
         assert!(widest < 0.02);
     }
 
-    /// Progressions that share a run of positions with the query contribute most of these rates. So
-    /// the bracket is right only because of its term for three or more positions.
+    /// Most of each rate comes from items that share a run of positions with the query. So the
+    /// bracket is right only because of its term for three or more positions.
     #[test]
     fn brackets_contain_rates_that_longer_stretches_make() {
         for (m, n, k) in [(10_007, 300, 10), (100_003, 1_000, 8), (1_000_003, 10_000, 12)] {
@@ -263,7 +267,7 @@ mod tests {
         }
     }
 
-    /// Compares the mean number of triples with a list of the hits of every query.
+    /// Compares the mean number of triples with an enumeration of the hits of every query.
     #[test]
     fn triples_are_bounded_from_above() {
         for (m, k) in [(31u64, 5u32), (36, 4), (101, 6), (128, 5)] {
@@ -285,8 +289,8 @@ mod tests {
         }
     }
 
-    /// For all pairs of steps `(b, b')` of small moduli, the test counts coinciding triples of
-    /// positions of a query and an item whose shifts are proportional.
+    /// For small moduli, the test goes over all pairs of steps `(b, b')`. It counts the triples of
+    /// positions of a query and an item that coincide and have proportional shifts.
     #[test]
     fn dependent_equations_have_the_solutions_that_are_counted() {
         for (m, k) in [(12u64, 7i64), (15, 7), (16, 9), (30, 7)] {

@@ -1,5 +1,5 @@
-//! Proven brackets of plain double hashing when the exact sum takes too long: they use [`bracket`]
-//! for every class of queries.
+//! Proven brackets for plain double hashing, used when the exact sum takes too long. Every class of
+//! queries has its own [`bracket`].
 
 use super::bracket::{Hits, average, bracket};
 use super::collisions::{hits_of_one, long_orders, of_order, short_orders};
@@ -9,7 +9,8 @@ use crate::{Fpr, Result};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-/// The number of steps that listing the classes of short orders may take: about two seconds.
+/// The largest number of steps for enumerating the classes of short orders; they take about two
+/// seconds.
 const MAX_STEPS: f64 = 5e8;
 
 /// The largest number of classes that are bracketed one by one, in some milliseconds each.
@@ -18,7 +19,7 @@ const MOST_CLASSES: usize = 512;
 /// The number of steps for each class, in addition to those of its sums.
 const CLASS: f64 = 1e6;
 
-/// Returns `None` if there are too many positions or too many classes.
+/// Returns `None` if there are offsets, too many positions or too many classes.
 pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {
     if law.offsets != Offsets::Linear || law.probes > 64 {
         return Ok(None);
@@ -57,8 +58,8 @@ mod tests {
     use crate::exact::enclosure::Enclose;
     use crate::law::double::{Step, exact};
 
-    /// Compares the bracket with the exact sum wherever both are available: at tiny sizes where
-    /// everything collides, and at usual ones.
+    /// Compares the bracket with the exact sum wherever both are available: at tiny sizes, where
+    /// most pairs collide, and at usual sizes.
     #[test]
     fn brackets_contain_the_exact_rate_and_are_narrow() {
         let mut widest = 0f64;
@@ -79,8 +80,7 @@ mod tests {
         assert!(widest < 1e-3);
     }
 
-    /// Compares two ways to compute the same class: listing every pair, and counting along
-    /// overlaps.
+    /// Compares two ways to compute a class: enumerating every pair, and counting by overlaps.
     #[test]
     fn overlaps_count_what_listing_finds() {
         for (m, k) in [(1_009u64, 6u32), (1_024, 7), (1_155, 5), (2_520, 9), (4_620, 11)] {
@@ -102,8 +102,8 @@ mod tests {
         }
     }
 
-    /// Compares with the reference's numbers of pairs, by the number of positions that they hit,
-    /// for large primes.
+    /// Compares the numbers of pairs that hit a given number of positions with a reference, for
+    /// large primes.
     #[test]
     fn histograms_of_large_primes() {
         let text = include_str!("../../../tests/vectors/km_prime_hist.json");

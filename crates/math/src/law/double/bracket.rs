@@ -1,17 +1,18 @@
-//! A proven bracket of a rate. The bracket uses how many pairs of hashes hit exactly one of a
-//! query's positions, and how many hit several.
+//! A proven bracket of a rate. It follows from the number of pairs of hashes that hit exactly one
+//! of a query's positions, and the number of pairs that hit several.
 //!
 //! The probability is computed given the number g of items that hit two or more positions. All
-//! other items hit one position or none, so the probability that they cover the remaining positions
+//! other items hit one position or none. So the probability that they cover the remaining positions
 //! is an occupancy sum of k + 1 powers instead of 2^k ([`Powers`]). The case g = 0 is the main
-//! term. The positions that g items cover are at least as many as the largest of their sets and at
-//! most the sum of their sizes; these give the ends. A larger g is so unlikely that it does not
-//! widen the answer.
+//! term. In the other cases, the g items cover at least as many positions as the largest of their
+//! sets has, and at most the sum of the sizes of the sets. These numbers give the two ends. A
+//! larger g is so unlikely that it does not widen the bracket.
 //!
 //! Different positions may be hit by different numbers of single pairs. The probability of covering
-//! all positions is Schur-concave in these numbers (for two of them with a given sum and N items in
-//! both, `1 - x^N - (1-x)^N` is largest at a half). So equal numbers bound it from above. The most
-//! unequal numbers with the same sum majorise every other choice, and bound it from below.
+//! all positions is Schur-concave in these numbers. (For two positions, a given sum of their
+//! numbers and N items in both, it is `1 - x^N - (1-x)^N`, which is largest at x = 1/2.) So equal
+//! numbers give an upper bound. The most unequal numbers with the same sum majorise every other
+//! choice, and give a lower bound.
 
 use super::powers::{Pairs, Powers};
 use crate::exact::enclosure::Enclose;
@@ -24,16 +25,16 @@ use alloc::vec::Vec;
 pub(crate) struct Hits {
     /// For every position, the number of pairs that hit this position and no other.
     pub(crate) single: Vec<u128>,
-    /// The number of pairs that hit a given number of positions; the first two entries are not
+    /// The number of pairs that hit a given number of positions. The first two entries are not
     /// used.
     pub(crate) several: Vec<u64>,
 }
 
-/// A margin for rounding errors: the numbers that are computed in `f64` here are positive, with
+/// A margin for rounding errors. The numbers that are computed in `f64` here are positive, with
 /// fewer than ten thousand roundings each.
 pub(super) const ROUNDING: f64 = 4e-12;
 
-/// The number of items that hit several positions is distinguished only up to this.
+/// Numbers g of items that hit several positions are treated separately up to this number.
 pub(super) const MOST_SEVERAL: u64 = 48;
 
 /// A lower and an upper bound on the probability that `items` items hit all positions.
@@ -41,10 +42,11 @@ pub(crate) fn bracket(hits: &Hits, pairs: Pairs, items: u64) -> Result<(f64, f64
     let cover = Cover { hits, pairs, several: hits.several.iter().skip(2).map(|&count| u128::from(count)).sum() };
     let positions = hits.single.len();
     let (mut lower, mut upper) = (cover.at_least(items)?, cover.at_most(items)?);
-    // By size: n times the chance that an item hits this many.
+    // For each number of positions, the expected number of items that hit this many.
     let expected: Vec<f64> = hits.several.iter().map(|&count| count as f64 / pairs.count() as f64 * items as f64).collect();
     let mean: f64 = expected.iter().skip(2).sum();
-    // C(n, g) / n^g, and the shares by the largest and by the sum of the sizes of g sets.
+    // `ways` is C(n, g) / n^g; `largest` and `sum` are the weights by the largest size of g sets,
+    // and by the sum of their sizes.
     let (mut ways, mut largest, mut sum) = (1.0, vec![0.0; positions + 1], vec![0.0; positions + 1]);
     (largest[0], sum[0]) = (1.0, 1.0);
     let mut rest = mean;
@@ -62,7 +64,7 @@ pub(crate) fn bracket(hits: &Hits, pairs: Pairs, items: u64) -> Result<(f64, f64
                 upper += ways * sum[positions - left] * cover.left(left, items - several, true)?;
             }
         }
-        // That more than g items hit several has at most this chance.
+        // An upper bound on the probability that more than g items hit several positions.
         rest *= mean / (several + 1) as f64;
     }
     if rest > 0.0 && mean > 0.0 {
@@ -71,7 +73,7 @@ pub(crate) fn bracket(hits: &Hits, pairs: Pairs, items: u64) -> Result<(f64, f64
     Ok((lower * (1.0 - ROUNDING), (upper * (1.0 + ROUNDING) + f64::MIN_POSITIVE).min(1.0)))
 }
 
-/// The distribution of the largest set, or of the sum, after one more set is added.
+/// The distribution of the largest size, or of the sum of sizes, after one more set is added.
 fn combine(law: &[f64], expected: &[f64], join: impl Fn(usize, usize) -> usize) -> Vec<f64> {
     let mut next = vec![0.0; law.len()];
     for (covered, &share) in law.iter().enumerate().filter(|entry| *entry.1 > 0.0) {
@@ -101,7 +103,7 @@ impl Cover<'_> {
     /// The probability that no item hits several positions, and that all positions of the groups
     /// are hit. A group is `(positions, pairs that hit each)`.
     pub(super) fn chance(&self, groups: &[(usize, u128)], items: u64) -> Result<Fpr> {
-        // More than there are pairs: then the numbers bound nothing.
+        // If more pairs are used than exist, the numbers give no bound.
         let used = groups.iter().map(|&(count, single)| count as u128 * single).sum::<u128>() + self.several;
         if used > self.pairs.count() {
             return Ok(Fpr::bound(0.0, 1.0));
@@ -121,16 +123,16 @@ impl Cover<'_> {
         if items == 0 || groups.iter().any(|&(count, single)| count > 0 && single == 0) {
             return Ok(if positions == 0 { Fpr::ONE } else { Fpr::ZERO });
         }
-        // Fewer items than positions cannot hit them all, and there may be no items but those that
-        // hit several.
+        // The probability is 0 if there are fewer items than positions, or if all pairs hit several
+        // positions.
         if items < u64::from(positions) || self.several == self.pairs.count() {
             return Ok(Fpr::ZERO);
         }
         Powers { log2_guess, ..Powers::new(self.pairs, items, positions, 1, terms) }.fpr()
     }
 
-    /// A lower bound on the probability of hitting all positions: as many positions as possible
-    /// have extreme numbers of pairs.
+    /// A lower bound on the probability of hitting all positions. The bound assumes that all
+    /// positions, except at most one, have the smallest or the largest number of pairs.
     fn at_least(&self, items: u64) -> Result<f64> {
         let (least, most, positions) = (self.smallest(), self.largest(), self.hits.single.len());
         if least == most {
@@ -138,7 +140,8 @@ impl Cover<'_> {
         }
         let excess: u128 = self.hits.single.iter().map(|single| single - least).sum();
         let (high, between) = ((excess / (most - least)) as usize, excess % (most - least));
-        // Some are above the least, and not all at the most, so high < positions.
+        // The smallest number is below the largest, so not all positions have the largest, and high
+        // < positions.
         let groups = [(high, most), (1, least + between), (positions - high - 1, least)];
         Ok(self.chance(&groups, items)?.lower)
     }
@@ -169,7 +172,7 @@ fn signed_binomials(count: usize) -> Vec<i128> {
     all
 }
 
-/// The weighted mean of brackets, with integer weights, as a rate.
+/// The mean of brackets, weighted by integers, as a rate.
 pub(crate) fn average(parts: &[(u64, (f64, f64))], total: u64) -> Result<Fpr> {
     let mean = |end: &dyn Fn(&(f64, f64)) -> f64| parts.iter().map(|(weight, ends)| *weight as f64 * end(ends)).sum::<f64>() / total as f64;
     let (lower, upper) = (mean(&|ends| ends.0) * (1.0 - ROUNDING), (mean(&|ends| ends.1) * (1.0 + ROUNDING)).min(1.0));
@@ -183,8 +186,8 @@ pub(crate) fn average(parts: &[(u64, (f64, f64))], total: u64) -> Result<Fpr> {
 mod tests {
     use super::*;
 
-    /// In the test, the weights are sixteenths, and one lower end is 0; a value that is not a
-    /// number is not a bracket.
+    /// The weights of the test are sixteenths, and one lower end is 0. A value that is not a number
+    /// is not a bracket.
     #[test]
     fn means_of_brackets_keep_both_ends() {
         let found = average(&[(4, (0.0, 0.25)), (12, (0.5, 0.75))], 16).expect("a mean");

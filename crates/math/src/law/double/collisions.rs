@@ -1,9 +1,10 @@
-//! Which of a query's positions an item hits: the pairs of hashes, counted by the set of positions
+//! The query's positions that an item hits. The pairs of hashes are counted by the set of positions
 //! that they hit.
 //!
-//! A query of one class has some distinct positions `q_0, q_1, ..`. Every one of them is hit by the
-//! same number of pairs, so schemes differ only in the pairs that hit two or more. Such pairs solve
-//! `(j' - j) b = (q_i' - q_i) - (f_j' - f_j)`, so they can be listed however large m is.
+//! A query has some distinct positions `q_0, q_1, ..`. Each of them is hit by the same number of
+//! pairs `(a, b)` of an item's h1 and h2. So schemes differ only in the pairs that hit two or more
+//! positions. Such pairs solve `(j' - j) b = (q_i' - q_i) - (f_j' - f_j)`, so they can be
+//! enumerated however large m is. Queries with the same counts form a class.
 
 use super::bracket::Hits;
 use super::{Double, Offsets, Step};
@@ -11,13 +12,13 @@ use crate::exact::modular::{Solver, add, gcd, multiply, reduce, solutions, subtr
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A query's positions as a set of bits, and how many pairs hit exactly that set.
+/// Sets of a query's positions as masks, and the number of pairs that hit exactly that set.
 pub(crate) type HitSets = Vec<(u64, u64)>;
 
 /// A class of queries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Class {
-    /// How many of the query's pairs are in the class, for a fixed h1.
+    /// The number of queries in the class, for a fixed h1.
     pub(crate) weight: u64,
     /// The number of distinct positions of the query.
     pub(crate) positions: u32,
@@ -36,8 +37,8 @@ pub(super) fn offsets(law: &Double) -> Vec<u64> {
     (0..law.probes).map(|i| reduce(law.offsets.at(i), law.bits)).collect()
 }
 
-/// The values `b` whose items have fewer than k distinct positions, and how many probes of such an
-/// item repeat an earlier position. Takes about `k^2` steps, and more if many `b` solve one
+/// The values `b` whose items have fewer than k distinct positions, each with the number of probes
+/// that repeat an earlier position. This takes about `k^2` steps, and more if many `b` solve one
 /// equation.
 pub(super) fn repeating(law: &Double) -> Vec<(u64, usize)> {
     let (m, k, f) = (law.bits, u64::from(law.probes), offsets(law));
@@ -63,8 +64,8 @@ pub(super) fn different_positions(law: &Double, b: u64) -> usize {
     all.len()
 }
 
-/// The number of pairs that hit one given position. The number of pairs is the sum over all `b` of
-/// the number of distinct positions of the item, because each of these fits one `A`.
+/// The number of pairs that hit one given position. It is the sum over all `b` of the number of
+/// distinct positions of the item, because for each of these exactly one `a` fits.
 pub(super) fn hits_of_one(law: &Double) -> u128 {
     let k = u64::from(law.probes);
     let fewer = repeating(law).into_iter().filter(|&(b, _)| law.step == Step::Any || b > 0);
@@ -72,7 +73,7 @@ pub(super) fn hits_of_one(law: &Double) -> u128 {
     u128::from(k) * u128::from(law.pairs().second) - u128::from(lost)
 }
 
-/// The different positions of a query with `h1 = 0`, in the order of first appearance.
+/// The different positions of a query with `h1 = 0`, in order of their first appearance.
 fn query_positions(law: &Double, step: u64, f: &[u64]) -> Vec<u64> {
     let m = law.bits;
     let mut found = Vec::new();
@@ -85,14 +86,14 @@ fn query_positions(law: &Double, step: u64, f: &[u64]) -> Vec<u64> {
     found
 }
 
-/// The class of one query, by listing every pair that hits two of its positions; takes about `k^4`
-/// steps. Without offsets, the pair `(h1, h2)` hits the same positions as `(h1 + (k-1) h2, -h2)`.
-/// So only steps up to m/2 are listed, and each represents both.
+/// The class of one query, computed by enumerating every pair that hits two of its positions. This
+/// takes about `k^4` steps. Without offsets, the pair `(h1, h2)` hits the same positions as
+/// `(h1 + (k-1) h2, -h2)`. So only steps h2 up to m/2 are enumerated, and each stands for both.
 pub(super) fn listed(law: &Double, step: u64, weight: u64, f: &[u64]) -> Class {
     let m = law.bits;
     let reversible = law.offsets == Offsets::Linear;
     let positions = query_positions(law, step, f);
-    // By the distance of two probes, forwards and backwards.
+    // One pair of solvers for each distance of two probes, forwards and backwards.
     let solvers: Vec<[Solver; 2]> =
         (0..f.len() as u64).map(|apart| [apart % m, subtract(0, apart % m, m)].map(|a| Solver::new(a, m))).collect();
     let mut hits: Vec<(u64, u64, u64)> = Vec::new();
@@ -124,8 +125,8 @@ pub(super) fn listed(law: &Double, step: u64, weight: u64, f: &[u64]) -> Class {
     Class { weight, positions: positions.len() as u32, multiple }
 }
 
-/// A progression `(e, f)` of shared positions, for this many `b`: `e` steps of the query equal `f`
-/// steps of the item.
+/// Items that share a progression of positions with the query: `query` (e) steps of the query equal
+/// `item` (f) steps of the item. `steps` is the number of values `b` for which this holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overlap {
     pub(super) query: u32,
@@ -133,16 +134,17 @@ pub(super) struct Overlap {
     pub(super) steps: u64,
 }
 
-/// For plain double hashing: the classes of queries whose step has an order above [`short_order`],
+/// The classes of queries of plain double hashing whose step has an order above [`short_order`],
 /// described by their overlaps.
 ///
 /// A query with step d and an item with step b share positions along `f b = e d`, |e|, |f| < k. All
-/// such (e, f) form a lattice, whose index in Z^2 is the size of the group generated by b and d,
-/// and so at least the order of d. Two independent vectors in the window would give an index of at
-/// most `2 k^2`. So above that, all vectors are multiples of one primitive (e, f). `f b = e d` (mod
-/// m) has `g = gcd(f, m)` solutions b if g divides `e d`, and otherwise none. The number of b whose
-/// primitive vector is (e, f) is this number without the solutions whose primitive vector is
-/// shorter. It depends on d only through `gcd(d, lcm of all g)`.
+/// (e, f) with `f b = e d` form a lattice. Its index in Z^2 is the size of the group generated by b
+/// and d, and so at least the order of d. Two independent vectors with |e|, |f| < k would give an
+/// index of at most `2 k^2`. So if the order is larger, all these vectors are multiples of one
+/// primitive (e, f). The equation `f b = e d` (mod m) has `g = gcd(f, m)` solutions b if g divides
+/// `e d`, and otherwise none. Subtracting the solutions whose primitive vector is shorter gives the
+/// number of b whose primitive vector is (e, f). It depends on d only through
+/// `gcd(d, lcm of all g)`.
 pub(super) fn long_orders(law: &Double) -> Vec<(u64, Vec<Overlap>)> {
     let (m, k) = (law.bits, u64::from(law.probes));
     // The least common multiple of gcd(1, m), .., gcd(k-1, m): a divisor of m.
@@ -190,7 +192,7 @@ pub(super) fn overlaps(m: u64, probes: u32, d: u64) -> Vec<Overlap> {
     for e in 1..k {
         for (f, &g) in with_m.iter().enumerate().skip(1) {
             let solutions = if multiply(e as u64 % g, d % g, g) == 0 { g } else { 0 };
-            // Those whose primitive vector is shorter.
+            // The number of solutions whose primitive vector is shorter.
             let shared = gcd(e as u64, f as u64) as usize;
             let shorter: u64 = (2..=shared).filter(|q| shared.is_multiple_of(*q)).map(|q| steps[e / q * k + f / q]).sum();
             steps[e * k + f] = solutions - shorter;
@@ -202,8 +204,8 @@ pub(super) fn overlaps(m: u64, probes: u32, d: u64) -> Vec<Overlap> {
     found
 }
 
-/// The class with these overlaps, set by set. Every overlap counts twice: for f b = e d and for f
-/// b = -e d, whose items have the same positions in reverse.
+/// The class with these overlaps, by sets of positions. Every overlap counts twice: for f b = e d,
+/// and for f b = -e d, whose items have the same positions in reverse order.
 pub(super) fn from_overlaps(probes: u32, weight: u64, overlaps: &[Overlap]) -> Class {
     let mut sets = Vec::new();
     for overlap in overlaps {
@@ -235,8 +237,8 @@ pub(super) fn of_order(law: &Double, order: u64) -> Class {
 }
 
 impl Hits {
-    /// The hits that follow from listed sets: `one` pairs hit each position, and the listed pairs
-    /// hit other positions as well.
+    /// The hits that follow from the sets of a class. `one` pairs hit each position; the pairs of a
+    /// set also hit other positions, and are subtracted.
     pub(super) fn of_class(class: &Class, one: u128) -> Hits {
         let positions = class.positions as usize;
         let mut hits = Hits { single: vec![one; positions], several: vec![0; positions + 1] };
@@ -247,8 +249,9 @@ impl Hits {
         hits
     }
 
-    /// The hits that follow from overlaps, by counting: `c_s` runs of s hits begin somewhere, so
-    /// `c_s - 2 c_(s+1) + c_(s+2)` of them are not part of longer runs.
+    /// The hits that follow from overlaps. Let `c_s` be the number of runs of s hits, including
+    /// those within longer runs. Then `c_s - 2 c_(s+1) + c_(s+2)` runs of s hits are not part of
+    /// longer runs.
     pub(super) fn of_overlaps(probes: u32, one: u128, overlaps: &[Overlap]) -> Hits {
         let k = u64::from(probes);
         let mut hits = Hits { single: vec![one; k as usize], several: vec![0; k as usize + 1] };
@@ -258,7 +261,8 @@ impl Hits {
             for s in (2..=k).take_while(|&s| stretches(s) > 0) {
                 hits.several[s as usize] += pairs * (stretches(s) + stretches(s + 2) - 2 * stretches(s + 1));
             }
-            // Items that hit position i by some probe j, and another by j + f or j - f.
+            // Subtracts the items that hit position i with some probe j, and another position with
+            // probe j + f or j - f.
             for i in 0..k {
                 let (after, before) = (i + e < k, i >= e);
                 let both = if after && before { k.saturating_sub(2 * f) } else { 0 };

@@ -11,38 +11,40 @@ use crate::law::convergence::{Hit, constant, limit_rate};
 use alloc::vec::Vec;
 use alloc::{format, vec};
 
-/// With more probes, listing the pairs of one query takes too long.
+/// With more probes, enumerating the pairs of one query takes too long.
 const MOST_PROBES: u32 = 64;
 
-/// With up to this many probes, four queries are listed in half a second and averaged.
+/// With up to this many probes, the pairs of four queries are enumerated and averaged, in half a
+/// second.
 const MOST_AVERAGED: u32 = 36;
 
-/// With up to this many probes, listing takes almost no time.
+/// With up to this many probes, enumerating takes almost no time.
 const FEW_PROBES: u32 = 10;
 
-/// The properties that distinguish the schemes and do not depend on the load; the coefficients are
-/// computed from them.
+/// The properties that distinguish the schemes and do not depend on the bits per item. The
+/// coefficients are computed from them.
 pub(crate) struct Shape {
-    /// The steps of queries with fewer positions: `(positions, how many steps)`.
+    /// The steps (values of h2) of queries with fewer than k positions:
+    /// `(positions, number of steps)`.
     pub(crate) fewer: Vec<(u32, f64)>,
     /// The number of positions that items lose to coincidences, over all steps.
     pub(crate) lost: f64,
-    /// The pairs that hit several positions of a query.
+    /// The number of pairs that hit several positions of a query, by the number of positions.
     pub(crate) several: Vec<Hit>,
 }
 
 impl Double {
-    /// The limit of `n (rate - (1 - e^(-k/c))^k)` as filters grow at c bits per item, for moduli
-    /// with the same divisors below `2 k^2` as this law's m; use
+    /// The limit of `n (rate - (1 - e^(-k/c))^k)` as filters grow at c bits per item. It holds for
+    /// moduli with the same divisors below `2 k^2` as this law's m. Use
     /// [`crate::law::convergence::LARGE_PRIME`] or [`crate::law::convergence::LARGE_POWER_OF_TWO`]
     /// for primes and powers of two. The result is a limit, not a bracket: the remainder at a given
     /// n has no proven bound.
     ///
-    /// With offsets, it is for m so large that nearly all queries have the same overlaps. The
-    /// result is exact for plain double hashing and in the limit of large primes. In other cases
-    /// the result is computed from four queries, or from one above 36 probes. Takes about `k^4`
-    /// steps. Theorem 6.1 of Kirsch and Mitzenmacher gives a different number, which is wrong
-    /// (errata K1, K2).
+    /// With offsets, it holds for m so large that nearly all queries have the same overlaps. The
+    /// result is exact for plain double hashing and in the limit of large primes. In other cases it
+    /// is computed from four queries, or from one query if there are more than 36 probes. This
+    /// takes about `k^4` steps. Theorem 6.1 of Kirsch and Mitzenmacher gives a different number,
+    /// which is wrong (errata K1, K2).
     ///
     /// # Errors
     /// c is not a positive number, or there are more than 64 probes.
@@ -57,8 +59,8 @@ impl Double {
         self.shape_of(|| self.several())
     }
 
-    /// Like [`Self::shape`], but it takes about a millisecond even with offsets. With offsets and
-    /// many probes the result is approximate, from [`Self::several_at_sight`].
+    /// Like [`Self::shape`], but it takes only about a millisecond, even with offsets. With offsets
+    /// and many probes, it uses the approximation [`Self::several_at_sight`].
     pub(crate) fn rough_shape(&self) -> Result<Shape> {
         self.shape_of(
             || if self.offsets == Offsets::Linear || self.probes <= FEW_PROBES { self.several() } else { self.several_at_sight() },
@@ -70,7 +72,7 @@ impl Double {
             return out_of_range("probes", self.probes, format!("at most {MOST_PROBES} for the coefficient of 1/n"));
         }
         let fewer: Vec<(u32, f64)> = if self.offsets == Offsets::Linear {
-            // Steps of an order below k, whatever the size.
+            // The steps of an order below k; they exist at any size.
             let orders = divisors_up_to(self.bits, u64::from(self.probes) - 1).filter(|&order| order > 1 || self.step == Step::Any);
             orders.map(|order| (order as u32, totient(order) as f64)).collect()
         } else {
@@ -81,10 +83,11 @@ impl Double {
         Ok(Shape { fewer, lost, several: several() })
     }
 
-    /// The sets that all queries of a large prime share with items, derived instead of listed. They
-    /// are the query's own pair; for squares, also shifted and reversed sets; and, for each two
-    /// positions and each two probes, the one pair that fits both, as a separate set. Sets of three
-    /// or more that this leaves out make almost no difference.
+    /// The sets of positions that items share with any query modulo a large prime, derived instead
+    /// of enumerated. The first is the set of the query's own pair. For squares, shifted and
+    /// reversed sets are added. For each two positions and each two probes, the one pair that fits
+    /// both is added as a separate set. Other sets of three or more positions make almost no
+    /// difference and are left out.
     fn several_at_sight(&self) -> Vec<Hit> {
         let k = self.probes;
         let mut several = vec![(k, 1.0)];
@@ -99,25 +102,26 @@ impl Double {
         several
     }
 
-    /// For large m, the mean number of pairs that hit a given number of a query's positions, two or
-    /// more.
+    /// For large m, the mean number of pairs that hit two, three or more of a query's positions.
     fn several(&self) -> Vec<Hit> {
         if self.offsets == Offsets::Linear {
             let classes = long_orders(self);
             let total: f64 = classes.iter().map(|class| class.0 as f64).sum();
             let hits = |(weight, overlaps): &(u64, Vec<Overlap>)| {
                 let share = *weight as f64 / total;
-                // Only sizes matter, not how many pairs hit single positions.
+                // Only the sizes of the sets matter, not the number of pairs that hit single
+                // positions.
                 let sizes = Hits::of_overlaps(self.probes, u128::MAX, overlaps).several;
                 (0u32..).zip(sizes).filter(|size| size.1 > 0).map(move |(size, count)| (size, share * count as f64)).collect::<Vec<_>>()
             };
             return classes.iter().flat_map(hits).collect();
         }
         let f = offsets(self);
-        // Multiples of the golden section have no small relations.
+        // The steps of these queries are multiples of the golden section of m, which are not
+        // related by small factors.
         let query = |i: u64| multiply((self.bits as f64 * 0.618_033_988_749_894_9) as u64 % self.bits, i, self.bits);
-        // For a large prime all queries but exceptions are alike. With many probes one query takes
-        // a second, and has thousands of overlaps to average over.
+        // For a large prime, nearly all queries have the same counts. With many probes, one query
+        // takes a second, and it has enough overlaps for an average.
         let queries = if self.bits == crate::law::convergence::LARGE_PRIME || self.probes > MOST_AVERAGED { 1 } else { 4 };
         let hits = |i: u64| {
             let sets = listed(self, query(i), 1, &f).multiple.into_iter();
@@ -126,7 +130,7 @@ impl Double {
         (1..=queries).flat_map(hits).collect()
     }
 
-    /// The rate to first order, `(1 - e^(-k n/m))^k + constant / n`: an approximation that is good
+    /// The rate to first order, `(1 - e^(-k n/m))^k + constant / n`. The approximation is good
     /// while the second term is small.
     pub(super) fn first_order(&self, items: u64) -> Result<f64> {
         let load = self.bits as f64 / items as f64;
@@ -135,8 +139,8 @@ impl Double {
     }
 }
 
-/// Like [`Double::constant`], if m is a power of two and h2 is uniform on odd numbers. Then there
-/// are no short orders, and only pairs of odd steps, each of which is twice as likely.
+/// Like [`Double::constant`], but for m a power of two and h2 uniform on the odd numbers. Then no
+/// step has a short order, and each pair with an odd step is twice as likely.
 ///
 /// # Errors
 /// c is not a positive number, or probes are not from 1 to 64.
@@ -145,7 +149,7 @@ pub fn odd_step_constant(bits_per_item: f64, probes: u32) -> Result<f64> {
     if probes == 0 || probes > MOST_PROBES {
         return out_of_range("probes", probes, "from 1 to 64");
     }
-    // f b = e d with odd b and d: both sides have the same power of two.
+    // In f b = e d with odd b and d, the numbers e and f have the same power of two.
     let overlaps = super::collisions::overlaps(crate::law::convergence::LARGE_POWER_OF_TWO, probes, 1);
     let odd: Vec<_> = overlaps.into_iter().filter(|shared| shared.query.trailing_zeros() == shared.item.trailing_zeros()).collect();
     let hits: Vec<Hit> =
@@ -165,10 +169,10 @@ mod tests {
     use super::*;
     use crate::law::convergence::LARGE_PRIME;
 
-    /// Compares the derived sets with those that listing finds. The derivation leaves out sets of
-    /// three evenly spaced positions that items share in reverse, which all cubes have; at three
-    /// probes these are the largest share. The result only starts searches, so an error of a fifth
-    /// of the coefficient is acceptable.
+    /// Compares the derived sets with the enumerated ones. For cubes, an item can share three
+    /// evenly spaced positions with a query in reverse order. The derivation leaves these sets out;
+    /// with three probes, they would contribute most. The result only starts searches, so an error
+    /// of a fifth of the coefficient is acceptable.
     #[test]
     fn rough_shapes_are_nearly_right() {
         for offsets in [Offsets::Square, Offsets::Cube, Offsets::Enhanced] {

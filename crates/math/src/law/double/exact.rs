@@ -1,10 +1,10 @@
-//! Exact rates: inclusion and exclusion over the sets of a query's positions that remain empty.
+//! Exact rates, by inclusion and exclusion over the sets of a query's positions that remain empty.
 //!
 //! Let `W(T)` be the number of pairs of hashes that hit at least one position of the set T. After n
-//! items, all of T is still empty with probability `(1 - W/pairs)^n`. Subsets are counted by W,
-//! which has few values: few pairs hit several positions, and
-//! `W(T) = |T| w - sum_S mu(S) (|S and T| - 1)^+`, where `mu(S)` pairs hit exactly S. One sum over
-//! subsets gives the right-hand side for all T at once.
+//! items, all of T is still empty with probability `(1 - W/pairs)^n`. Sets T are counted by their
+//! W, which has few values because few pairs hit several positions. If w pairs hit each position,
+//! and `mu(S)` pairs hit exactly the set S, then `W(T) = |T| w - sum_S mu(S) (|S and T| - 1)^+`.
+//! One sum over subsets gives the right-hand side for all T at once.
 
 use super::collisions::{Class, from_overlaps, listed, long_orders, of_order, offsets, short_orders};
 use super::powers::Powers;
@@ -20,14 +20,14 @@ use alloc::vec::Vec;
 /// second per class.
 const MOST_POSITIONS: u32 = 22;
 
-/// The largest number of steps for one answer. They take about a second, or half of that if every
-/// query is its own class.
+/// The largest number of steps for one answer. They take about a second. Half of them are allowed
+/// if every query is its own class.
 const MAX_STEPS: f64 = 8e8;
 
 /// The name of this work in errors.
 const RATE: &str = "the exact rate of two hashes";
 
-/// The rate as a sum for which brackets can be computed, if that is affordable.
+/// The rate as a sum that can be enclosed in brackets, or `None` if that takes too long.
 pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Powers>> {
     let Some(classes) = classes(law) else { return Ok(None) };
     let one = super::collisions::hits_of_one(law);
@@ -39,13 +39,13 @@ pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Powers>> {
     Ok(powers.check_cost(powers.bits_needed() + 64.0).is_ok().then_some(powers))
 }
 
-/// All classes of queries; `None` if that takes too long.
+/// All classes of queries, or `None` if that takes too long.
 fn classes(law: &Double) -> Option<Vec<Class>> {
     let (k, m) = (f64::from(law.probes), law.bits as f64);
     if law.probes > MOST_POSITIONS && u64::from(law.probes) <= law.bits || law.probes > 64 {
         return None;
     }
-    // Positions of one query are at most m.
+    // A query has at most m positions.
     let positions = k.min(m);
     let subsets = libm::exp2(positions) * (2.0 + 0.5 * positions);
     let listing = 20.0 * positions * positions * k * k;
@@ -87,7 +87,7 @@ fn add_class(class: &Class, one: u128, terms: &mut BTreeMap<u128, i128>) {
     let all = (1usize << class.positions) - 1;
     let total: u64 = class.multiple.iter().map(|set| set.1).sum();
     let mut of_position = vec![0; class.positions as usize];
-    // First mu, then its sum over all subsets.
+    // Holds mu at first, and then the sums of mu over all subsets.
     let mut within = vec![0u64; all + 1];
     for &(set, count) in &class.multiple {
         within[set as usize] += count;
@@ -100,8 +100,8 @@ fn add_class(class: &Class, one: u128, terms: &mut BTreeMap<u128, i128>) {
             with.iter_mut().zip(without).for_each(|(with, without)| *with += *without);
         }
     }
-    // How often each (size of T, what W is short of size w) occurs: short = sum of mu(S) (|S and
-    // T| - 1)^+.
+    // The number of sets T for each pair of their size and the amount by which W(T) is below |T| w.
+    // This amount is the sum of mu(S) (|S and T| - 1)^+.
     let most: u64 = class.multiple.iter().map(|&(set, count)| count * (u64::from(set.count_ones()) - 1)).sum();
     let mut counts = Counts::new(class.positions, most);
     let mut hits = vec![0u64; 1];
@@ -119,7 +119,8 @@ fn add_class(class: &Class, one: u128, terms: &mut BTreeMap<u128, i128>) {
     });
 }
 
-/// Counts indexed by two numbers. They are in a table if it is small, otherwise in a tree.
+/// Counts indexed by two numbers. They are stored in a table if it is small, and otherwise in a
+/// tree.
 enum Counts {
     Table { width: usize, cells: Vec<u32> },
     Tree(BTreeMap<(u32, u64), u32>),

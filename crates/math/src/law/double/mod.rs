@@ -35,7 +35,7 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Offsets {
-    /// Nothing: plain double hashing.
+    /// No offset: plain double hashing.
     Linear,
     /// `i^2`.
     Square,
@@ -48,7 +48,7 @@ pub enum Offsets {
 }
 
 impl Offsets {
-    /// `f(i)`; 0 beyond the last custom offset.
+    /// The offset `f(i)`. Beyond the last custom offset, it is 0.
     #[must_use]
     pub fn at(&self, i: u32) -> i64 {
         let i = i64::from(i);
@@ -62,8 +62,8 @@ impl Offsets {
     }
 }
 
-/// The law of double hashing modulo any m, plain or extended, where h1 and h2 are uniform and
-/// independent for items and query. Positions that coincide count once.
+/// The law of double hashing modulo any m, plain or extended. For items and queries, h1 and h2 are
+/// uniform and independent. Positions that coincide count once.
 ///
 /// Positions of one item are correlated, so the fill does not determine the rate, and there is no
 /// law of the fill.
@@ -85,8 +85,8 @@ impl Double {
     /// ```
     ///
     /// # Errors
-    /// Bits or probes are out of range; `h2` could only be 0; or there is not one custom offset for
-    /// each probe.
+    /// Bits or probes are out of range. The only possible `h2` is 0. The number of custom offsets
+    /// differs from the number of probes.
     pub fn new(bits: u64, probes: u32, step: Step, offsets: Offsets) -> Result<Double> {
         check_bits(bits)?;
         check_probes(probes)?;
@@ -98,7 +98,7 @@ impl Double {
         {
             return out_of_range("offsets", format!("a list of {}", list.len()), format!("one number for each of the {probes} probes"));
         }
-        // The same f is the same law.
+        // Offsets that are all 0 give the law without offsets.
         let offsets = if (0..probes).all(|i| offsets.at(i) == 0) { Offsets::Linear } else { offsets };
         Ok(Double { bits, probes, step, offsets })
     }
@@ -109,7 +109,7 @@ impl Double {
         self.step
     }
 
-    /// The terms that are added to the positions; [`Offsets::Linear`] if there are none.
+    /// The offsets that are added to the positions, or [`Offsets::Linear`] if there are none.
     #[must_use]
     pub fn offsets(&self) -> &Offsets {
         &self.offsets
@@ -126,7 +126,7 @@ impl Double {
         (hits, shared, lost as u64, self.pairs().count())
     }
 
-    /// A proven bracket, for when the exact sum takes too long.
+    /// A proven bracket, which is used if the exact sum takes too long.
     pub(crate) fn bracket(&self, items: u64) -> Result<Option<Fpr>> {
         for rate in [bounded::rate, averaged::rate] {
             match rate(self, items) {
@@ -148,7 +148,7 @@ impl Double {
     }
 }
 
-/// Larger orders make no visible difference.
+/// The largest order of h2 that is listed as a floor. Larger orders make no visible difference.
 const MOST_SHORT_ORDER: u64 = 64;
 
 impl Law for Double {
@@ -179,15 +179,15 @@ impl Law for Double {
         }
     }
 
-    /// Decides by the bracket's upper end. If that does not decide, and the rate can be computed
-    /// exactly, it decides by the exact rate.
+    /// Decides by the exact rate if it can be computed, and otherwise by the upper end of the
+    /// bracket. With offsets, a fast bracket is tried first.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items == 0 {
             return Ok(true);
         }
         let floor = hash_floor(items, hash_bits);
-        // The exact rate of offsets lists all queries; a bracket is had in no time.
+        // With offsets, the exact rate enumerates all queries, while a bracket is fast.
         if self.offsets != Offsets::Linear
             && let Ok(Some(mut fpr)) = averaged::rate(self, items)
         {
@@ -207,10 +207,10 @@ impl Law for Double {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// The terms that correlated positions add to the rate at this size, to first order: bounds for
-    /// the pair equal to the query's own and for h2 = 0, and the first term for progressions that
-    /// share a run of positions with the query. More bits lower all of these terms except the
-    /// first.
+    /// The terms that correlated positions add to the rate at this size, to first order. For the
+    /// pair equal to the query's own and for h2 = 0, they are bounds. For progressions that share a
+    /// run of positions with the query, they are the first term. More bits lower all of these terms
+    /// except the first.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         let _work = work::begin();
         let mut floors = vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }];
@@ -218,10 +218,10 @@ impl Law for Double {
         let own = n / self.pairs().count() as f64;
         floors.push(Floor { cause: "equal pairs of hashes", rate: own.min(1.0) });
         let filled = -libm::expm1(-n * k / self.bits as f64);
-        // q + q^2 + .. + q^(k-1): stretches of all lengths but the whole.
+        // q + q^2 + .. + q^(k-1), for shared runs of all lengths below k.
         let stretches = filled * (1.0 - libm::pow(filled, k - 1.0)) / (1.0 - filled).max(f64::MIN_POSITIVE);
-        // Squares too: i^2 shifted or reversed is i^2 except for a progression. Of cubes neither
-        // holds.
+        // This also holds for squares: i^2, shifted or reversed, is i^2 plus a progression. It does
+        // not hold for cubes.
         if matches!(self.offsets, Offsets::Linear | Offsets::Square) {
             floors.push(Floor { cause: "reversed progressions", rate: own.min(1.0) });
             floors.push(Floor { cause: "shifted progressions, both ways", rate: (4.0 * own * stretches).min(1.0) });

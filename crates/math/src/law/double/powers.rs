@@ -1,5 +1,5 @@
 //! Sums `1/D sum_W c_W (1 - W/(a b))^n` with integers `c_W`. Every rate of a two-hash scheme has
-//! this form, once it is known which pairs of hashes hit what.
+//! this form, where W is a number of pairs of hashes that hit a set of positions.
 
 use crate::exact::enclosure::{Enclose, Enclosure};
 use crate::exact::fixed::{self, Divisor, Product};
@@ -22,11 +22,11 @@ impl Pairs {
         u128::from(self.first) * u128::from(self.second)
     }
 
-    /// Sets `x` to `1 - hits / count` in whole units; it is at most [`BASE_ERROR`] units too low.
-    /// `hits` must be between 0 and `count`, exclusive.
+    /// Sets `x` to `1 - hits / count` in whole units. The result is at most [`BASE_ERROR`] units
+    /// too low. `hits` must be above 0 and below `count`.
     fn set_missed(self, x: &mut [u64], part: &mut [u64], hits: u128) {
-        // hits = whole second + rest, so the share is whole / first + rest / (first second): each
-        // rounded down by less than a unit.
+        // hits = whole * second + rest, so the share is whole / first + rest / (first * second).
+        // Each term is rounded down by less than one unit.
         let (whole, rest) = ((hits / u128::from(self.second)) as u64, (hits % u128::from(self.second)) as u64);
         let first = Divisor::new(self.first);
         fixed::set_ratio(x, whole, &first);
@@ -35,7 +35,8 @@ impl Pairs {
             first.divide(0, part);
             fixed::add(x, part);
         }
-        // 2^B - 3 - x: not above the complement, because x was rounded down by less than three.
+        // The result is 2^B - 3 - x. It is not above the complement, because x was rounded down by
+        // less than three units.
         x.iter_mut().for_each(|word| *word = !*word);
         if fixed::subtract(x, &[2]) {
             x.fill(0);
@@ -43,8 +44,8 @@ impl Pairs {
     }
 }
 
-/// A sum of the form described at the top of this file. The `hits` are strictly ascending and at
-/// most the number of pairs; `total` is the denominator D; the value of the sum is a probability.
+/// A sum of the form that the module describes. The `W` are strictly ascending and at most the
+/// number of pairs. `total` is the denominator D. The value of the sum is a probability.
 #[derive(Clone, Debug)]
 pub(crate) struct Powers {
     pub(crate) pairs: Pairs,
@@ -57,12 +58,12 @@ pub(crate) struct Powers {
     pub(crate) probes: u32,
 }
 
-/// By how many units the share of pairs that miss may be too low: three roundings.
+/// The largest error of the share of pairs that miss, in units: three roundings.
 const BASE_ERROR: u128 = 3;
 
 impl Powers {
-    /// Makes the sum from terms in any order. Terms that cancel are dropped, and so are terms of
-    /// pairs that always hit, whose power is 0.
+    /// Makes the sum from terms in any order. Terms that cancel are dropped. So are terms in which
+    /// all pairs hit, because their power is 0.
     pub(crate) fn new(pairs: Pairs, items: u64, probes: u32, total: u64, terms: impl IntoIterator<Item = (u128, i128)>) -> Powers {
         let mut sums = BTreeMap::new();
         for (hits, coefficient) in terms {
@@ -78,9 +79,9 @@ impl Powers {
         self.terms.iter().map(|(_, sum)| sum.unsigned_abs()).sum::<u128>() / u128::from(self.total) + 1
     }
 
-    /// By how many units the sum may be wrong in either direction: the error of the powers
-    /// ([`Product::power`]) times the weight, plus one for the division. If that overflows, the
-    /// result is the largest number.
+    /// The largest error of the sum in either direction, in units: the error of the powers
+    /// ([`Product::power`]) times the weight, plus a margin for the division. If this overflows,
+    /// the result is the largest number.
     fn error(&self) -> u128 {
         self.weight().saturating_mul((BASE_ERROR + 1) * u128::from(self.items.max(1))).saturating_add(2)
     }
@@ -89,7 +90,7 @@ impl Powers {
 impl Enclose for Powers {
     fn attempt(&self, limbs: usize) -> Result<Enclosure> {
         let mut product = Product::new(limbs);
-        // Three words for whole parts: coefficients have at most two.
+        // Three words for the whole parts are enough, because coefficients have at most two words.
         let mut sums = [vec![0; limbs + 3], vec![0; limbs + 3]];
         let (mut base, mut power, mut part) = (vec![0; limbs], vec![0; limbs], vec![0; limbs]);
         let mut scaled = vec![0; limbs + 3];
@@ -137,7 +138,7 @@ impl Enclose for Powers {
     }
 }
 
-/// The number of word operations of one sum: about a second.
+/// The largest number of word operations of one sum; they take about a second.
 const MAX_WORK: f64 = 1e9;
 
 #[cfg(test)]
@@ -145,8 +146,8 @@ mod tests {
     use super::*;
     use core::cmp::Ordering;
 
-    /// A bracket of two words contains one of six words, which is very narrow; it would not contain
-    /// it if it were a tenth as wide.
+    /// Tests that a bracket computed with two words contains the very narrow bracket computed with
+    /// six words, and would not contain it at a tenth of its width.
     #[test]
     fn the_budget_of_the_powers_is_kept_and_used() {
         let mut worst = 0.0f64;

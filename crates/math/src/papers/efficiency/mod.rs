@@ -1,5 +1,5 @@
-//! How near a filter comes to the information-theoretic limit: one bit per item for each halving of
-//! its rate.
+//! The efficiency of filters, in comparison with the information-theoretic limit: one bit per item
+//! for each halving of the rate.
 
 mod peak;
 mod valley;
@@ -13,10 +13,10 @@ use crate::{Result, Variant};
 use core::f64::consts::LN_2;
 
 /// The efficiency `items log2(1/fpr) / bits`: the share of its bits that a filter uses to
-/// distinguish keys (Burns 69, 70). The efficiency is at most 1 for any structure that
-/// distinguishes members from other keys, and near ln 2 for large standard filters at their best
-/// load. The efficiency is 0 for 0 items. The relative error is about 1e-15, and larger only if the
-/// rate is nearly 1. The cost is that of [`Variant::fpr`].
+/// distinguish keys (Burns 69, 70). It is at most 1 for any structure that distinguishes members
+/// from other keys, and near ln 2 for large standard filters at their best load. For 0 items it
+/// is 0. The relative error is about 1e-15, and larger only if the rate is nearly 1. The function
+/// takes as long as [`Variant::fpr`].
 ///
 /// # Errors
 /// The errors of [`Variant::fpr`].
@@ -34,9 +34,8 @@ fn share(bits: u64, items: u64, ln_rate: f64) -> f64 {
 }
 
 /// The largest efficiency of the standard filter if the number of items could be fractional,
-/// `1 / (m log2(m / (m-1)))`, and the number of items that reaches it, `1 / log2(m / (m-1))`. This
-/// efficiency is reached with one probe and at a rate of a half: Burns (74). Both results are 0 for
-/// one bit.
+/// `1 / (m log2(m / (m-1)))`, and the number of items that reaches it, `1 / log2(m / (m-1))`. It is
+/// reached with one probe, at a rate of one half (Burns 74). Both results are 0 for one bit.
 ///
 /// # Errors
 /// Parameters are out of range.
@@ -49,7 +48,7 @@ pub fn standard_limit(bits: u64) -> Result<(f64, f64)> {
     Ok((items, items / bits as f64))
 }
 
-/// Burns' remark 29 (76): the classic filter's most efficient number of items is near
+/// Burns' remark 29 (76): the most efficient number of items of the classic filter is near
 /// `(m/k - 1) ln 2`. This approximation is good from about two items on, and poor for one item.
 ///
 /// # Errors
@@ -59,9 +58,9 @@ pub fn peak_items_approximation(bits: u64, probes: u32) -> Result<f64> {
     Ok((bits as f64 / f64::from(probes) - 1.0) * LN_2)
 }
 
-/// Burns' remark 29 (77): the classic filter's best number of probes is near `m ln 2 / (n + ln 2)`.
-/// This approximation is good from about two items on, and poor for one item (for m = 100 and n = 1
-/// it gives 40.9, and the best is 50).
+/// Burns' remark 29 (77): the best number of probes of the classic filter is near
+/// `m ln 2 / (n + ln 2)`. This approximation is good from about two items on, and poor for one
+/// item. (For m = 100 and n = 1 it gives 40.9, but 50 is best.)
 ///
 /// # Errors
 /// Parameters are out of range.
@@ -73,9 +72,10 @@ pub fn best_probes_approximation(bits: u64, items: u64) -> Result<f64> {
     Ok(bits as f64 * LN_2 / (items as f64 + LN_2))
 }
 
-/// The number of items at which the mean fill is a half, `ln 2 / (k ln(m / (m-1)))`. This number is
-/// the peak of the efficiency of `M`, and near that of every law of uniform positions (Burns,
-/// section 4.1).
+/// The number of items at which the mean fill is one half, `ln 2 / (k ln(m / (m-1)))`. At this
+/// number, the efficiency is highest according to
+/// [`Approximation::SeveranceLohman`](crate::Approximation::SeveranceLohman), and nearly highest
+/// for every law of uniform positions (Burns, section 4.1).
 ///
 /// # Errors
 /// Parameters are out of range.

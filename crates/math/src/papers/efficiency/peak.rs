@@ -1,5 +1,5 @@
-//! The most efficient number of items, with proof: every other number is excluded by a bound or by
-//! an exact comparison.
+//! The most efficient number of items, with proof: a bound or an exact comparison excludes every
+//! other number.
 
 use super::{half_full_items, share};
 use crate::error::check_bits;
@@ -16,33 +16,32 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Peak {
-    /// The best whole number of items; if several are equally good, the smallest.
+    /// The best whole number of items. If several are equally good, this is the smallest.
     pub items: u64,
-    /// The number of probes; if several are equally good, the smallest. It may exceed
-    /// [`crate::MAX_PROBES`] for the classic filter's maximum.
+    /// The number of probes. If several are equally good, this is the smallest. For the maximum of
+    /// a classic filter, it may exceed [`crate::MAX_PROBES`].
     pub probes: u64,
     /// The efficiency at this number of items and probes, `items log2(1/fpr) / bits`.
     pub value: f64,
-    /// Whether every alternative is excluded by proof. Otherwise the function that returned the
-    /// peak documents what is assumed.
+    /// Whether every alternative is excluded by proof. If not, the documentation of the function
+    /// that returned the peak says what is assumed.
     pub proven: bool,
 }
 
-/// The largest number of bits for which [`max_efficiency`] of classic filters compares all items
-/// and probes.
+/// The largest number of bits for which [`max_efficiency`] compares all items and probes of classic
+/// filters.
 pub const MOST_BITS_SEARCHED: u64 = 256;
 
-/// The number of items at which `bits` bits with `probes` probes are most efficient (Burns' peak
-/// efficiency, over whole numbers of items).
+/// The number of items at which a filter of `bits` bits with `probes` probes is most efficient
+/// (Burns' peak efficiency, over whole numbers of items).
 ///
-/// Up to a constant factor, efficiency is `n ln(1/f(n))`, and the rate rises with n. So between a
+/// Up to a constant factor, efficiency is `n ln(1/f(n))`, and the rate f rises with n. So between a
 /// and b items, efficiency is at most `b ln(1/f(a))`. Intervals are halved until they are excluded
-/// or have one number, and the remaining numbers are compared exactly, `f(a)^a` with `f(b)^b`.
-/// Nothing is assumed about the shape of the curve, neither Burns' approximation (76) nor
-/// conjecture 28, which is false. The search takes some `sqrt(n)` rates. Beyond a limit (from about
-/// 10^6 items on, fewer with many probes), the search goes uphill from the half-full filter, which
-/// assumes that there is only one peak: `proven` is then false, except with one probe, for which
-/// that is a theorem.
+/// or have one number. The remaining numbers are compared exactly, `f(a)^a` with `f(b)^b`. Nothing
+/// is assumed about the shape of the curve, neither Burns' approximation (76) nor conjecture 28,
+/// which is false. The search takes about `sqrt(n)` rates. Above a limit (about 10^6 items, fewer
+/// with many probes), the search goes uphill from the half-full filter, and assumes that there is
+/// only one peak. Then `proven` is false, except with one probe, for which this is a theorem.
 ///
 /// ```
 /// use truebloom_math::{Variant, peak_efficiency};
@@ -56,25 +55,26 @@ pub const MOST_BITS_SEARCHED: u64 = 256;
 pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak> {
     let _work = work::begin();
     variant.check(bits, probes)?;
-    // Full from the first item on.
+    // The filter is full from the first item on.
     if is_always_full(variant, bits, probes) {
         return Ok(Peak { items: 1, probes: probes.into(), value: 0.0, proven: true });
     }
     Search::new(variant, bits, probes)?.run(None)
 }
 
-/// The number of items and of probes at which `bits` bits are most efficient (Burns' maximum
-/// efficiency, over whole numbers).
+/// The number of items and of probes at which a filter of `bits` bits is most efficient (Burns'
+/// maximum efficiency, over whole numbers).
 ///
 /// - Standard: one probe is best. This is proven for whole numbers by Hölder's inequality:
 ///   `f(n, k)^(1/k) >= f(nk, 1)`, so nk items with one probe are at least as efficient as n items
-///   with k (Burns, theorem 26 and corollary 27).
-/// - Partitioned: one probe is best; every further slice costs half a bit (the proof is in the
-///   source).
+///   with k probes (Burns, theorem 26 and corollary 27).
+/// - Partitioned: one probe is best, because every further slice costs half a bit (the proof is in
+///   the source).
 /// - Classic: all items and probes are compared for up to [`MOST_BITS_SEARCHED`] bits. The best is
-///   one item with half of the bits, except at three bits, where two items of one bit are better
-///   and Burns' (75) fails. For more bits, (75) is a conjecture and `proven` is false; no filter is
-///   better by more than about `log2(pi m / 2) / (2m)`, because no efficiency exceeds 1.
+///   one item with half of the bits. The exception is three bits, where two items of one bit are
+///   better and Burns' (75) fails. For more than 256 bits, (75) is a conjecture, and `proven` is
+///   false. No filter is better by more than about `log2(pi m / 2) / (2m)`, because no efficiency
+///   exceeds 1.
 ///
 /// The search takes milliseconds, and some tenths of a second for the largest parameters in its
 /// range.
@@ -90,7 +90,7 @@ pub fn max_efficiency(variant: Variant, bits: u64) -> Result<Peak> {
         Variant::Classic if bits <= MOST_BITS_SEARCHED => best_of_classic(bits),
         Variant::Classic => {
             let half = bits / 2;
-            // log2 C(m, m/2) by the probability of m/2 heads in m throws.
+            // log2 C(m, m/2) follows from the probability of m/2 heads in m throws of a coin.
             let value = 1.0 + libm::log2(binomial::probability(half, bits, 0.5)) / bits as f64;
             Ok(Peak { items: 1, probes: half, value, proven: false })
         }
@@ -105,8 +105,8 @@ fn is_always_full(variant: Variant, bits: u64, probes: u32) -> bool {
 /// `ln 2 / ln(s / (s-1)) <= (s - 1/2) ln 2` to `n log2(1/f)` (the peak over real items), so k
 /// slices reach at most `(m - k/2) ln 2`. One slice reaches `g(t) / (ln 2 ln(m / (m-1)))` with
 /// `g(t) = -t ln(1 - e^-t)` at `t = n ln(m / (m-1))`. The nearest whole n is within half a step of
-/// the peak `t = ln 2`, and `|g''| < 1.2` on 0.5..1, so it loses less than `1 / (m-1)`. So one
-/// slice still reaches more than `(m - 1) ln 2`.
+/// the peak `t = ln 2`, and `|g''| < 1.2` on 0.5..1, so rounding n loses less than `1 / (m-1)`. So
+/// one slice still reaches more than `(m - 1) ln 2`.
 fn best_of_partitioned(bits: u64) -> Result<Peak> {
     let mut best = peak_efficiency(Variant::Partitioned, bits, 1)?;
     if bits < 8 {
@@ -118,7 +118,7 @@ fn best_of_partitioned(bits: u64) -> Result<Peak> {
 }
 
 fn best_of_classic(bits: u64) -> Result<Peak> {
-    // First the likely best, so that the others are soon excluded.
+    // Starts with the likely best number, so that the others are soon excluded.
     let half = (bits / 2).max(1) as u32;
     let mut best = peak_efficiency(Variant::Classic, bits, half)?;
     for probes in (1..=bits as u32).filter(|&probes| probes != half) {
@@ -127,8 +127,8 @@ fn best_of_classic(bits: u64) -> Result<Peak> {
     Ok(best)
 }
 
-/// The better of the best so far and the peak with other probes; if they are equal, the one with
-/// fewer probes.
+/// The better of the best so far and the peak with other probes. If they are equal, it is the one
+/// with fewer probes.
 fn better(variant: Variant, bits: u64, best: Peak, probes: u32) -> Result<Peak> {
     if is_always_full(variant, bits, probes) {
         return Ok(best);
@@ -167,7 +167,7 @@ const SLACK: f64 = 1e-14;
 
 impl Search {
     fn new(variant: Variant, bits: u64, probes: u32) -> Result<Search> {
-        // A rate costs some k^3 steps at many probes.
+        // With many probes, a rate takes about k^3 steps.
         let cube = u64::from(probes).pow(3);
         let budget = (2_000_000_000 / cube).clamp(20, 20_000) as u32;
         let mut search = Search { variant, bits, probes, best: Point { items: 1, lower: 0.0, upper: 0.0, slope: 0.0 }, budget };
@@ -205,9 +205,8 @@ impl Search {
         Ok(point)
     }
 
-    /// The number of items from which on all are excluded. From `1 / ln(1/r)` on,
-    /// `n ln(1/f) <= n c / (1 - c)`, where `c = k r^n` bounds `1 - f`, and this bound decreases
-    /// with n.
+    /// A number of items from which on all numbers are excluded. From `1 / ln(1/r)` on,
+    /// `n ln(1/f) <= n c / (1 - c)`, where `c = k r^n` bounds `1 - f`. This bound decreases with n.
     fn excluded_from(&self) -> u64 {
         let complement = |items: u64| libm::exp(ln_complement_bound(self.variant, self.bits, items, self.probes));
         let decay = libm::log(f64::from(self.probes)) - ln_complement_bound(self.variant, self.bits, 1, self.probes);
@@ -222,14 +221,14 @@ impl Search {
         }
     }
 
-    /// The peak, or one with 0 items if none reaches the efficiency `least`.
+    /// The peak. It has 0 items if no number of items reaches the efficiency `least`.
     fn run(mut self, least: Option<f64>) -> Result<Peak> {
         let floor = least.map_or(0.0, |least| least * self.bits as f64 * core::f64::consts::LN_2 * (1.0 - 1e-12));
         let end = self.excluded_from();
         let first = self.visit(1)?;
         let mut open = vec![(first, end)];
         let mut single = Vec::new();
-        // Intervals by their first point and the first number past them.
+        // Intervals are stored as their first point and the first number past them.
         while let Some((start, end)) = open.pop() {
             if self.budget == 0 || work::is_third_spent() {
                 return self.uphill(floor);
@@ -242,7 +241,8 @@ impl Search {
                 single.push(start);
                 continue;
             }
-            // Geometric while the interval is long: its bound is off by the ratio of its ends.
+            // The middle is geometric while the interval is long, because the bound is too high by
+            // up to the ratio of the ends.
             let middle = if end > 4 * start.items {
                 libm::sqrt(start.items as f64 * end as f64) as u64
             } else {
@@ -250,7 +250,7 @@ impl Search {
             };
             let middle = self.visit(middle.clamp(start.items + 1, end - 1))?;
             let (left, right) = ((start, middle.items), (middle, end));
-            // The half with the best so far last, so that it is looked at first.
+            // The half with the best number so far comes last, so that it is searched first.
             if self.best.items < middle.items { open.extend([right, left]) } else { open.extend([left, right]) }
         }
         single.retain(|point| point.upper >= self.best.lower.max(floor));
@@ -277,7 +277,8 @@ impl Search {
     }
 
     /// The first number of items after which efficiency does not rise. The function assumes that
-    /// there is one peak, which is a theorem for one probe (`t ln(1 / (1 - e^-t))` has one).
+    /// there is only one peak. For one probe this is a theorem, because `t ln(1 / (1 - e^-t))` has
+    /// one peak.
     fn uphill(&self, floor: f64) -> Result<Peak> {
         let items = boundary(self.best.items as f64, 1, 1 << 62, |items| Ok(self.compare(items + 1, items)?.is_lt()))?;
         let ln = self.rate(items)?.fpr()?.ln;

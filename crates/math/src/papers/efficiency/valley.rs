@@ -1,4 +1,5 @@
-//! Where two numbers of probes are equally good, and where efficiency is lowest between peaks.
+//! The loads at which two numbers of probes are equally good, and the efficiency there, which is
+//! lowest between peaks.
 
 use crate::Result;
 use crate::error::check_probes;
@@ -6,9 +7,9 @@ use crate::exact::work;
 use core::f64::consts::LN_2;
 
 /// The number of items per bit at which `probes` and `probes + 1` have the same rate under Knuth's
-/// approximation `(1 - e^(-nk/m))^k`. This number is `x = ln z` with `z^(k+1) = z + 1` (Burns,
-/// theorem 31: the Lambert trinomial, whose root for k = 1 is the golden ratio). The relative error
-/// is below 1e-15. Probes must be from 1 to 100,000.
+/// approximation `(1 - e^(-nk/m))^k`. It is `x = ln z` with `z^(k+1) = z + 1` (Burns, theorem 31).
+/// This is the Lambert trinomial, whose root for k = 1 is the golden ratio. The relative error is
+/// below 1e-15. Probes must be from 1 to 100,000.
 ///
 /// ```
 /// let x = truebloom_math::crossover(1)?;
@@ -22,8 +23,8 @@ pub fn crossover(probes: u32) -> Result<f64> {
     let _work = work::begin();
     check_probes(probes)?;
     let order = f64::from(probes) + 1.0;
-    // x = ln(1 + e^x) / (k + 1): the right side's slope is at most 1 / (k + 1), so rounding does
-    // not grow; 60 steps are enough for k = 1.
+    // Iterates x = ln(1 + e^x) / (k + 1). The slope of the right side is at most 1 / (k + 1), so
+    // rounding errors do not grow. For k = 1, 60 steps are enough.
     let mut x = LN_2 / order;
     for _ in 0..60 {
         let next = libm::log1p(libm::exp(x)) / order;
@@ -36,8 +37,8 @@ pub fn crossover(probes: u32) -> Result<f64> {
 }
 
 /// The efficiency at [`crossover`], which is the lowest between the peaks of `probes` and
-/// `probes + 1`: `k (k+1) x^2 / ln 2`, because the rate there is `z^(-k(k+1))`. The result uses the
-/// same approximation, and rises to ln 2 as the probes increase.
+/// `probes + 1`. It is `k (k+1) x^2 / ln 2`, because the rate there is `z^(-k(k+1))`. This uses the
+/// same approximation. The efficiency rises to ln 2 as the number of probes increases.
 ///
 /// # Errors
 /// Parameters are out of range.

@@ -5,26 +5,26 @@ use crate::law::registry::{BLOCK_BITS, BLOCK_PROBES};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A lower bound on the logarithm of the expected rate, in `f64` with a relative error of the rate
-/// below 1e-9, in a microsecond or two; minus infinity if loads are so high that it would take
-/// longer.
+/// A lower bound on the logarithm of the expected rate. It is computed in `f64`, in a microsecond
+/// or two, and the relative error of the rate is below 1e-9. The bound is minus infinity if loads
+/// are so high that it would take longer.
 ///
 /// The load of a query's block is binomial, and given the load, the rate is at least the k-th power
 /// of the mean fill (Jensen). Loads far above the mean are left out, which can only lower a sum of
-/// positive terms. With `second`, it is approximately the rate itself: the second-order term of the
-/// scatter in a block is added.
+/// positive terms. With `second`, the result approximates the rate itself, because a second-order
+/// term for the variance of the fill of a block is added.
 pub(super) fn ln_rate(blocks: f64, items: f64, probes: u32, second: bool) -> f64 {
     let (k, bits) = (f64::from(probes), BLOCK_BITS as f64);
     let lambda = items / blocks;
     if blocks == 1.0 && !second && items <= 500.0 {
-        // The load is certain.
+        // The only block holds all items.
         return k * libm::log(-libm::expm1(k * items * libm::log1p(-1.0 / bits)));
     }
     if lambda > 500.0 || blocks < 2.0 {
         return f64::NEG_INFINITY;
     }
     let most = (lambda + 12.0 * libm::sqrt(lambda) + 20.0).min(items) as u64;
-    // One item leaves one given bit, and two given bits, empty.
+    // The probabilities that one item leaves one given bit, and two given bits, empty.
     let (one, two) = (libm::exp(k * libm::log1p(-1.0 / bits)), libm::exp(k * libm::log1p(-2.0 / bits)));
     let mut weight = libm::exp(items * libm::log1p(-1.0 / blocks));
     let (mut empty, mut both, mut sum) = (1.0, 1.0, 0.0);
@@ -45,19 +45,19 @@ pub(super) fn ln_rate(blocks: f64, items: f64, probes: u32, second: bool) -> f64
     libm::log(sum)
 }
 
-/// Rates in `f64`, computed from the rates of a block for each load, which do not depend on the
-/// size: they are computed once for each number of probes.
+/// Rates in `f64`, computed from the rates of a block for each load. The rates of a block do not
+/// depend on the filter's size, so they are computed once for each number of probes.
 ///
-/// Of a query's k draws, D are distinct. A ball of an item hits one of u positions that are still
-/// empty with probability u/512. So the law of u changes with each ball by
-/// `p_u' = p_u (1 - u/512) + p_(u+1) (u+1)/512`, and the rate for a load is `p_0` after its balls.
-/// All terms are positive and all factors exact: with `u = 2^-53` the relative error is below `3 u`
-/// per ball, which is below 1e-11 for the largest number of balls, 32,000.
+/// Of a query's k positions, D are distinct, and u of these D are still empty. One position of an
+/// item (a ball) hits one of the u with probability u/512. So each ball changes the distribution of
+/// u by `p_u' = p_u (1 - u/512) + p_(u+1) (u+1)/512`, and the rate for a load is `p_0` after its
+/// balls. All terms are positive, and all factors are exact. So the relative error is below
+/// `3 * 2^-53` per ball, which is below 1e-11 for the largest number of balls, 32,000.
 pub(super) struct RateTable(Vec<Vec<f64>>);
 
 impl RateTable {
     pub(super) fn new() -> RateTable {
-        // More than are chosen can be given.
+        // One entry for each number of probes that a target can give.
         RateTable(vec![Vec::new(); BLOCK_PROBES as usize + 1])
     }
 
@@ -65,16 +65,16 @@ impl RateTable {
     fn of_loads(&mut self, probes: u32, most: usize) -> &[f64] {
         let known = &mut self.0[probes as usize];
         if known.len() <= most {
-            // Guesses grow: a few more, so that few are found twice.
+            // Later guesses may need higher loads, so a few more are computed now.
             *known = rates_of_loads(probes, most + 8);
         }
         &known[..=most]
     }
 
-    /// A lower bound on the logarithm of the expected rate, with a relative error of the rate below
-    /// 1e-9, in a microsecond; minus infinity if loads are so high that it would take longer. The
-    /// load of a query's block is binomial. Loads far above the mean are left out, which lowers a
-    /// sum of positive terms by less than 1e-20.
+    /// A lower bound on the logarithm of the expected rate. It takes a microsecond, and the
+    /// relative error of the rate is below 1e-9. The bound is minus infinity if loads are so high
+    /// that it would take longer. The load of a query's block is binomial. Loads far above the mean
+    /// are left out, which lowers a sum of positive terms by less than 1e-20.
     pub(super) fn ln_rate(&mut self, blocks: f64, items: f64, probes: u32) -> f64 {
         let lambda = items / blocks;
         if lambda > 500.0 || blocks < 2.0 {
@@ -90,8 +90,8 @@ impl RateTable {
         libm::log(sum)
     }
 
-    /// Whether it is certain that these probes do not reach a rate: they exceed it by more than the
-    /// rounding, according to a bound that needs no table, or to the table.
+    /// Whether these probes provably miss a rate. They do if the bound without a table, or the
+    /// table, exceeds the rate by more than the rounding.
     pub(super) fn is_excluded(&mut self, blocks: u64, items: u64, probes: u32, ln_most: f64) -> bool {
         ln_rate(blocks as f64, items as f64, probes, false) > ln_most + 1e-8
             || self.ln_rate(blocks as f64, items as f64, probes) > ln_most + 1e-8

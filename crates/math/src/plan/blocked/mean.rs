@@ -1,5 +1,5 @@
-//! The average of blocked filters: its law, guesses in `f64`, and the smallest sizes, decided
-//! exactly.
+//! The average rate of blocked filters: its law, guesses in `f64`, and the smallest sizes, which
+//! are decided exactly.
 
 use super::super::target::Target;
 use super::about::{RateTable, ln_rate};
@@ -68,8 +68,8 @@ pub(super) fn about_blocks(items: u64, probes: u32, ln_most: f64, start: f64) ->
 pub(super) fn fewest_for_the_mean(target: &Target, items: u64, rate: &Rate) -> Result<Option<(u64, u32)>> {
     let table = &mut RateTable::new();
     let meets = |blocks: u64, probes: u32| law(blocks, probes)?.meets(items, rate, target.hash_bits);
-    // From the bits of the textbook: a little fewer probes than it says, as fuller blocks want
-    // fewer.
+    // The guess starts from the textbook's number of bits. It tries up to four probes fewer than
+    // the textbook's, because fewer are best in fuller blocks.
     let textbook = items as f64 * -rate.ln() / (core::f64::consts::LN_2 * core::f64::consts::LN_2 * BLOCK_BITS as f64);
     let likely = ((-rate.ln() / core::f64::consts::LN_2) as u32).clamp(1, BLOCK_PROBES);
     let tried = target.probes.map_or(likely.saturating_sub(4).max(1)..=likely, |probes| probes..=probes);
@@ -77,7 +77,7 @@ pub(super) fn fewest_for_the_mean(target: &Target, items: u64, rate: &Rate) -> R
     let Some((guess, mut probes)) = guessed.min_by(|a, b| a.0.total_cmp(&b.0)) else { return Ok(None) };
     let mut guess = guess.min(MAX_BLOCKS as f64);
     let Some(mut blocks) = crate::search::first_that_meets((guess as u64).clamp(1, MAX_BLOCKS), MAX_BLOCKS, |b| meets(b, probes))? else {
-        // Few probes need few items in a block; more of them may do.
+        // No size is enough with these few probes, but more probes may keep the rate.
         return Ok(better(target, table, MAX_BLOCKS, items, rate)?.map(|probes| (MAX_BLOCKS, probes)));
     };
     loop {
@@ -88,7 +88,7 @@ pub(super) fn fewest_for_the_mean(target: &Target, items: u64, rate: &Rate) -> R
     }
 }
 
-/// The most items for the mean, and their probes.
+/// The largest number of items for the mean, and the number of probes for it.
 pub(super) fn most_for_the_mean(target: &Target, rate: &Rate, blocks: u64) -> Result<Option<(u64, u32)>> {
     let table = &mut RateTable::new();
     let fails = |items: u64, probes: u32| Ok(!law(blocks, probes)?.meets(items, rate, target.hash_bits)?);

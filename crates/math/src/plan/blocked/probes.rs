@@ -18,9 +18,9 @@ fn grain(size: u64) -> u64 {
     (size / GRAINS).max(1)
 }
 
-/// The fewest blocks that are found to keep a rate. For each number of probes that the average does
-/// not exclude, the search first tries fewer blocks than the best size so far, with a tilt for that
-/// size.
+/// The smallest number of blocks that is found to keep a rate. The search goes over the numbers of
+/// probes that the average rate does not exclude. For each, it first tries slightly fewer blocks
+/// than the best size so far, with a tilt ([`Sure`]) for that size.
 pub(super) fn fewest_sure<'a>(
     target: &'a Target,
     confidence: f64,
@@ -40,7 +40,8 @@ pub(super) fn fewest_sure<'a>(
             return Ok((kept, false));
         }
         let Some(mut blocks) = sure.fewest(items, rate, start, mean.0) else { return Ok((kept, false)) };
-        // At the mean's own probes the average is kept from the mean's blocks on.
+        // With the probes of the plan for the mean, the average keeps the rate from that plan's
+        // blocks on.
         if probes != mean.1 && !sure.meets(blocks, items, rate)? {
             let alone = target.clone().probes(probes);
             let Some((least, _)) = fewest_for_the_mean(&alone, items, rate)? else { return Ok((kept, false)) };
@@ -59,8 +60,8 @@ pub(super) fn fewest_sure<'a>(
     settled_blocks(sure, items, rate, mean, blocks)
 }
 
-/// The same, decided separately for each size: no number of probes keeps the rate with one block
-/// fewer.
+/// The smallest number of blocks, with a separate decision for each size. The search found that no
+/// number of probes keeps the rate with one block fewer.
 fn settled_blocks<'a>(mut sure: Sure<'a>, items: u64, rate: &Rate, mean: (u64, u32), near: u64) -> Result<Option<(u64, Sure<'a>)>> {
     let mut near = near;
     let mut best: Option<(u64, Sure)> = None;
@@ -101,7 +102,7 @@ fn other_probes<'a>(sure: &Sure<'a>, (blocks, items): (u64, u64), rate: &Rate) -
     Ok(found)
 }
 
-/// The most items that are found to keep a rate, in the same way.
+/// The largest number of items that is found to keep a rate, by the same search as [`fewest_sure`].
 pub(super) fn most_sure<'a>(
     target: &'a Target,
     confidence: f64,
@@ -121,7 +122,8 @@ pub(super) fn most_sure<'a>(
             return Ok((kept, false));
         }
         let mut items = sure.most(blocks, rate, start, mean.0);
-        // At the mean's own probes the average is kept up to the mean's items.
+        // With the probes of the plan for the mean, the average keeps the rate up to that plan's
+        // items.
         if items > 0 && probes != mean.1 && !sure.meets(blocks, items, rate)? {
             let most = most_for_the_mean(&target.clone().probes(probes), rate, blocks)?;
             items = items.min(most.map_or(0, |(items, _)| items));
@@ -139,8 +141,8 @@ pub(super) fn most_sure<'a>(
     settled_items(sure, blocks, rate, mean, items)
 }
 
-/// The same, decided separately for each size: no number of probes keeps the rate with one item
-/// more.
+/// The largest number of items, with a separate decision for each size. The search found that no
+/// number of probes keeps the rate with one item more.
 fn settled_items<'a>(mut sure: Sure<'a>, blocks: u64, rate: &Rate, mean: (u64, u32), near: u64) -> Result<Option<(u64, Sure<'a>)>> {
     let mut near = near;
     let mut best: Option<(u64, Sure)> = None;

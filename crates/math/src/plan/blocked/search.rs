@@ -1,15 +1,15 @@
-//! The search for a size with one number of probes: by tilts that are carried from size to size,
-//! and then by what is known about each size alone.
+//! The search for a size with one number of probes. It reuses the tilt of one size for similar
+//! sizes (see [`Sure`]).
 
 use super::MAX_BLOCKS;
 use super::sure::{FAR, Sure};
 use crate::Rate;
 
 impl Sure<'_> {
-    /// Approximately the logarithm of the size at which the rate is reached, by secants from a
-    /// first guess; `sign` says whether a larger size lowers the rate.
+    /// Approximately the size at which the rate is reached, by the secant method from a first
+    /// guess. `sign` is positive if a larger size lowers the rate.
     pub(super) fn about_size(&mut self, rate: &Rate, first: f64, range: (f64, f64), sign: f64, at: impl Fn(f64) -> (u64, u64)) -> f64 {
-        // A rate falls by some four percent with each percent of bits.
+        // A rate falls by about four percent with each percent of bits.
         let (mut guess, mut slope, mut before) = (first, 4.0, None);
         for _ in 0..6 {
             let (blocks, items) = at(guess);
@@ -32,8 +32,8 @@ impl Sure<'_> {
         guess
     }
 
-    /// The fewest blocks found, from those of the mean upwards and first near a start. Beyond a
-    /// million a hundred-thousandth more is not looked into.
+    /// The smallest number of blocks that is found, at least `mean`. The search begins near
+    /// `start`. Its result may be too large by a share of 1/200,000.
     pub(super) fn fewest(&mut self, items: u64, rate: &Rate, start: u64, mean: u64) -> Option<u64> {
         let range = (mean as f64, MAX_BLOCKS as f64);
         let guess = self.about_size(rate, start as f64, range, 1.0, |blocks| (blocks as u64, items));
@@ -44,8 +44,7 @@ impl Sure<'_> {
         let (grain, mut blocks, mut failed) = (guess / 200_000, guess, guess);
         let mut step = grain.max(1);
         if self.keeps(blocks, items, rate) {
-            // Downwards, by larger and larger steps; a block below the mean's is out of the
-            // question.
+            // Goes down in growing steps. Sizes below that of the mean are known to fail.
             loop {
                 failed = blocks.saturating_sub(step).max(mean - 1);
                 if failed < mean || !self.keeps_anywhere(failed, items, rate) {
@@ -72,7 +71,7 @@ impl Sure<'_> {
         Some(blocks)
     }
 
-    /// The most items found, up to those of the mean and first near a start.
+    /// The largest number of items that is found, at most `mean`. The search begins near `start`.
     pub(super) fn most(&mut self, blocks: u64, rate: &Rate, start: u64, mean: u64) -> u64 {
         let guess = self.about_size(rate, start as f64, (1.0, mean as f64), -1.0, |items| (blocks, items as u64));
         let grain = (guess / 2e5) as u64;

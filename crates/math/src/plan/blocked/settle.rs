@@ -5,8 +5,9 @@ use crate::{Rate, Result, search};
 use core::cell::RefCell;
 
 impl Sure<'_> {
-    /// The boundary from which on (`rising`) or up to which a size holds, as it is known alone,
-    /// near a guess and within a range; whether it was found.
+    /// The smallest (`is_rising`) or largest size that keeps the rate, searched near a guess within
+    /// a range. Each size is decided by its own guarantee ([`Sure::at`]). The result is `None` if
+    /// no such size is found.
     pub(super) fn settled(
         &self,
         guess: u64,
@@ -35,8 +36,8 @@ impl Sure<'_> {
     }
 }
 
-/// The guess of a large size may be off by one rounding step; secant steps on the missing amount
-/// bring it nearer.
+/// Brings the guess of a large size, which may be off by one rounding step, nearer to the boundary.
+/// It takes secant steps; `missed` is the logarithm of the ratio of kept and requested rate.
 fn closer(guess: u64, range: (u64, u64), missed: impl Fn(u64) -> Option<f64>) -> u64 {
     let (mut size, mut other) = (guess, guess + guess / GRAINS);
     if guess < 2 * GRAINS {
@@ -55,6 +56,6 @@ fn closer(guess: u64, range: (u64, u64), missed: impl Fn(u64) -> Option<f64>) ->
     size
 }
 
-/// During a search, two sizes above this number are treated as equal if their relative difference
-/// is less than its inverse.
+/// Two sizes are treated as equal during a search if their relative difference is less than the
+/// inverse of this number.
 pub(super) const GRAINS: u64 = 200_000;

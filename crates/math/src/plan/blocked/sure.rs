@@ -8,7 +8,9 @@ use crate::one_filter::quantile::RateQuantile;
 use crate::{Fpr, Law, Rate, Result};
 use alloc::rc::Rc;
 
-/// The guarantee of blocked filters with one number of probes, at similar sizes.
+/// The guarantee of blocked filters with one number of probes, at similar sizes. It is Chernoff's
+/// bound, whose parameters are called a tilt. Any tilt is valid at every size, but one that was
+/// found for a similar size gives a sharper bound.
 #[derive(Clone)]
 pub(super) struct Sure<'a> {
     pub(super) target: &'a Target,
@@ -24,16 +26,17 @@ pub(super) struct Sure<'a> {
 /// Where a tilt comes from.
 #[derive(Clone, Copy, PartialEq)]
 enum Found {
-    /// From another size.
+    /// The search for another size.
     Carried,
-    /// For sizes near these blocks and items, in one search.
+    /// One search for sizes near these blocks and items.
     Once(u64, u64),
-    /// For them, and refined.
+    /// A search for sizes near these blocks and items, refined by a second search.
     Alone(u64, u64),
 }
 
 impl<'a> Sure<'a> {
-    /// With a tilt for this size; `None` if no guarantee is known, because the blocks are too full.
+    /// Finds a tilt for this size. Returns `None` if no guarantee is known, because the blocks are
+    /// too full.
     pub(super) fn new(target: &'a Target, confidence: f64, probes: u32, blocks: u64, items: u64) -> Option<Sure<'a>> {
         let (blocks, items) = (rough(blocks), rough(items));
         let load = items as f64 / blocks as f64;
@@ -42,8 +45,8 @@ impl<'a> Sure<'a> {
         Some(Sure { target, confidence, probes, law, tilt, load, found: Found::Once(blocks, items) })
     }
 
-    /// The guarantee of one size. It does not depend on earlier searches, because the tilt is found
-    /// only for this size and sizes near it. Every answer about a size is this one.
+    /// The guarantee of one size. It does not depend on earlier searches, because its tilt is found
+    /// only for this size and sizes near it. Every answer about a size comes from here.
     pub(super) fn at(&self, blocks: u64, items: u64) -> Option<Self> {
         let (near, many) = (rough(blocks), rough(items));
         if self.found == Found::Alone(near, many) {
@@ -61,8 +64,8 @@ impl<'a> Sure<'a> {
         Some(fresh)
     }
 
-    /// Finds a tilt for a size that is far from the first: starting from the known tilt, or, for a
-    /// very different load, without one.
+    /// Finds a tilt for another size. The search starts from the known tilt, unless the load is
+    /// very different.
     pub(super) fn tilt_at(&mut self, blocks: u64, items: u64) {
         let load = items as f64 / blocks as f64;
         let near = self.tilt.as_ref().filter(|_| libm::log(load / self.load).abs() <= MUCH);
@@ -83,8 +86,8 @@ impl<'a> Sure<'a> {
         self.kept(blocks, items) <= rate.to_f64().next_down()
     }
 
-    /// The same, but with a new tilt if the size is far from that of the known tilt, which may be
-    /// too weak if the rate is narrowly missed.
+    /// Whether one filter keeps the rate. If the known tilt does not prove this, and it belongs to
+    /// a very different load, a new tilt is tried.
     pub(super) fn keeps_anywhere(&mut self, blocks: u64, items: u64, rate: &Rate) -> bool {
         if self.keeps(blocks, items, rate) {
             return true;
@@ -96,8 +99,8 @@ impl<'a> Sure<'a> {
         self.keeps(blocks, items, rate)
     }
 
-    /// The same rate with a tilt that is looked for once more, near the one known, or with that one
-    /// if it serves better.
+    /// The rate that one filter keeps, by a second search for a tilt that starts from the known
+    /// one. If the known tilt gives a lower rate, it stays.
     pub(super) fn kept_again(&mut self, blocks: u64, items: u64) -> f64 {
         let (known, kept) = (self.tilt.clone(), self.kept(blocks, items));
         self.tilt_at(blocks, items);
@@ -109,14 +112,15 @@ impl<'a> Sure<'a> {
         kept
     }
 
-    /// What is kept at a size, looked for once more where it is nearly enough.
+    /// The rate that one filter keeps. If this rate is slightly above `rate`, a second search tries
+    /// to find a better tilt.
     pub(super) fn kept_nearly(&mut self, blocks: u64, items: u64, rate: &Rate) -> f64 {
         let kept = self.kept(blocks, items);
         let is_near = kept > rate.to_f64() && kept < NEARLY * rate.to_f64();
         if is_near { self.kept_again(blocks, items) } else { kept }
     }
 
-    /// The average alone.
+    /// Whether the average rate is at most `rate`.
     pub(super) fn meets(&self, blocks: u64, items: u64, rate: &Rate) -> Result<bool> {
         law(blocks, self.probes)?.meets(items, rate, self.target.hash_bits)
     }
@@ -139,28 +143,32 @@ impl<'a> Sure<'a> {
     }
 }
 
-/// 1 - c is exact for c from a half on, and below that it is rounded by at most half an ulp of 1.
+/// The probability `1 - c` of a miss, not rounded up. The difference is exact for c >= 1/2; for
+/// smaller c, it is rounded by at most half an ulp of 1.
 pub(super) fn allowed(confidence: f64) -> f64 {
     (1.0 - confidence) * (1.0 - 1e-15)
 }
 
-/// A size that differs by more, relatively, has a tilt of its own.
+/// A load whose logarithm differs by more than this from that of the known tilt needs a new tilt.
 pub(super) const FAR: f64 = 0.03;
 
-/// A tilt of another size, or found in long steps, may give away less than this factor of a rate.
+/// A rate by a tilt for another size, or by a coarse search, is at most about this factor above the
+/// rate by the best tilt.
 pub(super) const NEARLY: f64 = 1.1;
 
-/// From a tilt of a load that differs by more, in logarithms, none is looked for.
+/// If the logarithms of two loads differ by more than this, the tilt of one is no starting point
+/// for the other.
 pub(super) const MUCH: f64 = 0.7;
 
-/// A load, rounded up by at most two hundredths: sizes whose loads are alike share the law of a
-/// block.
+/// A load, rounded up by at most two hundredths, so that sizes with similar loads share the law of
+/// a block.
 fn rounded(load: f64) -> f64 {
     const STEPS: f64 = 50.0;
     libm::exp(libm::ceil(libm::log(load) * STEPS) / STEPS)
 }
 
-/// A number of blocks or items to twelve binary digits: a tilt serves all that are so near.
+/// A number of blocks or items, rounded down to twelve binary digits. Sizes with equal rounded
+/// numbers share a tilt.
 fn rough(size: u64) -> u64 {
     let below = (64 - size.leading_zeros()).saturating_sub(12);
     size >> below << below

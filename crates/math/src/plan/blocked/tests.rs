@@ -1,4 +1,4 @@
-//! Guesses of plans, beside the exact law.
+//! Compares the guesses of plans with the exact law.
 
 use super::about::{RateTable, ln_rate};
 use super::mean::{about_blocks, law};
@@ -25,7 +25,7 @@ fn guesses_are_near_the_law() {
         let (b, n) = (blocks as f64, items as f64);
         let (first, second, tabled) = (ln_rate(b, n, probes, false), ln_rate(b, n, probes, true), table.ln_rate(b, n, probes));
         assert!(first <= exact.ln_upper + 1e-9 && (tabled - exact.ln).abs() < 1e-9, "{blocks} {items} {probes}");
-        // With two probes the second order is all there is.
+        // With two probes, there are no terms beyond the second order.
         let most = if probes <= 2 { 1e-11 } else { 0.1 * (exact.ln - first) };
         assert!((second - exact.ln).abs() <= most, "{blocks} {items} {probes}: {}", second - exact.ln);
     }
@@ -43,8 +43,8 @@ fn guessed_sizes_have_the_rate() {
     }
 }
 
-/// The guess for a guarantee is the size at which its rate is reached, by the same
-/// approximation.
+/// The guess for a guarantee is the size at which the approximation of its rate reaches the
+/// requested rate.
 #[test]
 fn guessed_sizes_for_a_guarantee_have_the_rate() {
     for (items, text, probes) in [(1_000u64, "1%", 5u32), (100_000, "0.1%", 8), (10_000_000, "1%", 6)] {

@@ -3,9 +3,9 @@
 //! With fixed probes the rate falls with the bits, so excluding one size excludes all smaller ones.
 //! At that size, `f(k) >= b(k) = (1 - q)^k` with `q = (1 - 1/m)^(nk)`, by convexity. With
 //! `a = -n ln(1 - 1/m)` we have `k = -ln(q) / a`, so `ln b = -ln(q) ln(1 - q) / a`. The product
-//! `ln(q) ln(1 - q)` rises up to q = 1/2 and falls beyond. So `b` falls while `q >= 1/2` and rises
-//! from there on, and one k on each side excludes all numbers of probes beyond it. The numbers in
-//! between are decided by their sums.
+//! `ln(q) ln(1 - q)` rises up to q = 1/2 and falls beyond. So `b` falls with k while `q >= 1/2`,
+//! and then rises. If the bound excludes one k on a side, it excludes all numbers of probes beyond
+//! that k. The numbers in between are decided by their sums.
 
 use super::{Claim, Smallest, Whole, decide, standard};
 use crate::law::hash_floor;
@@ -40,7 +40,7 @@ pub struct Excluded {
     pub precision: u64,
     /// The value `f / 2^k` in units of `2^-precision`.
     pub sum: Whole,
-    /// By how many units the sum may be wrong in either direction.
+    /// The largest error of the sum in either direction, in units.
     pub error: u128,
 }
 
@@ -63,21 +63,21 @@ pub(super) fn smaller(claim: &Claim) -> Result<Option<Smaller>> {
 /// The last number of probes on the left and the first on the right that are excluded by the bound.
 fn bounded(claim: &Claim, bits: u64) -> Result<(u32, u32)> {
     let (m, n) = (bits as f64, claim.items as f64);
-    // A little more than what the floor of equal hashes leaves: the checker decides in whole
-    // numbers.
+    // The bound must exceed the rate minus the floor of equal hashes by a small margin, because the
+    // checker decides in whole numbers.
     let left = 1.0 - libm::exp(libm::log(hash_floor(claim.items, claim.hash_bits)) - claim.rate.ln());
     let target = claim.rate.ln() + libm::log(left.max(1e-300));
     let bound = |probes: u32| ln_power_of_mean(m, n, f64::from(probes));
     let is_excluded = |probes: u32| bound(probes) > target + 1e-9 + 1e-12 * target.abs();
-    // -ln(q) per probe; in one bit everything is set.
+    // The value of -ln(q) per probe. A filter of one bit is full after one item.
     let step = if bits == 1 { f64::INFINITY } else { -n * libm::log1p(-1.0 / m) };
     let q_is_large = |probes: u32| step * f64::from(probes) < core::f64::consts::LN_2 * (1.0 - 1e-9);
     let q_is_small = |probes: u32| step * f64::from(probes) > core::f64::consts::LN_2 * (1.0 + 1e-9);
     let near = (core::f64::consts::LN_2 / step).min(f64::from(crate::MAX_PROBES)) as u32;
     let too_wide =
         || Error::NotCertified { claim: "that no other number of probes does with a bit less: too many would have to be excluded" };
-    // From the valley outwards; the bounds are monotone on each side, so bisection would do, but
-    // the steps are few.
+    // The search goes outwards from the lowest bound. The bounds are monotone on each side, so
+    // bisection would also work, but few steps are needed.
     let few = (1..=near).rev().take(MOST_SUMS as usize).find(|&probes| q_is_large(probes) && is_excluded(probes)).unwrap_or(0);
     let many =
         (near + 1..=near.saturating_add(MOST_SUMS)).find(|&probes| q_is_small(probes) && is_excluded(probes)).ok_or_else(too_wide)?;

@@ -30,13 +30,14 @@ pub struct OneFilter {
 /// least the true values, and the others are at most the true values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TailBound {
-    /// There can never be this many set bits, because `min(m, n k) < a`.
+    /// The probability is 0: no filter can have `a` set bits, because `min(m, n k) < a`.
     Certain,
-    /// The law of the number of set bits is so short that the checker can sum it, item by item.
+    /// The distribution of the number of set bits is so short that the checker can compute it item
+    /// by item.
     Law,
     /// Bennett's bound: `E = exp(v (z - 1 - ln z) - (a - mean) ln z)`.
     Chernoff {
-        /// The tilt, The tilt, `z - 1`..
+        /// The tilt, `z - 1`.
         tilt: u128,
         /// An upper bound on the mean.
         mean_above: u128,
@@ -45,7 +46,7 @@ pub enum TailBound {
     },
     /// The bound by log-concavity under the tilted law: `0.469 sqrt(z / v) E z / (z - 1)`.
     LargestTerm {
-        /// `z - 1`
+        /// The tilt, `z - 1`.
         tilt: u128,
         /// An upper bound on the mean.
         mean_above: u128,
@@ -54,7 +55,7 @@ pub enum TailBound {
         /// The variance, rounded down.
         variance: u128,
     },
-    /// The bound of Berry and Esseen: the normal tail at `(a - mean) / sqrt(v)`, plus
+    /// The bound by Berry and Esseen: the normal tail at `(a - mean) / sqrt(v)`, plus
     /// `0.56 / sqrt(v)`.
     Normal {
         /// An upper bound on the mean.
@@ -80,8 +81,8 @@ struct Moments {
     variance_below: u128,
 }
 
-/// A number in whole units, rounded so that it is at least, or at most, the true number, which `x`
-/// gives with a relative error of 1e-15.
+/// A number in whole units, rounded up or down so that it is at least, or at most, the true number.
+/// `x` is the true number with a relative error of 1e-15.
 fn units(x: f64, up: bool) -> u128 {
     let moved = if up { x * (1.0 + 4e-15) } else { x * (1.0 - 4e-15) };
     let scaled = libm::scalbn(moved, TailBound::UNIT as i32);
@@ -101,8 +102,8 @@ impl Moments {
     }
 }
 
-/// The largest number of set bits times steps for which a checker in an interpreted language can
-/// sum the law in some seconds.
+/// The largest product of set bits and balls for which a checker in an interpreted language can sum
+/// the distribution in some seconds.
 const SHORT_LAW: f64 = 1e7;
 
 pub(super) fn one_filter(claim: &Claim, asked: f64) -> Result<OneFilter> {
@@ -120,7 +121,7 @@ pub(super) fn one_filter(claim: &Claim, asked: f64) -> Result<OneFilter> {
         .min_by(|(miss, _), (other, _)| miss.total_cmp(other))
         .unwrap_or((1.0, TailBound::Law));
     let allowed = 1.0 - asked;
-    // For what is rounded here; the checker rounds outward.
+    // A margin for the rounding in this function, because the checker rounds outward.
     let safe = miss * (1.0 + 1e-6);
     if safe <= allowed {
         return Ok(OneFilter { confidence: asked, ones, bound });
@@ -144,7 +145,7 @@ pub(super) fn one_filter(claim: &Claim, asked: f64) -> Result<OneFilter> {
     if safe >= 1.0 {
         return Err(unproven());
     }
-    // Six digits of what is proven, rounded down.
+    // The confidence that is proven, rounded down; five digits of the miss are kept.
     let digits = libm::pow(10.0, 4.0 - libm::floor(libm::log10(safe)));
     let confidence = 1.0 - libm::ceil(safe * digits + 1e-3) / digits;
     Ok(OneFilter { confidence, ones, bound })
@@ -155,18 +156,18 @@ fn most_ones(claim: &Claim) -> Result<Option<u64>> {
     let meets = |ones: u64| Ratios::power(ones, claim.bits, claim.probes).at_most(&claim.rate, Some(claim.floor()));
     let left = 1.0 - libm::exp(libm::log(hash_floor(claim.items, claim.hash_bits)) - claim.rate.ln());
     let share = libm::exp((claim.rate.ln() + libm::log(left.max(1e-300))) / f64::from(claim.probes));
-    // All bits set is a rate of 1: too much.
+    // If all bits are set, the rate is 1, which is too high.
     let past = boundary(share * claim.bits as f64 + 1.0, 1, claim.bits, meets)?;
     Ok(past.checked_sub(1).filter(|ones| *ones > 0))
 }
 
-/// How far the first number of set bits that is too large exceeds the mean, minus the rounding of
-/// the mean.
+/// The difference between the smallest number of set bits that is too large and the mean, minus a
+/// margin for the rounding of the mean.
 fn distance(moments: &Moments, ones: u64) -> f64 {
     (ones as f64 - moments.mean) + 1.0 - 8.0 * f64::EPSILON * moments.mean
 }
 
-/// The exponent, and the tilt in units.
+/// The exponent of Bennett's bound, the tilt in whole units, and the tilt.
 fn exponent(moments: &Moments, ones: u64) -> Option<(f64, u128, f64)> {
     let (distance, v) = (distance(moments, ones), moments.variance * (1.0 + 1e-14));
     if !(distance > 0.0 && v > 0.0) {
@@ -177,7 +178,8 @@ fn exponent(moments: &Moments, ones: u64) -> Option<(f64, u128, f64)> {
     if !(units >= 1.0 && tilt < 1e9) {
         return None;
     }
-    // v (u - ln(1 + u)) - d ln(1 + u) at u = d / v, which cancels for small u.
+    // The exponent v (u - ln(1 + u)) - d ln(1 + u) at u = d / v is -v h. For small u, its terms
+    // cancel.
     let h = if tilt < 1e-3 {
         tilt * tilt * (0.5 - tilt / 6.0 + tilt * tilt / 12.0 - tilt * tilt * tilt / 20.0)
     } else {
@@ -206,7 +208,7 @@ fn normal(moments: &Moments, ones: u64) -> Option<(f64, TailBound)> {
     if !(d > 0.0 && d.is_finite()) {
         return None;
     }
-    // Sampford's bound of the normal tail, with 1 / sqrt(2 pi) rounded up, as the checker takes it.
+    // Sampford's bound on the normal tail, with 1 / sqrt(2 pi) rounded up, as in the checker.
     let density = 0.398_943 * libm::exp(-0.5 * d * d);
     let miss = density * 4.0 / (3.0 * d + libm::sqrt(d * d + 8.0)) + 0.56 / deviation;
     let Moments { mean_above, variance_above, variance_below: variance, .. } = *moments;
@@ -217,8 +219,8 @@ fn normal(moments: &Moments, ones: u64) -> Option<(f64, TailBound)> {
 mod tests {
     use super::*;
 
-    /// Compares the exponent with the series of `(1 + u) ln(1 + u) - u`, to the last digit, on both
-    /// sides of the point up to which four terms of it are used.
+    /// Compares the exponent with the series of `(1 + u) ln(1 + u) - u`, to the last digit. The
+    /// tilts are on both sides of 1e-3, below which the code uses four terms of the series.
     #[test]
     fn exponents_are_those_of_the_series() {
         for tilt in [1e-6f64, 1e-4, 5e-4, 9.99e-4, 1.001e-3, 0.01, 0.1] {

@@ -7,22 +7,24 @@ use crate::one_filter::quantile::MANY_ITEMS;
 use crate::search::{self, Fit};
 use crate::{MAX_BITS, Result, Variant};
 
-/// How many sizes below the first guess are tried: the probability is not monotone in the bits,
-/// because rounding to whole bits changes the rate.
+/// The number of sizes below the first guess that are tried. They may keep the guarantee although
+/// larger ones do not: the probability is not monotone in the bits, because rounding to whole bits
+/// changes the rate.
 const DOWN: u64 = 48;
 
-/// How many proofs may fail before the search continues in larger steps.
+/// The number of proofs that may fail before the search continues in larger steps.
 const PROOFS: u64 = 64;
 
-/// Whole bits move a size by less than this from where it was guessed.
+/// Rounding to whole bits moves a size by less than this number of bits from the guess.
 const WHOLE_BITS: f64 = 16.0;
 
-/// From a hundred items on the law takes less than this share off the size of the bounds.
+/// From a hundred items on, the exact distribution saves less than this share of the bits that the
+/// bounds need.
 const LAW_SAVES: f64 = 1.0 / 64.0;
 
 impl Sure<'_> {
-    /// The smallest number of bits found that keeps the guarantee; at least the number that the
-    /// average needs.
+    /// The smallest number of bits that is found to keep the guarantee. It is at least the number
+    /// that the average needs.
     pub(in super::super) fn fewest_bits(&self, items: u64, mean: Fit) -> Result<Option<Fit>> {
         let mut best: Option<Fit> = None;
         let cost = |probes: u32| self.about_bits(items, probes);
@@ -38,7 +40,8 @@ impl Sure<'_> {
         Ok(best)
     }
 
-    /// The fewest bits with given probes, below a number that is known to be enough.
+    /// The fewest bits with given probes, searched below `known`, a number that is known to be
+    /// enough.
     fn fewest_bits_at(&self, items: u64, probes: u32, guess: f64, mean: u64, known: Option<u64>) -> Result<Option<u64>> {
         if known.is_some_and(|known| known == mean || self.is_excluded(known - 1, items, probes)) {
             return Ok(None);
@@ -49,7 +52,7 @@ impl Sure<'_> {
         }
         let limit = match known {
             Some(known) => known,
-            // A size that holds by its bounds holds by the law.
+            // If the bounds prove a size, then so does the exact distribution.
             None => match self.fewest_by_bounds(items, probes, guess, None)? {
                 Some(limit) => limit + 1,
                 None => return Ok(None),
@@ -65,10 +68,12 @@ impl Sure<'_> {
         let variant = self.target.variant();
         let (n, k) = (items as f64, f64::from(probes));
         let least = k.max(2.0);
-        // Among sizes of equal slices, which are regular.
+        // For the partitioned scheme, only sizes with equal slices are considered, because unequal
+        // slices change the result irregularly.
         let whole = if variant == Variant::Partitioned { k } else { 1.0 };
         let miss = |bits: f64| ln_miss(variant, libm::floor(bits / whole) * whole, n, k, ln_rate);
-        // From the textbook's size, so that probes that are given lead to the same size.
+        // The search starts from the textbook's size, so that it finds the same size whether the
+        // probes are given or not.
         let mut high = (n * k / -libm::log1p(-libm::exp(ln_rate / k))).clamp(least, MAX_BITS as f64);
         while miss(high) > self.ln_allowed && high < MAX_BITS as f64 {
             high *= 1.2;
@@ -80,7 +85,8 @@ impl Sure<'_> {
         bisect_sizes(low, high, |bits| miss(bits) <= self.ln_allowed).1
     }
 
-    /// The first size around a guess that is proven, below one that is known to be enough.
+    /// The first size near a guess that is proven. Only sizes below `known`, which is known to be
+    /// enough, are tried.
     fn fewest_by_bounds(&self, items: u64, probes: u32, guess: f64, known: Option<u64>) -> Result<Option<u64>> {
         let least = self.target.variant().least_bits(probes);
         let guess = (guess.min(MAX_BITS as f64) as u64).max(least);
@@ -97,7 +103,7 @@ impl Sure<'_> {
         if known.is_some() { Ok(None) } else { self.fewest_beyond(items, probes, guess) }
     }
 
-    /// The fewest bits well beyond a guess.
+    /// The fewest bits, searched well above a guess.
     fn fewest_beyond(&self, items: u64, probes: u32, guess: u64) -> Result<Option<u64>> {
         let holds = |bits: u64| self.holds(bits, items, probes);
         let mut step = DOWN.max(guess >> 50);

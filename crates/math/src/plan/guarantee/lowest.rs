@@ -1,4 +1,4 @@
-//! The lowest rate that is promised for a size.
+//! The lowest rate that can be promised for a size.
 
 use super::super::look::ln_kept;
 use super::super::target::Target;
@@ -12,12 +12,13 @@ use crate::{Fpr, Result};
 /// Below this number of items, all numbers of probes are tried, up to well beyond the likely one.
 const FEW_ITEMS: u64 = 30;
 
-/// The law lowers a rate by less than this, in logarithms: from a hundred items on, and below.
+/// From a hundred items on, the exact distribution lowers the logarithm of a rate by less than
+/// this; below a hundred items, by less than [`LAW_LOWERS_FEW`].
 const LAW_LOWERS: f64 = 0.1;
 const LAW_LOWERS_FEW: f64 = 1.5;
 
-/// The number of probes with the lowest promise for a size, and what is promised: the rate that one
-/// filter keeps, or the average if that is higher, each with equal hashes.
+/// The number of probes with the lowest promised rate for a size, and that rate. It is the rate
+/// that one filter keeps, or the average if that is higher, each including equal hashes.
 pub(in super::super) struct Lowest {
     pub(in super::super) probes: u32,
     pub(in super::super) promised: Fpr,
@@ -34,7 +35,7 @@ impl Lowest {
         let is_followed = |probes: u32| is_followed(variant, items, probes, allowed);
         let always = |probes: u32| items < FEW_ITEMS && probes <= 2 * first + 16 && is_followed(probes);
         let by_law = if is_followed(first / 2) { if items < MANY_ITEMS { LAW_LOWERS_FEW } else { LAW_LOWERS } } else { 0.0 };
-        // A whole bit moves the rate by k parts of the set bits.
+        // One more set bit raises the logarithm of the rate by k divided by the number of set bits.
         let margin = 4.0 * f64::from(first) / bits as f64 + by_law + 1e-9;
         let mut best: Option<Lowest> = None;
         let mut refused = None;
@@ -43,7 +44,8 @@ impl Lowest {
             if best.as_ref().is_some_and(|best| bound > best.promised.ln_upper + 1e-9 * (1.0 + bound.abs())) {
                 continue;
             }
-            // Far beyond the likely probes a law can take more work than a call may.
+            // Far above the likely number of probes, computing a rate can take more work than one
+            // call may.
             let promised = match promised(target, bits, items, probes, allowed) {
                 Ok(promised) => promised,
                 Err(error) => {
@@ -66,7 +68,7 @@ impl Lowest {
 /// The promised rate for a size and a given number of probes.
 fn promised(target: &Target, bits: u64, items: u64, probes: u32, allowed: f64) -> Result<Fpr> {
     let mut one = kept(target.variant(), bits, items, probes, allowed)?;
-    // With a confidence of a half and more the average is lower but for rounding.
+    // If the confidence is at least one half, the average is lower, except for rounding.
     let mean = target.variant().fpr(bits, items, probes)?;
     if mean.ln_upper > one.ln_upper {
         one = mean;

@@ -7,12 +7,13 @@ use crate::one_filter::quantile::MANY_ITEMS;
 use crate::search::{self, Fit};
 
 impl Sure<'_> {
-    /// The largest number of items found that these bits hold with the guarantee; at most the
-    /// number for the average. For a given number of probes, a miss becomes more likely with more
-    /// items, so all smaller numbers of items are held, too.
+    /// The largest number of items that these bits are found to hold with the guarantee. It is at
+    /// most the number for the average. For a given number of probes, a miss becomes more likely
+    /// with more items, so all smaller numbers of items are held, too.
     pub(in super::super) fn most_items(&self, bits: u64, mean: Fit) -> Result<Option<Fit>> {
         let last = self.target.variant().max_probes(bits).min(self.most_probes(1).max(mean.probes));
-        // The items of the bits by which whole bits, and the law, move a size.
+        // The margin in items for rounding to whole bits, and for the difference between bounds and
+        // exact distribution.
         let by_law = if self.is_followed(mean.size, mean.probes / 2) { mean.size as f64 / 64.0 } else { 0.0 };
         let margin = 1.0 + 16.0 * mean.size as f64 / bits as f64 + by_law;
         let cost = |probes: u32| -self.about_items(bits, probes, mean.size);

@@ -18,15 +18,15 @@ use alloc::{format, vec};
 pub struct BlockedSized {
     /// The design, in lines of [`BLOCK_BITS`].
     pub design: BlockedDesign,
-    /// The rates and the number of items of the design; the upper end of the average rate is at
+    /// The rates and the number of items of the design. The upper end of the average rate is at
     /// most the requested rate.
     pub run: LongRun,
 }
 
 impl BlockedSized {
-    /// Whether the speed of one cache line per item is worth these bits: for the same number of
-    /// items (the lower end), the design needs at most a tenth more bits than the standard filter.
-    /// The option `plan --recycling --layout auto` uses this criterion.
+    /// Whether the speed of one cache line per item is worth these bits. It is if, for the same
+    /// number of items (the lower end), the design needs at most a tenth more bits than the
+    /// standard filter. The option `plan --recycling --layout auto` uses this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &SizedDesign) -> bool {
         let (items, others) = (self.run.items_per_cycle.lower, standard.run.items_per_cycle.upper);
@@ -36,12 +36,13 @@ impl BlockedSized {
 
 /// Finds the blocked design with nearly the most items per cycle whose long-run rate is proven to
 /// be at most `rate`, among those with `bits` bits, rounded down to whole lines of [`BLOCK_BITS`].
-/// `None` if none was found, as may happen with few lines at low rates.
+/// The result is `None` if no design was found, which can happen with few lines at low rates.
 ///
-/// The limit of the design is the highest decimal of four digits with a proven rate. The number of
-/// probes is chosen by the mean curve, and its number of items is within 0.3% of the best. The
-/// search loses less than 1%; the design that it finds is proven. Takes some ten milliseconds at
-/// usual rates and any size, and some tenths of a second at 1e-9.
+/// The limit of the design is the highest decimal of four digits for which the rate is proven. The
+/// number of probes is chosen by the expected rate as a function of the items, and its number of
+/// items is within 0.3% of the best. The search loses less than 1% of the items. The rate of the
+/// design that it finds is proven. This takes tens of milliseconds at usual rates and any size, and
+/// some tenths of a second at 1e-9.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, blocked_capacity, capacity};
@@ -53,7 +54,7 @@ impl BlockedSized {
 /// ```
 ///
 /// # Errors
-/// There are fewer bits than in one line, or bits are out of range, or the rate is below 1e-9.
+/// There are fewer bits than in one line. Bits are out of range. The rate is below 1e-9.
 pub fn blocked_capacity(bits: u64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let _work = work::begin();
     check_bits(bits)?;
@@ -78,7 +79,8 @@ fn most_items(blocks: u64, candidates: &[(u32, f64)], rate: &Rate) -> Result<Opt
     Ok(best)
 }
 
-/// At lower rates, lines take more than 1.7 times the bits, and the search takes seconds.
+/// The lowest rate. At lower rates, blocked filters take more than 1.7 times the bits, and the
+/// search takes seconds.
 const LEAST_RATE: f64 = 1e-9;
 
 fn check_rate(rate: &Rate) -> Result<()> {
@@ -92,8 +94,8 @@ fn law(blocks: u64, probes: u32) -> Result<Blocked> {
     Blocked::new(blocks * BLOCK_BITS, BLOCK_BITS, InBlock::Independent, probes)
 }
 
-/// The numbers of probes with which the mean curve holds nearly the most items at this average
-/// rate, each with its limit.
+/// The numbers of probes with which a filter holds nearly the most items at this average rate, if
+/// it always has its expected rate. Each comes with its limit.
 fn candidates(blocks: u64, rate: &Rate) -> Result<Vec<(u32, f64)>> {
     let mut found = Vec::new();
     let mut most = 0;
@@ -110,11 +112,11 @@ fn candidates(blocks: u64, rate: &Rate) -> Result<Vec<(u32, f64)>> {
     Ok(found.into_iter().map(|(probes, _, limit)| (probes, limit)).collect())
 }
 
-/// The number of items up to which the mean curve has this average.
+/// The number of items up to which the expected rates have this average.
 fn averaging(law: &Blocked, rate: f64) -> Result<u64> {
     let below = |items: u64| Ok(items < 2 || law.expected_before(items).fpr()?.value <= rate);
     let (mut low, mut high) = (1, 1 + law.bits() / law.block_bits());
-    // Rates near 1 take any number.
+    // At rates near 1, every number of items has an average below the rate.
     while high < MOST_ITEMS && below(high)? {
         (low, high) = (high, 2 * high);
     }
@@ -125,7 +127,7 @@ fn averaging(law: &Blocked, rate: f64) -> Result<u64> {
     Ok(low)
 }
 
-/// The design with the highest limit of four digits that is proven to keep the rate; the search
+/// The design with the highest limit of four digits that is proven to keep the rate. The search
 /// starts from an approximate limit.
 fn fullest(blocks: u64, probes: u32, limit: f64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let asked = rate.to_f64().next_down();
@@ -147,20 +149,22 @@ fn fullest(blocks: u64, probes: u32, limit: f64, rate: &Rate) -> Result<Option<B
         if fails - meets <= 1 {
             break;
         }
-        // The average is about proportional to the limit, and where it is not, halves are tried.
+        // The average is about proportional to the limit. If twelve steps of this kind are not
+        // enough, the search bisects.
         at = if steps < 12 { decimal_below(found.design.limit() / over) } else { meets + (fails - meets) / 2 };
     }
     Ok(best)
 }
 
-/// The decimals of four digits, by index: 9,000 for each power of ten, from index 0 for 1e-18.
+/// The decimals of four digits, by index. There are 9,000 for each power of ten, and index 0 is
+/// 1e-18.
 fn decimal(index: i64) -> f64 {
     // Powers of ten are exact up to 10^22, so this is the f64 nearest to the decimal.
     let (power, digits) = (index / 9_000 - 21, index % 9_000 + 1_000);
     digits as f64 / crate::power(10.0, power.unsigned_abs() as u32)
 }
 
-/// The index of the largest of these decimals that is at most `limit`, or of a neighbour.
+/// The index of the largest of these decimals that is at most `limit`, or the index of a neighbour.
 fn decimal_below(limit: f64) -> i64 {
     let power = libm::floor(libm::log10(limit.clamp(1e-18, 0.9999))) as i64;
     let digits = (limit * crate::power(10.0, (3 - power).unsigned_abs() as u32)) as i64;
@@ -168,11 +172,11 @@ fn decimal_below(limit: f64) -> i64 {
 }
 
 /// Nearly the smallest memory with a blocked design that is proven to hold at least `items` per
-/// cycle at a long-run rate of at most `rate`; `None` above 2^62 bits.
+/// cycle at a long-run rate of at most `rate`. The result is `None` above 2^62 bits.
 ///
-/// The capacity is not quite monotone in bits. So the smallest size is searched for from the
-/// capacity of other sizes; the search leaves out only sizes that are smaller by less than a
-/// thousandth and a line. Takes some tenths of a second.
+/// The capacity is not quite monotone in bits. The search goes from size to size, using their
+/// capacities. It leaves out only sizes that are smaller by less than a thousandth and one line.
+/// This takes some tenths of a second.
 ///
 /// # Errors
 /// `items` is not above 0 and at most 1e18, or the rate is below 1e-9.
@@ -188,7 +192,7 @@ pub fn blocked_min_bits(items: f64, rate: &Rate) -> Result<Option<BlockedSized>>
     let mut blocks = (textbook as u64).clamp(1, most);
     let mut known = (blocks, candidates(blocks, rate)?);
     loop {
-        // Sizes that are alike have the same best probes, at nearly the same limit.
+        // Similar sizes have the same best number of probes, with nearly the same limit.
         if blocks.abs_diff(known.0) > known.0 {
             known = (blocks, candidates(blocks, rate)?);
         }
@@ -201,7 +205,7 @@ pub fn blocked_min_bits(items: f64, rate: &Rate) -> Result<Option<BlockedSized>>
             Some(found) => enough = Some(found),
             None => fails = fails.max(blocks),
         }
-        // Items are nearly in proportion to the size.
+        // The number of items is nearly proportional to the size.
         let next = if kept > 0.0 { libm::ceil(blocks as f64 * (items / kept)) as u64 } else { 2 * blocks };
         blocks = match enough.map(|found| found.design.blocks()) {
             Some(meets) if meets - fails <= step(meets) => return Ok(enough),
@@ -236,8 +240,8 @@ mod tests {
         assert!(decimal(decimal_below(MOST_LIMIT)) <= MOST_LIMIT && decimal(decimal_below(MOST_LIMIT) + 1) > MOST_LIMIT);
     }
 
-    /// A number of probes is tried exactly if its mean curve holds at least 99.7% of the largest
-    /// number of items of any mean curve.
+    /// Tests that the candidates are exactly the numbers of probes with at least 99.7% of the
+    /// largest number of items.
     #[test]
     fn candidates_are_the_best_of_all_probes() {
         for (blocks, text) in [(20, "20%"), (1_000, "1%"), (1_000, "1e-4")] {
@@ -252,7 +256,8 @@ mod tests {
         }
     }
 
-    /// The memories that are found are enough for the items, and three steps less are too little.
+    /// Tests that the memory that is found is enough for the items, and that three steps less are
+    /// not enough.
     #[test]
     fn small_memories_are_enough_and_about_the_least() {
         for (items, text) in [(60.0, "5%"), (900.0, "5%"), (2_500.0, "20%")] {

@@ -1,9 +1,9 @@
-//! The number of items of a cycle and its average rate, between proven ends.
+//! Proven brackets of the number of items of a cycle and of its average rate.
 //!
-//! Distinct items come one after another. W_i is the filter's own rate after i new items; an item
+//! Distinct items come one after another. W_i is the rate of the filter after i new items. An item
 //! that passes does not change the filter. The cycle ends with the first item N for which
-//! `W_N > r`. Because W rises on every stream, `{N > i} = {W_i <= r}`, and because item i + 1
-//! passes with probability W_i,
+//! `W_N > r`, where r is the limit. W never falls, so `{N > i} = {W_i <= r}`. Item i + 1 passes
+//! with probability W_i, so
 //!
 //! ```text
 //! E[N] = sum over i >= 0 of P(W_i <= r)            average = E[sum of W_i over i < N] / E[N] = r - G / E[N]
@@ -14,17 +14,17 @@
 //! the mean of f over i < n, which the law gives exactly. The following bounds hold.
 //!
 //! * Jensen: `G >= n (r - M)`. Scarf: `G <= n (r - M) + D`, where D is the sum of `E[(W_i - r)^+]`
-//!   below n and of `E[(r - W_i)^+]` from n on; D is small of second order.
+//!   below n and of `E[(r - W_i)^+]` from n on. D is small of second order.
 //! * Cantelli: `n - A <= E[N] <= n + C`, where A is the sum of `P(W_i > r)` below n, and C the sum
 //!   of `P(W_i <= r)` from n on.
-//! * For any I, c I items are c groups of I items, none of which may exceed r by itself, so
-//!   `P(N > c I) <= P(N > I)^c`. All i from I on therefore add at most `I q / (1 - q)` with
+//! * For any I, `c I` items are c groups of I items. If N > c I, no group alone exceeds r, so
+//!   `P(N > c I) <= P(N > I)^c`. Therefore all i from I on add at most `I q / (1 - q)` with
 //!   `q = P(N > I)`.
 //!
 //! So `(n M - r A - D) / (n - A) <= average <= (n M + r C) / (n + C)`. All probabilities are
 //! monotone in i, so one value bounds the sum over a range of items. The filter compares rounded
-//! weights, which exceed W by at most u. So `{W_i <= r - u}` implies that the cycle continues,
-//! which implies `{W_i <= r}`; lower bounds are therefore computed at r - u.
+//! weights, which exceed W by at most u. So `W_i <= r - u` implies that the cycle continues, which
+//! implies `W_i <= r`. Therefore lower bounds are computed at r - u.
 
 use super::super::{Bracket, Result};
 use super::BlockedDesign;
@@ -36,16 +36,16 @@ use crate::try_bisect;
 use crate::{Fpr, Law, Method};
 
 /// The length of a range of items: a sixth of its distance from n if the probability is high, and a
-/// third if it is low. This makes the affected sums about a tenth too large, and they are small.
+/// third if it is low. Ranges make the sums about a tenth too large, and the sums are small.
 fn stretch(first: u64, distance: u64, chance: f64) -> u64 {
     first.max(distance / if chance > 0.05 { 6 } else { 3 })
 }
 
-/// The sums are cut off where their remainder is below this share of the sums.
+/// The sums end when the remainder is below this share of them.
 const TAIL: f64 = 1e-3;
 
-/// The remainder of the sums beyond n may be larger by this share of all items, which is no more
-/// than the rounding error of a variance of 0.
+/// The remainder of the sums beyond n may also be this share of all items, which is about the
+/// rounding error of a variance of 0.
 const ROUNDING: f64 = 1e-12;
 
 /// Cycles with more items than this are not computed.
@@ -63,7 +63,7 @@ pub(super) fn bracket(design: &BlockedDesign) -> Result<(Fpr, Bracket)> {
     combine(law, items, [lower, upper], below, beyond)
 }
 
-/// The first range, which is much shorter than the scatter of N.
+/// The length of the shortest ranges, much shorter than the standard deviation of N.
 fn first_stretch(blocks: u64, items: u64) -> u64 {
     ((items as f64 / (128.0 * libm::sqrt(blocks as f64))) as u64).max(1)
 }
@@ -71,7 +71,7 @@ fn first_stretch(blocks: u64, items: u64) -> u64 {
 /// The smallest n whose expected rate is above the limit, to the precision of an `f64`.
 pub(super) fn crossing(law: &Blocked, limit: f64) -> Result<u64> {
     let above = |items: u64| Ok(law.fpr(items)?.value > limit);
-    // An item a line is fewer than most limits take.
+    // Most limits allow more than one item per line.
     let (mut low, mut high) = (0, law.bits() / law.block_bits());
     while !above(high)? {
         if high > MOST_ITEMS {
@@ -82,12 +82,12 @@ pub(super) fn crossing(law: &Blocked, limit: f64) -> Result<u64> {
     try_bisect(low + 1..=high, above)
 }
 
-/// Sums over the items on one side of n, each of which is at least the true sum.
+/// Upper bounds on two sums over the items on one side of n.
 #[derive(Clone, Copy, Default)]
 struct Sums {
-    /// The sum of the probabilities.
+    /// The bound on the sum of the probabilities.
     chances: f64,
-    /// The sum of the positive parts.
+    /// The bound on the sum of the positive parts.
     parts: f64,
 }
 
@@ -99,16 +99,17 @@ impl Sums {
     }
 }
 
-/// The sums of `P(W_i > lower)` and `E[(W_i - upper)^+]` over i < n. In each range, the values at
-/// its last item are used, because they are the largest.
+/// Bounds on the sums of `P(W_i > lower)` and `E[(W_i - upper)^+]` over i < n. In each range, the
+/// values at its last item are used, because they are the largest.
 fn below(law: &Blocked, items: u64, first: u64, lower: f64, upper: f64) -> Result<Sums> {
     let mut sums = Sums::default();
     let mut last = items - 1;
-    // Without items W is 0.
+    // For i = 0, W is 0, so the loop leaves it out.
     while last > 0 {
         let moments = after(law, last)?;
         let (chance, part) = (moments.above(lower), moments.excess(upper));
-        // All that are left, where they hardly count: the rates of few items take many digits.
+        // When the remaining items hardly matter, they form one range, because rates for few items
+        // need many digits.
         let few = last as f64 * chance <= TAIL * sums.chances && last as f64 * part <= TAIL * sums.parts;
         let next = if few { 0 } else { last.saturating_sub(stretch(first, items - last, chance)) };
         sums.add(last - next, chance, part);
@@ -117,8 +118,8 @@ fn below(law: &Blocked, items: u64, first: u64, lower: f64, upper: f64) -> Resul
     Ok(sums)
 }
 
-/// The sums of `P(W_i <= r)` and `E[(r - W_i)^+]` over i >= n. In each range, the values at its
-/// first item are used, because they are the largest.
+/// Bounds on the sums of `P(W_i <= r)` and `E[(r - W_i)^+]` over i >= n. In each range, the values
+/// at its first item are used, because they are the largest.
 fn beyond(law: &Blocked, items: u64, first: u64, limit: f64) -> Result<Sums> {
     let mut sums = Sums::default();
     let mut at = items;
@@ -142,7 +143,7 @@ fn beyond(law: &Blocked, items: u64, first: u64, limit: f64) -> Result<Sums> {
 fn combine(law: &Blocked, items: u64, [lower, upper]: [f64; 2], below: Sums, beyond: Sums) -> Result<(Fpr, Bracket)> {
     let mean = if items == 1 { Fpr::ZERO } else { law.expected_before(items).fpr()? };
     let n = items as f64;
-    // A handful of roundings, each of 2^-53, of sums of positive terms.
+    // Margins for a few roundings, of 2^-53 each, of sums of positive terms.
     let (up, down) = (1.0 + 16.0 * f64::EPSILON, 1.0 - 16.0 * f64::EPSILON);
     let most = (n + beyond.chances) * up;
     let least = ((n * down - below.chances) * down).max(1.0);
@@ -187,13 +188,14 @@ mod tests {
         sums
     }
 
-    /// Each of the four sums is at least the true sum, for every n, and some are close to it.
+    /// Tests that each of the four sums is at least the true sum, for every n, and that some are
+    /// close to it.
     #[test]
     fn sums_bound_those_of_every_state() {
         let mut nearest = [f64::INFINITY; 4];
         for (blocks, block_bits, probes) in [(1u32, 8u32, 3u32), (2, 4, 2), (3, 4, 1), (5, 2, 4), (9, 2, 2), (30, 1, 1)] {
             let law = Blocked::new((blocks * block_bits).into(), block_bits.into(), InBlock::Independent, probes).expect("in range");
-            // Off the values that the own rate takes.
+            // These limits are not values that a filter's rate can take.
             for limit in [0.0301, 0.1703, 0.4507, 0.7309] {
                 let n = crossing(&law, limit).expect("in range");
                 for items in [n, n + 2, (n / 2).max(1)] {
@@ -214,7 +216,7 @@ mod tests {
         assert!(nearest.iter().all(|nearest| *nearest < 1.5), "the bounds are generous: {nearest:?}");
     }
 
-    /// Checks how each sum changes the ends, term by term of the formulas above.
+    /// Checks how each sum changes the ends, for each term of the module's formulas.
     #[test]
     fn ends_are_those_of_the_formulas() {
         let law = Blocked::new(1_024 * 512, 512, InBlock::Independent, 6).expect("in range");

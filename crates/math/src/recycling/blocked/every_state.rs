@@ -1,10 +1,11 @@
-//! For tests: the law of the lines of a tiny filter, computed state by state.
+//! For tests: the joint law of the lines of a tiny filter, computed state by state.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Maps the numbers of lines with 0, 1, .. set bits to the probability.
+/// A state is the list of the numbers of lines with 0, 1, .. set bits. The map gives its
+/// probability.
 pub(super) type States = BTreeMap<Vec<u32>, f64>;
 
 /// The empty filter.
@@ -40,7 +41,7 @@ pub(super) fn one_more(states: &States, block_bits: u32, probes: u32) -> States 
     next
 }
 
-/// The distribution of W, computed from that of the lines.
+/// The distribution of the filter's rate W, as pairs of a rate and its probability.
 pub(super) fn own_rates(states: &States, block_bits: u32, probes: u32) -> Vec<(f64, f64)> {
     let rate = |lines: &Vec<u32>| {
         let line = |(d, &count): (usize, &u32)| libm::pow(d as f64 / f64::from(block_bits), f64::from(probes)) * f64::from(count);

@@ -1,10 +1,9 @@
-//! Recycling with all probes of an item in one line: the filter is emptied when its own rate
-//! exceeds a limit.
+//! Recycling with all probes of an item in one line (block). The filter is emptied when its own
+//! rate exceeds a limit.
 //!
 //! The number of set bits of a blocked filter does not determine its rate. The rate is the mean
 //! over its lines of `(d/m)^k`, where d of a line's m bits are set ([`Weights`]). So the filter's
-//! own rate takes the place of sigma, and the limit itself is the worst rate for every item on any
-//! stream.
+//! own rate takes the place of sigma. The limit is the worst rate for every item of any stream.
 
 mod capacity;
 mod cycle;
@@ -39,27 +38,28 @@ pub struct BlockedDesign {
     limit: f64,
 }
 
-/// The smallest limit; a limit below this would be no larger than a few roundings of the weights.
+/// The smallest limit. Smaller limits would be no larger than a few roundings of the weights.
 const LEAST_LIMIT: f64 = 1e-15;
 
-/// The largest limit; above it, a filter is practically full, and brackets of its cycle are
+/// The largest limit. Above it, a filter is practically full, and brackets of its cycle are
 /// useless.
 const MOST_LIMIT: f64 = 0.999;
 
-/// The largest number of bits in a line, for which there is a table of weights.
+/// The largest number of bits in a line. There is a table of the weights of all numbers of set
+/// bits.
 const MOST_BLOCK_BITS: u64 = 65_536;
 
 impl BlockedDesign {
-    /// A filter of `bits` bits in lines of `block_bits` (512 in the filters of the crate
-    /// `truebloom`) that is recycled when its rate exceeds `limit` after an item.
+    /// A filter of `bits` bits in lines of `block_bits` bits (512 in the filters of the crate
+    /// `truebloom`). It is recycled when its rate exceeds `limit` after an item.
     ///
-    /// Two phases and retained items are not supported: there is no bracket here for the rate of a
-    /// frozen filter beside the active one, nor for a cycle that begins with an item chosen by its
-    /// overflow.
+    /// Two phases and retained items are not supported, because no bracket is known for the rate of
+    /// a frozen filter beside an active one, or for a cycle that begins with the item that ended
+    /// the previous one.
     ///
     /// # Errors
-    /// Bits are out of range or not a multiple of `block_bits`; lines have more than 65,536 bits;
-    /// probes are not from 1 to [`MAX_BLOCKED_PROBES`]; or `limit` is not from 1e-15 to 0.999.
+    /// Bits are out of range or not a multiple of `block_bits`. Lines have more than 65,536 bits.
+    /// Probes are not from 1 to [`MAX_BLOCKED_PROBES`]. `limit` is not from 1e-15 to 0.999.
     pub fn new(bits: u64, block_bits: u64, probes: u32, limit: f64) -> Result<BlockedDesign> {
         check_probes(probes)?;
         if probes > MAX_BLOCKED_PROBES {
@@ -98,8 +98,7 @@ impl BlockedDesign {
         crate::Law::probes(&self.law)
     }
 
-    /// The highest rate at which a cycle continues, and so the worst rate that an item can be
-    /// offered at.
+    /// The highest rate at which a cycle continues. So it is the worst rate for every item.
     #[must_use]
     pub fn limit(&self) -> f64 {
         self.limit
@@ -111,8 +110,8 @@ impl BlockedDesign {
         Weights::new(self.block_bits(), self.probes())
     }
 
-    /// The largest sum of all lines' weights at which a cycle continues: `limit` times the number
-    /// of lines, rounded down.
+    /// The largest sum of the weights of all lines at which a cycle continues: `limit` times the
+    /// number of lines, rounded down.
     #[must_use]
     pub fn most_weight(&self) -> u128 {
         weights::at_most(self.limit, self.blocks())
@@ -120,15 +119,15 @@ impl BlockedDesign {
 
     /// The long-run average rate, the worst rate and the expected number of items in a cycle.
     ///
-    /// All are proven ([`Method::Bound`]). The worst rate is the limit to within one item's step;
-    /// the number of items and the average have brackets that narrow with the number of lines,
-    /// about as `1/sqrt(lines)`. The values are taken from the mean curve, on which a filter with i
-    /// items has its expected rate. In simulations, their relative error is less than `1/lines`.
-    /// The method is described in docs/design/recycling.md. Takes some milliseconds at any size,
-    /// and up to a second with 32 probes.
+    /// All are proven ([`Method::Bound`]). The worst rate is the limit, to within the change by one
+    /// item. The brackets of the number of items and of the average narrow as the number of lines
+    /// grows, about as `1/sqrt(lines)`. Their values are those of a filter that always has its
+    /// expected rate. In simulations, the relative error of these values is less than `1/lines`.
+    /// The file docs/design/recycling.md describes the method. This takes some milliseconds at any
+    /// size, and up to a second with 32 probes.
     ///
     /// # Errors
-    /// A cycle may take more than 2^61 items, as can happen with sizes near 2^62 bits.
+    /// A cycle may take more than 2^61 items, which can happen with sizes near 2^62 bits.
     pub fn long_run(&self) -> Result<LongRun> {
         let _work = work::begin();
         let (fpr, items_per_cycle) = cycle::bracket(self)?;
@@ -136,8 +135,9 @@ impl BlockedDesign {
     }
 
     /// The worst rate: the limit, which no filter exceeds when it is queried. Every cycle comes
-    /// near the limit: the difference is at most what one item adds, `(1 - (1 - k/m)^k) / lines`,
-    /// which is less than `k^2 / bits`, plus the rounding of the weights.
+    /// near the limit. The difference is at most the amount that one item adds,
+    /// `(1 - (1 - k/m)^k) / lines`, which is less than `k^2 / bits`, plus the rounding of the
+    /// weights.
     fn worst(&self) -> Fpr {
         let k = f64::from(self.probes());
         let step = (k * k / self.bits() as f64).next_up() + 2.0 * self.weights().most_rounded();

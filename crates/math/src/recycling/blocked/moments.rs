@@ -1,4 +1,4 @@
-//! The mean and the variance of a blocked filter's own rate after a number of items.
+//! The mean and the variance of the rate of one blocked filter after a number of items.
 
 use super::super::Result;
 use crate::Law;
@@ -6,7 +6,7 @@ use crate::exact::enclosure::{Enclose, Enclosure, GUARD};
 use crate::law::Blocked;
 use alloc::vec;
 
-/// Proven bounds on a filter's own rate `W`.
+/// Proven bounds on the mean and the variance of the rate `W` of one filter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moments {
     pub(super) lower: f64,
@@ -17,16 +17,16 @@ pub(super) struct Moments {
 
 /// The moments after `items` distinct items.
 ///
-/// W is the mean over B lines of `Y = (d/m)^k`. So `E[W]` is the rate f of the law. Let `E[Y^2]` be
-/// the probability that two queries of one line both pass, and `E[Y Y']` that of two queries of
-/// different lines. Then
+/// W is the mean over B lines of `Y = (d/m)^k`. So `E[W]` is the rate f of the law. `E[Y^2]` is the
+/// probability that two queries of one line both pass, and `E[Y Y']` that two queries of different
+/// lines both pass. Then
 ///
 /// ```text
 /// Var W = (E[Y^2] - E[Y Y']) / B - (f^2 - E[Y Y'])
 /// ```
 ///
-/// The lines share the items, so `E[Y Y']` is below `f^2` by about `f^2 / B`, and this variance is
-/// below `Var Y / B`: by a factor of eight at 1%. The difference of nearly equal squares is
+/// The lines share the items, so `E[Y Y']` is below `f^2` by about `f^2 / B`. So this variance is
+/// below `Var Y / B`, by a factor of eight at 1%. The difference of nearly equal numbers is
 /// computed in whole numbers.
 pub(super) fn after(law: &Blocked, items: u64) -> Result<Moments> {
     if items == 0 {
@@ -36,7 +36,7 @@ pub(super) fn after(law: &Blocked, items: u64) -> Result<Moments> {
     let guard = GUARD + blocks.ilog2();
     let mean = law.expected(items).enclose(guard)?;
     let same = law.same_block(items).fpr()?.upper;
-    // One item is in one line, and one line has no other.
+    // With one item or one line, two queries of different lines never both pass.
     let other = match blocks.min(items) {
         1 => Enclosure::around(vec![0], 0, 0, 0),
         _ => law.two_blocks(items).enclose(guard)?,
@@ -78,7 +78,7 @@ fn one_sided(variance: f64, distance: f64) -> f64 {
     (variance / (variance + square).next_down()).next_up().min(1.0)
 }
 
-/// The value `(sqrt(v + d^2) + d) / 2`, rounded up; it has no cancellation for d below 0.
+/// The value `(sqrt(v + d^2) + d) / 2`, rounded up, without cancellation for d below 0.
 fn positive_part(mean: f64, variance: f64) -> f64 {
     if mean < 0.0 {
         let root = libm::sqrt((variance + (mean * mean).next_down()).next_down()).next_down();
@@ -94,8 +94,8 @@ mod tests {
     use super::*;
     use crate::law::InBlock;
 
-    /// The mean and the variance equal those from every state of small filters. The bounds derived
-    /// from them hold at every threshold, some of them nearly with equality.
+    /// Compares the mean and the variance with those from every state of small filters. The bounds
+    /// derived from them must hold at every threshold, some of them nearly with equality.
     #[test]
     fn moments_and_their_bounds_are_those_of_every_state() {
         let mut nearest = [f64::INFINITY; 4];
@@ -112,7 +112,8 @@ mod tests {
                 assert!((found.lower - mean).abs() < 1e-12 && (found.upper - mean).abs() < 1e-12, "{context}");
                 assert!((found.variance - variance).abs() < 1e-9 * variance + 1e-15, "{context}");
                 for &(w, _) in &rates {
-                    // Halfway to the next, so that rounding does not decide what is above.
+                    // Thresholds between the rates, so that rounding does not affect the
+                    // comparison.
                     for x in [0.97 * w, 1.03 * w] {
                         let truths = [
                             over(&|w| f64::from(w > x)),
@@ -134,8 +135,8 @@ mod tests {
         assert!(nearest.iter().all(|nearest| *nearest < 1.3), "the bounds are generous: {nearest:?}");
     }
 
-    /// Far below the threshold the bound is about `v / (4 |d|)`, which a difference of nearly equal
-    /// numbers would lose.
+    /// Far below the threshold, the bound is about `v / (4 |d|)`, which would be lost in a
+    /// difference of nearly equal numbers.
     #[test]
     fn small_parts_keep_their_digits() {
         for (mean, variance) in [(-1.0, 1e-30), (-0.3, 1e-20), (-1e-5, 1e-18)] {

@@ -1,5 +1,5 @@
-//! The weights of lines: the rate of a blocked filter as a sum of whole numbers, which is updated
-//! exactly while the filter fills.
+//! The weights of lines. They give the rate of a blocked filter as a sum of whole numbers, which is
+//! updated exactly while the filter fills.
 
 use alloc::vec::Vec;
 
@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 /// than [`Weights::most_rounded`]. So a filter that compares weights never continues above its
 /// limit.
 ///
-/// The rounding is part of the definition, because filters, files and laws must agree on it: start
-/// with 2^64, and k times multiply by d, divide by m, and round up.
+/// Filters, files and laws must agree on the rounding, so it is part of the definition: start with
+/// 2^64, and do the following k times: multiply by d, divide by m, and round up.
 ///
 /// ```
 /// use truebloom_math::recycling::BlockedDesign;
@@ -35,7 +35,7 @@ impl Weights {
         Weights { weights: (0..=m).map(weigh).collect(), probes }
     }
 
-    /// The weight of a line with this many set bits; if there are more than the line has, the
+    /// The weight of a line with this many set bits. For more bits than the line has, it is the
     /// weight of a full line.
     #[inline]
     #[must_use]
@@ -43,26 +43,26 @@ impl Weights {
         self.weights.get(ones).copied().unwrap_or(FULL)
     }
 
-    /// By how much a line's weight may exceed its rate, expressed as a rate. Each of the k steps
-    /// rounds up by less than a unit, and no step makes earlier roundings larger.
+    /// The largest difference between the weight of a line and its rate, expressed as a rate. Each
+    /// of the k steps rounds up by less than a unit, and no step makes earlier roundings larger.
     #[must_use]
     pub fn most_rounded(&self) -> f64 {
         f64::from(self.probes) * UNIT
     }
 
-    /// The rate of a filter with this many lines whose weights have this sum, rounded; 0 without
-    /// lines.
+    /// The rate of a filter with this many lines whose weights have this sum, rounded. It is 0
+    /// without lines.
     #[must_use]
     pub fn rate(total: u128, blocks: u64) -> f64 {
         if blocks == 0 { 0.0 } else { total as f64 * UNIT / blocks as f64 }
     }
 }
 
-/// 2^-64.
+/// The unit of weights, 2^-64.
 const UNIT: f64 = 1.0 / 18_446_744_073_709_551_616.0;
 
-/// The number `limit blocks 2^64`, rounded down, in whole numbers; `limit` is from 0 to 1, and
-/// there are at most 2^62 blocks.
+/// The number `limit * blocks * 2^64`, rounded down, computed in whole numbers. `limit` is from 0
+/// to 1, and there are at most 2^62 blocks.
 pub(super) fn at_most(limit: f64, blocks: u64) -> u128 {
     // An f64 is a whole number of 53 bits times a power of two.
     let (fraction, exponent) = libm::frexp(limit);
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use num_bigint::BigUint;
 
-    /// The weights satisfy `ceil(2^64 (d/m)^k) <= weight < 2^64 (d/m)^k + k`.
+    /// Tests that `ceil(2^64 (d/m)^k) <= weight < 2^64 (d/m)^k + k`.
     #[test]
     fn weights_are_rounded_up_by_less_than_the_probes() {
         for (bits, probes) in [(512u64, 1u32), (512, 6), (512, 16), (512, 32), (7, 5), (1, 3), (65_536, 9)] {
