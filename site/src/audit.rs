@@ -174,7 +174,7 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
     let name = profile.title.split(',').next().unwrap_or_default();
     let mut table = Table::new("Why", &["", ""]);
     let hash = format!(
-        "{} bits, so that equal hashes alone give a rate of {}",
+        "{} bits; equal hashes alone give a rate of {}",
         profile.arithmetic.hash_bits(found.size),
         self::share(found.floor, 2)
     );
@@ -346,7 +346,7 @@ mod tests {
         let missing = "Not drawn: cassandra, as this question is refused. Not drawn: guava, as no query of its simulation was a hit.";
         assert!(chart.contains(missing) && chart.contains(">\\nrbloom\\n") && !chart.contains(">\\nguava"), "{chart}");
         let file = crate::answer(&format!("audit/chart\nn=1000\np=1e-6\nfile=1\n{rows}"));
-        assert!(file.contains("not drawn, as refused: cassandra"), "{file}");
+        assert!(file.contains("not drawn, because they refuse these numbers: cassandra"), "{file}");
     }
 
     /// An interval that says nothing is no bar across the chart, and the line to copy asks for

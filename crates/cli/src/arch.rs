@@ -22,7 +22,7 @@ pub(crate) fn no_backtraces() {
 #[cfg(unix)]
 pub(crate) fn explain_aborts() {
     const WHY: &[u8] =
-        b"truebloom: there is not enough memory, or the process was aborted; what was not yet written is lost. Ask for less memory, or give the process more\n";
+        b"truebloom: there is not enough memory, or the process was aborted; output that was not yet written is lost. Choose smaller sizes, or give the process more memory\n";
     let explain = || {
         // Nothing is left to tell if standard error is closed.
         let _ = rustix::io::write(rustix::stdio::stderr(), WHY);

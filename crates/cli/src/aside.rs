@@ -51,17 +51,17 @@ impl ReportTo {
     pub(crate) fn reserve(&self, inputs: &[PathBuf], others: &[&Path]) -> Result<Reserved, Failure> {
         let Some(path) = self.file() else { return Ok(Reserved { file: None, aside: self.is_asked() }) };
         let fail = |why: &dyn std::fmt::Display| {
-            Err(Failure::at(path, format_args!("the report cannot be written there: {why}; name another file for it")))
+            Err(Failure::at(path, format_args!("cannot write the report to this file: {why}; name another file")))
         };
         lock::check_name(path)?;
         if let Some(input) = crate::inputs::same_file(path, inputs) {
             return fail(&format_args!("it is read as an input ({})", crate::inputs::name(input).display()));
         }
         if let Some(other) = others.iter().find(|other| lock::is_same_place(path, other)) {
-            return fail(&format_args!("this run needs it as {}", other.display()));
+            return fail(&format_args!("this run also uses it under the name {}", other.display()));
         }
         if let Some(stream) = output::stream_to(path) {
-            return fail(&format_args!("{stream} goes there"));
+            return fail(&format_args!("{stream} is written to it"));
         }
         check_target(path).map_err(Failure::from)?;
         if !path.exists() {
@@ -111,7 +111,7 @@ impl Reserved {
         if there.is_none() && path.symlink_metadata().is_ok() {
             return Err(Failure::at(
                 path,
-                "was created by another program while the lines were read, so it is not replaced, and the report is lost; name another file for it",
+                "was created by another program during this run, so it is not replaced, and the report is lost; name another file",
             ));
         }
         let mut fields = report.fields().clone();

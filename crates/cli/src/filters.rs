@@ -58,7 +58,7 @@ pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failu
 pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     if let (AnyFilter::Scalable(_), Some(asked)) = (filter, filter.rate()) {
         return format!(
-            "its rate is certainly above the {asked} asked for (at most {} now): each filter that grows keeps its rate, but a merge of them may not; fill one filter from all the data, or ask for a lower rate with `truebloom create -p`",
+            "its rate is certainly above the requested {asked} (at most {} now): each filter that grows keeps its rate, but a merge of such filters may not; fill one filter from all the data, or choose a lower rate with `truebloom create -p`",
             rate_up(filter.fpr().upper, 3)
         );
     }
@@ -66,8 +66,8 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     let now = filter.fpr();
     let (is, rate) = if filter.fill_tells_rate() { ("is", fpr_text(&now, 4)) } else { ("is at most", rate_up(now.upper, 3)) };
     let beside = match filter.rate().map(|asked| (asked, now.upper <= asked.to_f64())) {
-        Some((asked, true)) => format!(", still not above the {asked} asked for"),
-        Some((asked, false)) if filter.fill_tells_rate() => format!(", above the {asked} asked for"),
+        Some((asked, true)) => format!(", still at most the requested {asked}"),
+        Some((asked, false)) if filter.fill_tells_rate() => format!(", above the requested {asked}"),
         _ => String::new(),
     };
     let now = format!("its rate {is} {rate} now{beside}; plan a larger filter with `truebloom create -n`");

@@ -42,7 +42,7 @@ fn line_and_band(name: &str, rates: &[(f64, Fpr)]) -> Vec<Series> {
     });
     let mut series = Vec::new();
     if !(0..rates.len()).all(is_sharp) {
-        series.push(Series::band(format!("{name}, between the ends that are known"), band.collect()).coloured(0));
+        series.push(Series::band(format!("{name}, between proven bounds"), band.collect()).coloured(0));
     }
     if (0..rates.len()).any(is_sharp) {
         series.push(Series::line(format!("{name}, exact"), line).coloured(0));
@@ -79,7 +79,7 @@ pub fn plan(plan: &Plan) -> Result<Chart> {
         .with(Series::line("average over filters", line).coloured(0))
         .with(Series::points("at 1, 1.05, 1.2, 1.5 and 2 times the plan", points).coloured(1));
     if let Some(asked) = plan.rate {
-        chart = chart.marked(Mark::level(asked.to_f64(), format!("asked for: {asked}")));
+        chart = chart.marked(Mark::level(asked.to_f64(), format!("asked: {asked}")));
     }
     Ok(chart.marked(Mark::upright(planned as f64, format!("planned: {}", count(planned)))))
 }
@@ -156,7 +156,7 @@ pub fn spread(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Ch
     let middle = points.iter().map(|&(rate, low, high)| (rate, f64::midpoint(low, high))).collect();
     let wide = points.iter().any(|(_, low, high)| high - low > 0.5);
     let mut chart = Chart::new(
-        "How one filter's own rate scatters over seeds",
+        "How the rate of one filter depends on its seed",
         Axis::log("rate of one filter"),
         Axis::linear("filters with at most this rate, %").between(0.0, 100.0),
     )
@@ -196,7 +196,7 @@ pub fn libraries(given: &[Given], refused: &[&str], items: u64, asked: Option<f6
     };
     let intervals = given.iter().enumerate().flat_map(interval).collect();
     let height = 150 + 24 * given.len() as u32;
-    let missing = if refused.is_empty() { String::new() } else { format!("; not drawn, as refused: {}", refused.join(", ")) };
+    let missing = if refused.is_empty() { String::new() } else { format!("; not drawn, because they refuse these numbers: {}", refused.join(", ")) };
     // As wide as the rates: an interval of few hits reaches down to the floor of equal hashes, and
     // so does a rate of none.
     let rates = given.iter().flat_map(|given| [given.ideal, given.rate.0]).chain(asked).filter(|rate| *rate > 0.0);
@@ -207,13 +207,13 @@ pub fn libraries(given: &[Given], refused: &[&str], items: u64, asked: Option<f6
         Axis::named("", names),
     )
     .note(format!(
-        "asked for {}; each rate is computed from the library's law, or simulated (with its 99% interval){missing}",
+        "filters for {}; each rate is computed by a formula, or simulated (with a 99% interval){missing}",
         plural(items, "item")
     ))
     .sized(720, height)
     .with(Series::band("99% interval or bracket", intervals).coloured(0))
     .with(Series::points("if positions were independent", points(&|given| given.ideal)).coloured(5))
-    .with(Series::points("what it gives", points(&|given| given.rate.0)).coloured(1));
+    .with(Series::points("real rate", points(&|given| given.rate.0)).coloured(1));
     match asked {
         Some(asked) => chart.marked(Mark::upright(asked, format!("asked: {}", significant(asked, 4)))),
         None => chart,
@@ -245,12 +245,12 @@ pub fn library(
         let x = items as f64;
         chart = chart
             .with(Series::band("99% interval", vec![(x * 0.985, low, high), (x * 1.015, low, high)]).coloured(1))
-            .with(Series::points("what it gives, simulated", vec![(x, value)]).coloured(1));
+            .with(Series::points("real rate, simulated", vec![(x, value)]).coloured(1));
     } else {
-        chart = chart.with(Series::line("what it gives, by its law", line).coloured(1));
+        chart = chart.with(Series::line("real rate, computed", line).coloured(1));
     }
     if let Some(asked) = asked {
         chart = chart.marked(Mark::level(asked, format!("asked: {}", significant(asked, 4))));
     }
-    chart.marked(Mark::upright(items as f64, format!("asked for {}", plural(items, "item"))))
+    chart.marked(Mark::upright(items as f64, format!("given: {}", plural(items, "item"))))
 }

@@ -161,7 +161,7 @@ impl Finding {
         if self.floor > asked {
             let bits = self.profile.arithmetic.hash_bits(self.size);
             format!(
-                "missed: {} times what was asked, and equal hashes of {bits} bits alone give more than that",
+                "missed: {} times the requested rate, and equal hashes of {bits} bits alone exceed it",
                 rate_text(value / asked, 2)
             )
         } else if upper <= asked {
@@ -172,7 +172,7 @@ impl Finding {
                 None => "too close to tell".to_owned(),
             }
         } else if value >= 1.5 * asked {
-            format!("missed: {} times what was asked", rate_text(value / asked, 2))
+            format!("missed: {} times the requested rate", rate_text(value / asked, 2))
         } else {
             format!("missed by {}%", rate_text(100.0 * (value / asked - 1.0), 2))
         }

@@ -46,7 +46,7 @@ pub(crate) struct Args {
 
     /// Make a filter that grows with its input, in one pass and without -n; FIRST is the
     /// approximate number of items in its first layer. The rate is kept for any number of items.
-    /// Without -n, input that cannot be read twice, such as a pipe, is read in this way by default
+    /// This is the default without -n if the input, such as a pipe, cannot be read twice
     #[arg(long, value_name = "FIRST", num_args = 0..=1, require_equals = true, default_missing_value = "1000", value_parser = crate::args::items)]
     #[arg(conflicts_with_all = ["items", "bits", "probes", "confidence", "mean", "scheme", "layout", "strict"], requires = "rate")]
     grow: Option<u64>,
@@ -123,7 +123,7 @@ fn build(mut filter: AnyFilter, made: &Made, args: &Args, lock: &Lock) -> Result
         return Err(Failure::at(
             &args.filter,
             format_args!(
-                "stays as it was, because there was no {} to read; add --empty to replace it with an empty filter",
+                "stays unchanged, because the input has no {}s; add --empty to replace it with an empty filter",
                 args.records.noun()
             ),
         ));
@@ -157,7 +157,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
     filters::check_layout(args.scheme, args.layout)?;
     if matches!(args.size, Size { items: None, rate: None, bits: None, .. }) {
         return Err(Failure::new(
-            "give two of -n, -p and -m; or only a rate with -p: then lines in files are counted first, and for other input the filter grows",
+            "give two of -n, -p and -m, or only a rate with -p; with -p alone, lines in files are counted first, and for other input the filter grows",
         ));
     }
     let mut target = args.size.target().scheme(args.scheme).layout(args.layout.planned());
@@ -172,8 +172,8 @@ fn made(args: &Args) -> Result<Made, Failure> {
                     "for an empty filter, give the planned number of items with -n, or only a rate for a filter that grows",
                 )),
                 None => Err(Failure::new(
-                    "the input cannot be read twice, so it cannot be counted first: give the number of items with -n (an upper bound is enough), \
-                     write the lines to a file first and name that, or give only a rate for a filter that grows",
+                    "the input cannot be read twice, so its lines cannot be counted first: give their number, or an upper bound, with -n; \
+                     save the lines in a file and name it; or give only a rate, for a filter that grows",
                 )),
             };
         };

@@ -16,7 +16,7 @@ use truebloom_report::scatter::Scatter;
 const EXAMPLES: &str = "\
 Examples:
   truebloom explain --bits 9585 --items 1000 --probes 7
-  truebloom explain -m 9585 -n 1000 -k 7 --plot spread.svg    how one filter's own rate scatters
+  truebloom explain -m 9585 -n 1000 -k 7 --plot spread.svg    how the rate of one filter depends on its seed
   truebloom explain -m 64MiB -n 50M -k 7 --variant classic
   truebloom explain seen.tbl                           a filter that was built";
 
@@ -81,13 +81,13 @@ impl Explained {
         if let AnyFilter::Scalable(_) = filter {
             return Err(Failure::at(
                 path,
-                "it grows by layers, and only single filters can be explained; `truebloom info --json` shows each layer, whose bits, probes and keys can be given with -m, -k and -n",
+                "it consists of layers, which can only be explained one by one; `truebloom info --json` shows the bits, probes and keys of each, to be given with -m, -k and -n",
             ));
         }
         let variant = filter.scheme_id().variant().filter(|variant| *variant != Variant::Partitioned).ok_or_else(|| {
             Failure::at(
                 path,
-                format_args!("it has the {} scheme; only filters of the standard and the classic one can be explained", filter.scheme_id()),
+                format_args!("it has the {} scheme; only filters with the standard or the classic scheme can be explained", filter.scheme_id()),
             )
         })?;
         let items = match args.items {
@@ -202,7 +202,7 @@ fn add_efficiency(report: &mut Report, of: &Explained) -> Result<(), Failure> {
     report.field("efficiency", value);
     report.line(
         "efficiency",
-        format!("{}% of its bits; large filters reach {}%", significant(100.0 * value, 5), significant(100.0 * std::f64::consts::LN_2, 4)),
+        format!("a perfect structure would need {}% of its bits; large Bloom filters reach {}%", significant(100.0 * value, 5), significant(100.0 * std::f64::consts::LN_2, 4)),
     );
     Ok(())
 }

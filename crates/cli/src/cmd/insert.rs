@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.strict && filter.capacity().is_none() {
         return Err(Failure::at(
             &args.filter,
-            "was not planned for a number of items, so there is no limit for --strict to keep; leave --strict out",
+            "was not planned for a number of items, so --strict has no limit to enforce; leave it out",
         ));
     }
     let before = (filter.offered(), filter.changed());

@@ -14,7 +14,7 @@ Examples:
   truebloom merge week.tbl monday.tbl tuesday.tbl           the keys of both
   truebloom merge --intersect both.tbl monday.tbl tuesday.tbl
 
-The filters must have the same bits, probes, scheme, hasher and seed: make them all from one, with `truebloom copy --empty`.
+The filters must have the same bits, probes, scheme, hasher and seed: make them all from one filter, with `truebloom copy --empty`.
 The merged filter keeps the plan of the first. Its counts of items are only bounds.";
 
 /// Merge filters into one that holds the keys of all of them; with --intersect, only the keys that
@@ -86,7 +86,7 @@ pub(crate) fn mismatch(verb: &str, first: &Path, other: &Path, error: &MergeErro
     }
     let unwritten = if verb == "merge" { "; nothing was written" } else { "" };
     Failure::new(format_args!(
-        "cannot {verb}: {why}{unwritten}. Make the second like the first and fill it again from its data:\n  \
+        "cannot {verb}: {why}{unwritten}. Make an empty copy of the first, and fill it with the data of the second:\n  \
          truebloom copy --empty {} NEW && truebloom insert NEW INPUT",
         for_shell(first)
     ))

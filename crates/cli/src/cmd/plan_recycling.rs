@@ -39,8 +39,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", value_parser = args::count, requires = "recycling")]
     over: Option<u64>,
 
-    /// standard: the fewest bits; blocked: all probes of an item in one cache line, with
-    /// --recycling for one phase only; auto: blocked if that needs at most 10% more bits
+    /// standard: the fewest bits; blocked: all probes of an item in one cache line (with
+    /// --recycling, only for one phase); auto: blocked if that needs at most 10% more bits
     #[arg(long, value_name = "LAYOUT", default_value = "standard", hide_possible_values = true)]
     layout: Layout,
 }
@@ -178,7 +178,7 @@ fn add_design(
         format!("average at most {}, worst {}", proven(&run.fpr, Some(asked.rate)), rate(run.worst.value, 3))
     } else {
         format!(
-            "at most {} whatever the stream, {} on average where all items are new",
+            "at most {} whatever the stream, {} on average if all items are new",
             proven(&run.worst, Some(asked.rate)),
             rate(run.fpr.value, 3)
         )
@@ -199,7 +199,7 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     let worth = |found: &BlockedSized| designs.one.as_ref().is_some_and(|one| found.is_worth_it(one));
     let Some(found) = designs.blocked.as_ref().filter(|found| layout == Layout::Blocked || worth(found)) else {
         let why = match layout {
-            Layout::Auto => "none that takes at most 10% more bits",
+            Layout::Auto => "none: every blocked filter takes more than 10% more bits",
             _ => "none: no blocked filter of this size (or of up to 2^62 bits) can keep this rate",
         };
         report.field("blocked", Value::Null).line("blocked", why);

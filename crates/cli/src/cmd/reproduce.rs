@@ -19,9 +19,9 @@ use truebloom_reproduce::{Claim, Effort, Known, Paper, Trial, Verdict};
 
 const EXAMPLES: &str = "\
 Examples:
-  truebloom reproduce grandi                     every number of the paper, ours, and a verdict
+  truebloom reproduce grandi                     every number of the paper beside ours, with a verdict
   truebloom reproduce burns --csv > burns.csv
-  truebloom reproduce --out report               all five: pictures, their numbers, and report/report.html
+  truebloom reproduce --out report               all five papers: pictures, their numbers, and report/report.html
   truebloom reproduce --out report --full        with as many trials as the papers; can be stopped and continued
   truebloom reproduce burns --figures data/      the numbers of every figure only, a CSV file each
   truebloom reproduce kirsch-mitzenmacher --figures data/ --trials 10000    (minutes)

@@ -23,7 +23,7 @@ Examples:
   truebloom simulate --bits 10k -p 1% --stream zipf:100k,1.1            popular items come again
   truebloom simulate --bits 10k -p 1% --phases 2 --stream fading:500    interest fades
 
-The model describes streams in which every item is new. Items that come again refresh two phases, which the model does not include.";
+The model describes streams in which every item is new. With two phases, items that come again are refreshed, which the model does not include.";
 
 /// Run a real recycling filter over a stream, and compare it with its model
 #[derive(clap::Args)]
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long)]
     classic: bool,
 
-    /// Make the item that ends a cycle the first of the next one (one phase)
+    /// Make the item that ends a cycle the first item of the next cycle (one phase)
     #[arg(long)]
     retaining: bool,
 
@@ -71,8 +71,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "STREAM", value_parser = stream, default_value = "new")]
     stream: Stream,
 
-    /// Number of items whose outcomes are counted; before them, a tenth as many arrive that are not
-    /// counted
+    /// Number of items whose outcomes are counted, after a warm-up of a tenth as many
     #[arg(short = 'n', long, value_name = "N", value_parser = args::count, default_value = "1M")]
     arrivals: u64,
 

@@ -255,7 +255,7 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
     let is_exceeded = verification.expected_verdict() == ExpectedVerdict::Exceeded;
     if is_exceeded {
         let (low, _) = verification.items();
-        reasons.push(format!("it holds at least {} items, too many for the rate asked for; plan for more", count(low)));
+        reasons.push(format!("it holds at least {} items, too many for the requested rate; plan for more", count(low)));
     }
     let fill = verification.fill();
     if !fill.holds() {
@@ -269,19 +269,19 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
     let is_overfull = verification.is_overfull() || measurement.is_overfull();
     if let (true, AnyFilter::Scalable(_), Some(asked)) = (is_overfull, filter, filter.rate()) {
         reasons.push(format!(
-            "its rate is certainly above the {asked} asked for at any number of items: each filter that grows keeps its rate, but a merge of them may not"
+            "its rate is certainly above the requested {asked}: each filter that grows keeps its rate, but a merge of such filters may not"
         ));
     }
     // Where the items counted say it already, once is enough.
     if let (true, false, Some(limit), Some(items)) = (is_overfull, is_exceeded, verification.limit(), filter.capacity()) {
         reasons.push(format!(
-            "its rate is above {}, which one in a million filters with the {} it was planned for exceeds: it holds too many; plan for more",
+            "its rate is above {}, which happens in only one of a million filters with the planned {}; so it holds too many: plan for more",
             rate_up(limit, 4),
             plural(items, "item")
         ));
     }
     if !measurement.agrees() {
-        reasons.push("random keys hit at a rate that its fill does not allow: the hash spreads the keys unevenly".to_owned());
+        reasons.push("random keys pass at a rate that contradicts the number of set bits: the hash spreads the keys unevenly".to_owned());
     }
     format!("BROKEN: {}", reasons.join("; "))
 }

@@ -320,7 +320,7 @@ impl Csv {
             return Outcome::Done;
         }
         if lines && (fields != width || !is_well_quoted(raw, self.delimiter)) {
-            found.trouble(self.number, "is broken: a quote opens in it and is closed some lines later, in the wrong place");
+            found.trouble(self.number, "is broken: a quote opens in it, and closes some lines later in the wrong place");
             return Outcome::Broken;
         }
         self.push(range, found);

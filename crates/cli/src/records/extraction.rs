@@ -34,7 +34,7 @@ impl Extraction {
         match Extraction::of_state(label) {
             (Some(keys), false) => Some(keys.options()),
             (Some(keys), true) => Some(format!("{}, with second occurrences", keys.options())),
-            (None, true) => Some("it is not stored how they were read; with second occurrences".to_owned()),
+            (None, true) => Some("the way in which they were read is not stored; with second occurrences".to_owned()),
             (None, false) => label.map(str::to_owned),
         }
     }

@@ -60,7 +60,7 @@ fn refusal(path: &Path, first: &[u8]) -> Option<String> {
     let (magic, what, remedy) = REFUSED.into_iter().find(|(magic, ..)| first.len() >= magic.len() && agrees(magic, first))?;
     if magic == TRUEBLOOM || magic == COMPRESSED {
         return Some(
-            "is a truebloom file, but lines are expected here; `truebloom merge` joins filters, and --any, --all and --each of `truebloom check` query several"
+            "is a truebloom file, but lines are expected here; `truebloom merge` joins filters, and --any, --all and --each of `truebloom check` query several filters"
                 .to_owned(),
         );
     }
@@ -213,7 +213,7 @@ fn next_member<R: BufRead>(mut source: R) -> io::Result<Option<GzDecoder<R>>> {
             None => return Ok(None),
             Some(0) => padded = true,
             Some(first) if *first == GZIP[0] && !padded => return Ok(Some(GzDecoder::new(source))),
-            Some(_) => return Err(io::Error::other("something that is not gzip follows")),
+            Some(_) => return Err(io::Error::other("data that is not gzip follows")),
         }
         let zeros = rest.iter().take_while(|byte| **byte == 0).count();
         source.consume(zeros);
@@ -277,11 +277,11 @@ impl<R: BufRead> Zstd<R> {
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
                     let skipped = io::copy(&mut (&mut self.source).take(length.into()), &mut io::sink())?;
                     if skipped < length.into() {
-                        return Err(io::Error::other("it ends in the middle of a frame to be skipped"));
+                        return Err(io::Error::other("it ends within a skippable frame"));
                     }
                 }
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::BadMagicNumber(_))) => {
-                    return Err(io::Error::other("something that is not Zstandard follows"));
+                    return Err(io::Error::other("data that is not Zstandard follows"));
                 }
                 Err(FrameDecoderError::WindowSizeTooBig { requested, max }) => return Err(window_too_large(requested, max)),
                 Err(error) => return Err(io::Error::other(error)),

@@ -107,7 +107,7 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) 
             })
         }
         (Ok(_), None, Some(leap)) => fail(format!(
-            "its next layer takes {}, more than {MOST_TIMES} times what it has; if that is meant, give --max-memory",
+            "its next layer takes {}, more than {MOST_TIMES} times all layers before it; if this is intended, give --max-memory",
             report::bytes(leap / 8)
         )),
         (Ok(_), None, None) if needed > 0 => crate::memory::check_memory(

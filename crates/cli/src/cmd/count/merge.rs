@@ -57,8 +57,8 @@ fn refusal(first: &Path, other: &Path, mismatch: &Mismatch) -> Failure {
     let (first, other) = (first.display(), other.display());
     let remedy = match *name {
         "seed" => format!("count the data of {other} again with the --seed of {first}"),
-        "hasher" => format!("count the data of {other} again, both with or both without --untrusted"),
-        "kind" => format!("count the data of {other} again, both with or both without --two-hash"),
+        "hasher" => format!("use --untrusted for both or for neither, and count the data of {other} again"),
+        "kind" => format!("use --two-hash for both or for neither, and count the data of {other} again"),
         _ => format!("count the data of {other} again with the --memory, or the --epsilon and --delta, of {first}"),
     };
     let why = match *name {

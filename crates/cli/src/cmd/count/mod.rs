@@ -19,8 +19,8 @@ use std::process::ExitCode;
 const EXAMPLES: &str = "\
 Examples:
   truebloom count words.txt                            the 20 most frequent lines
-  truebloom count -k 5 -d ' ' -f 1 log                 of a field
-  truebloom count --above 0.1% log                     all that make up at least a thousandth
+  truebloom count -k 5 -d ' ' -f 1 log                 the 5 most frequent values of a field
+  truebloom count --above 0.1% log                     each line that is at least 0.1% of all lines
   tail -F log | truebloom count --every 10s            again every ten seconds
   truebloom count --save new.tbc --seed 7 log          a sketch, to query and merge later
   truebloom count query monday.tbc apple pear          how often?

@@ -69,7 +69,7 @@ impl Account {
         }
         self.told = true;
         warn(format_args!(
-            "the memory ({}) was full within the first {} and was emptied: lines that came before are forgotten, and count as new if they come again; {}, with --remember to forget only old lines, or add --strict to stop in time",
+            "the memory ({}) was full within the first {} and was emptied: earlier lines are forgotten, and count as new if they come again; {}, add --remember to forget only old lines, or add --strict to stop in time",
             bytes(chosen.bytes()),
             plural(sift.tally.read, self.noun),
             more(args),
@@ -115,7 +115,7 @@ impl Account {
         let (firsts, repeats) = match (args.repeated, args.second) {
             (false, false) => ("kept".to_owned(), "dropped as repeats".to_owned()),
             (true, _) => ("first occurrences".to_owned(), "repeats".to_owned()),
-            (_, true) => ("first occurrences".to_owned(), format!("repeats, {} of them second ones", count(selected))),
+            (_, true) => ("first occurrences".to_owned(), format!("repeats, {} of them second occurrences", count(selected))),
         };
         report.line("lines", format!("{}, {} {firsts}, {} {repeats}", plural(read, self.noun), count(new), count(dropped)));
         if self.before.offered > 0 && !args.second {
@@ -142,8 +142,8 @@ impl Account {
             (false, false) => (format!("first {noun}s are expected to be missing"), format!("no first {noun} is missing")),
             (true, _) => (format!("of the repeats are expected to be first {noun}s"), format!("no repeat is a first {noun}")),
             (_, true) => (
-                format!("{noun}s are expected to be wrong: printed at their first occurrence, or never"),
-                format!("no {noun} is wrong: printed at its first occurrence, or never"),
+                format!("{noun}s are expected to be wrong (printed at their first occurrence, or never)"),
+                format!("no {noun} is wrong (printed at its first occurrence, or never)"),
             ),
         };
         // Only what was reported as seen can be wrong.
@@ -189,9 +189,9 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
         _ => {
             report.field("distinct", Value::Null);
             let why = match (second, stats.cycles) {
-                (true, _) => "second occurrences are among them",
+                (true, _) => "the counts include second occurrences",
                 (_, 0) => "the filter is too small for a bound",
-                _ => "lines were forgotten, and counted once more when they came again",
+                _ => "lines were forgotten, and counted again when they came again",
             };
             report.line("distinct", format!("not known: {why}"));
         }
@@ -279,7 +279,7 @@ fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun
         _ => {
             let (worst, average) = (of_lines(&run.worst, chosen.entries), of_lines(&run.fpr, chosen.entries));
             let text = format!(
-                "at most {} for every new {noun}, whatever came before (proven); {}{} on average where all {noun}s are new",
+                "at most {} for every new {noun}, whatever came before (proven); {}{} on average if all {noun}s are new",
                 proven(&worst, chosen.rate),
                 if chosen.entries > 1 { "at most " } else { "" },
                 rate(average.value, 4)

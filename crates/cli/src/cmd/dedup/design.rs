@@ -198,7 +198,7 @@ impl Sizing {
                 report::bytes(memory)
             )),
             None => {
-                Failure::new(format_args!("that many lines at a rate of {rate} need more than 2^62 bits; ask for fewer, or a higher rate"))
+                Failure::new(format_args!("that many lines at a rate of {rate} need more than 2^62 bits; choose fewer lines or a higher rate"))
             }
         }
     }

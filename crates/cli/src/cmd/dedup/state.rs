@@ -160,7 +160,7 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     if differences.is_empty() {
         return Err(Failure::at(
             path,
-            "was made with a size that differs by less than is shown; leave the options out to continue with it, or give another file",
+            "was made with a slightly different size, which the printed digits do not show; leave the options out to continue with it, or give another file",
         ));
     }
     Err(Failure::at(

@@ -54,7 +54,7 @@ impl Query {
     /// errors.
     pub(super) fn variant(&mut self) -> Result<Variant, String> {
         if self.fields.contains_key("scheme") {
-            return Err("field `scheme` is not known here; give `variant` standard, classic or partitioned".to_owned());
+            return Err("field `scheme` is not allowed here; give `variant` standard, classic or partitioned".to_owned());
         }
         let name = self.text("variant")?;
         if name == "blocked" {

@@ -178,7 +178,7 @@ pub(crate) fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failu
         return Ok(fpr_text(&now, 6));
     }
     let of = match filter {
-        AnyFilter::Scalable(_) => "layers that were merged and may have keys in common".to_owned(),
+        AnyFilter::Scalable(_) => "merged layers, which may have keys in common".to_owned(),
         _ => format!("the {} scheme", filter.scheme_id().name()),
     };
     Ok(format!("at most {} according to the fill, which does not determine the rate of {of}", rate_up(now.upper, 3)))
