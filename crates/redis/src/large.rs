@@ -135,7 +135,7 @@ impl Large {
 pub(crate) fn check_layers(layers: u64) -> Result<(), Failure> {
     if layers > MOST_LAYERS as u64 {
         return Err(Failure::text(format!(
-            "ERR the filter would have {layers} layers, but {MOST_LAYERS} are the most, because each query looks in all of them"
+            "ERR the filter would have {layers} layers, but at most {MOST_LAYERS} are allowed, because each query searches all layers"
         )));
     }
     Ok(())

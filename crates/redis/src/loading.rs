@@ -41,7 +41,7 @@ pub(crate) fn header(total: u64) -> [u8; 16] {
 impl Loading {
     /// Reads the first chunk.
     pub(crate) fn begin(header: &[u8]) -> Result<Loading, Failure> {
-        let wrong = || Failure::text("ERR received bad data: the first chunk is none of BF.SCANDUMP");
+        let wrong = || Failure::text("ERR received bad data: the first chunk is not from BF.SCANDUMP");
         let (origin, total) = match header.strip_prefix(MAGIC) {
             Some(total) => (Origin::Own, <[u8; 8]>::try_from(total).ok().map(u64::from_le_bytes)),
             None => {
@@ -88,7 +88,7 @@ impl Loading {
     pub(crate) fn take(&mut self, chunk: &[u8]) -> Result<bool, Failure> {
         let left = self.total - self.bytes.len() as u64;
         if chunk.is_empty() || chunk.len() as u64 > left {
-            return Err(Failure::text(format!("ERR received bad data: a chunk of {} bytes, where {left} are left", chunk.len())));
+            return Err(Failure::text(format!("ERR received bad data: the chunk has {} bytes, but only {left} are missing", chunk.len())));
         }
         // Room for a quarter more than there is, so that many small chunks are not copied as often
         // as they are.

@@ -98,14 +98,14 @@ impl Chain {
     /// A chain of these layers.
     pub(crate) fn checked(layers: Vec<Plan>, options: u64, growth: u64) -> Result<Chain, Failure> {
         if !(1..=MOST_LAYERS).contains(&layers.len()) {
-            return Err(wrong("a filter of no layers, or of too many"));
+            return Err(wrong("a filter without layers, or with too many"));
         }
         if options & option::WIDE == 0 || options & !option::ALL != 0 {
-            return Err(wrong("a filter of RedisBloom 1 with hashes of 32 bits, or one of a later version than this module knows"));
+            return Err(wrong("a filter with the 32-bit hashes of RedisBloom 1, or from a version newer than this module supports"));
         }
         let growth = u32::try_from(growth).unwrap_or(u32::MAX).min(crate::settings::MOST_EXPANSION);
         let chain = Chain { layers, growth, is_fixed: options & option::FIXED != 0 };
-        if chain.bytes().is_some() { Ok(chain) } else { Err(wrong("a filter of more bytes than there are")) }
+        if chain.bytes().is_some() { Ok(chain) } else { Err(wrong("a filter with an impossible number of bytes")) }
     }
 
     /// Reads the first chunk; `None` if it is not one of RedisBloom.

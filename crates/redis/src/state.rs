@@ -241,10 +241,10 @@ fn read_form(source: &mut impl Source, limit: Option<u64>, forms: &[u32]) -> Res
     let number = |at: usize| header.get(at..).and_then(|rest| rest.first_chunk::<4>()).map_or(0, |bytes| u32::from_le_bytes(*bytes));
     let (form, expansion) = (number(4), number(8));
     if number(0) != MAGIC || number(12) != 0 || expansion > crate::settings::MOST_EXPANSION {
-        return Err(refused("the bytes are no value of this module"));
+        return Err(refused("the bytes are not a value of this module"));
     }
     if !forms.contains(&form) {
-        return Err(refused(format!("a value of kind {form} is newer than this module, or not where it may be")));
+        return Err(refused(format!("a value of kind {form} is not allowed here, or is newer than this module")));
     }
     let value = match form {
         form::COMPACT => Value::Compact(read_compact(source, expansion)?),
@@ -259,7 +259,7 @@ fn read_form(source: &mut impl Source, limit: Option<u64>, forms: &[u32]) -> Res
         other => return Err(refused(format!("a value of kind {other} is newer than this module"))),
     };
     if source.left() > 0 {
-        return Err(refused("something follows the value"));
+        return Err(refused("there are extra bytes after the value"));
     }
     Ok(value)
 }
@@ -270,7 +270,7 @@ fn file<S: Source>(source: &mut S, limit: Option<u64>) -> Result<impl Read, Refu
     let mut header = [0; FileHeader::BYTES as usize];
     source.read_exact(&mut header).map_err(refused)?;
     if !header.starts_with(FILE_MAGIC) {
-        return Err(refused("the value has no file of the project in it"));
+        return Err(refused("the value does not contain a truebloom file"));
     }
     let bytes = FileHeader::from_bytes(&header).map_err(refused).and_then(|header| large::bytes_of_file(&header).map_err(of_failure))?;
     if let Some(limit) = limit.filter(|limit| bytes > *limit) {
@@ -289,7 +289,7 @@ fn read_loading(source: &mut impl Source, form: u32, limit: Option<u64>) -> Resu
         header = vec![0; first as usize];
         source.read_exact(&mut header).map_err(refused)?;
         if is_own(&header) {
-            return Err(refused("the first chunk is none of RedisBloom"));
+            return Err(refused("the first chunk is not from RedisBloom"));
         }
     }
     let mut loading = Loading::begin(&header).map_err(of_failure)?;
@@ -300,7 +300,7 @@ fn read_loading(source: &mut impl Source, form: u32, limit: Option<u64>) -> Resu
     bytes.try_reserve_exact(usize::try_from(source.left()).map_err(refused)?).map_err(refused)?;
     source.read_to_end(&mut bytes).map_err(refused)?;
     if !bytes.is_empty() && loading.take(&bytes).map_err(of_failure)? {
-        return Err(refused("more chunks than the value has bytes"));
+        return Err(refused("the value is stored as incomplete, but all its chunks are there"));
     }
     Ok(loading)
 }
@@ -336,7 +336,7 @@ fn read_imported(source: &mut impl Source, limit: Option<u64>) -> Result<Importe
         let plan = redisbloom::Plan::checked([bits, probes, capacity, items], f64::from_bits(rate), 0).map_err(of_failure)?;
         // What is allocated is there to be read.
         if plan.bytes() > source.left() {
-            return Err(refused("the value is cut"));
+            return Err(refused("the value is cut off"));
         }
         let mut words = zeroed((plan.bytes() / 8) as usize).map_err(of_failure)?;
         fill_words(&mut words, source)?;
@@ -353,12 +353,12 @@ fn read_imported(source: &mut impl Source, limit: Option<u64>) -> Result<Importe
     }
     match read_form(source, limit, &[form::COMPACT, form::FILE])? {
         own @ (Value::Compact(_) | Value::Large(_)) => Ok(imported.with_own(Some(own))),
-        _ => Err(refused("what was added is no filter")),
+        _ => Err(refused("the part for items that were added later is not a filter")),
     }
 }
 
 fn read_compact(source: &mut impl Source, expansion: u32) -> Result<Compact, Refused> {
-    let wrong = || refused("the counts, the plan and the bits of the filter do not fit each other");
+    let wrong = || refused("the counts, the plan and the bits of the filter contradict each other");
     let [kind, hasher, seed_low, seed_high, numerator, exponent, divisor, items, size, probes, counts, count] =
         read_words::<COMPACT_WORDS>(source)?;
     let hasher = [HasherId::Xxh3, HasherId::Sip13].into_iter().find(|id| *id as u64 == hasher).ok_or_else(wrong)?;

@@ -29,7 +29,7 @@ const _: () = assert!(size_of::<Value>() <= 32);
 const LOADING: Failure = Failure::Text(std::borrow::Cow::Borrowed("ERR the filter is being loaded by BF.LOADCHUNK"));
 
 const FOREIGN: Failure = Failure::Text(std::borrow::Cow::Borrowed(
-    "ERR a filter that came from RedisBloom has the bits of its arithmetic: no file of truebloom holds them, and it cannot be merged",
+    "ERR a filter imported from RedisBloom keeps RedisBloom's arithmetic, so it cannot be saved as a truebloom file or merged",
 ));
 
 impl Value {

@@ -21,7 +21,7 @@ verb!(
     Insert,
     -4,
     c"Makes a filter",
-    c"The plan of the first filter that is made so, and then O(1)",
+    c"O(1), after a plan is computed for the first filter with these parameters",
     reserve
 );
 

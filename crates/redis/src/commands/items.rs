@@ -13,8 +13,8 @@ verb!(
     c"BF.ADD",
     Insert,
     3,
-    c"Adds an item; makes the filter if there is none",
-    c"O(k), with k probes of an item",
+    c"Adds an item; makes the filter if it does not exist",
+    c"O(k), with k probes per item",
     |call| {
         let added = insert(call, 2, || Request::of(&Options::default()).map(Some))?;
         Ok(added.into_iter().next().map_or(Reply::Null, answer))
@@ -27,8 +27,8 @@ verb!(
     c"BF.MADD",
     Insert,
     -3,
-    c"Adds items; makes the filter if there is none",
-    c"O(k * n), with k probes of an item and n items",
+    c"Adds items; makes the filter if it does not exist",
+    c"O(k * n), with k probes per item and n items",
     |call| insert(call, 2, || Request::of(&Options::default()).map(Some)).map(answers)
 );
 
@@ -38,8 +38,8 @@ verb!(
     c"BF.INSERT",
     Insert,
     -4,
-    c"Adds items; makes the filter as the options say if there is none",
-    c"O(k * n), with k probes of an item and n items",
+    c"Adds items; makes the filter with these options if it does not exist",
+    c"O(k * n), with k probes per item and n items",
     |call| {
         let (options, may_make, first) = given(call)?;
         // What is wrong with the options is an error also where they are not used.
@@ -54,8 +54,8 @@ verb!(
     c"BF.EXISTS",
     Read,
     3,
-    c"Whether a filter contains an item",
-    c"O(k), with k probes of an item",
+    c"Checks whether a filter contains an item",
+    c"O(k), with k probes per item",
     |call| {
         let item = call.args().get(2);
         let found = call.look(1, |value| value.map_or(Ok(Vec::new()), |value| value.contains(std::iter::once(item))))?;
@@ -69,8 +69,8 @@ verb!(
     c"BF.MEXISTS",
     Read,
     -3,
-    c"Which items a filter contains",
-    c"O(k * n), with k probes of an item and n items",
+    c"Checks which of several items a filter contains",
+    c"O(k * n), with k probes per item and n items",
     |call| {
         let items = call.args().from(2);
         let count = items.len();

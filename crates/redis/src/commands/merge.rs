@@ -15,8 +15,8 @@ verb!(
     c"BF.MERGE",
     Merge,
     -3,
-    c"Adds all items of other filters of the same plan and seed; makes the filter if there is none",
-    c"O(n), with n bits of all",
+    c"Adds all items of filters with the same plan and seed; makes the destination if it does not exist",
+    c"O(n), with n bits in all filters",
     merge
 );
 
@@ -64,7 +64,7 @@ fn merge(call: &mut Call<'_>) -> Result<Reply, Failure> {
 
 fn cannot(error: truebloom::MergeError) -> Failure {
     let remedy = match error {
-        truebloom::MergeError::Seed => "; filters that are to be merged need the same SEED in BF.RESERVE",
+        truebloom::MergeError::Seed => "; make filters for merging with the same SEED in BF.RESERVE",
         _ => "",
     };
     Failure::text(format!("ERR {error}{remedy}"))

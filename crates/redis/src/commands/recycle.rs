@@ -31,7 +31,7 @@ fn recycle(call: &mut Call<'_>) -> Result<Reply, Failure> {
             // it is.
             b"AT" if call.is_replicated() => {
                 let time = rest.next().and_then(parse::number).filter(|time| *time < MOST_CLOCK);
-                at = Some(time.ok_or_else(|| Failure::text("ERR bad AT: milliseconds since 1970"))?);
+                at = Some(time.ok_or_else(|| Failure::text("ERR bad AT: it must be in milliseconds since 1970"))?);
             }
             _ => return Err(Failure::text(format!("ERR unknown option {}", String::from_utf8_lossy(name)))),
         }
@@ -41,7 +41,7 @@ fn recycle(call: &mut Call<'_>) -> Result<Reply, Failure> {
         let value = slot.value()?.ok_or(NOT_FOUND)?;
         value.check_filter()?;
         let Value::Turning(filter) = value else {
-            return Err(Failure::text("ERR the filter does not recycle; BF.RESERVE with RECYCLE or EVERY makes one that does"));
+            return Err(Failure::text("ERR the filter does not recycle; BF.RESERVE with RECYCLE or EVERY makes a filter that does"));
         };
         let before = filter.stats().cycles;
         // A replica turns as it is told, whatever it would say itself.

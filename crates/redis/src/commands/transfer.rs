@@ -20,8 +20,8 @@ verb!(
     c"BF.SCANDUMP",
     Read,
     3,
-    c"The next chunk of a filter, from 0 until the iterator is 0 again",
-    c"O(n), with n bytes of the chunk; of the first two also with n bits",
+    c"Returns a chunk of a filter and the next iterator; begin with 0, and stop when it is 0 again",
+    c"O(n), with n bytes in the chunk; for the first two chunks, also O(n) with n bits",
     scan_dump
 );
 
@@ -31,7 +31,7 @@ verb!(
     c"BF.LOADCHUNK",
     Replace,
     4,
-    c"Takes the next chunk of BF.SCANDUMP; the first one replaces the key",
+    c"Loads the next chunk from BF.SCANDUMP; the first chunk replaces the key",
     c"O(n), with n bits",
     load_chunk
 );
@@ -42,7 +42,7 @@ verb!(
     c"BF.DUMP",
     Read,
     2,
-    c"The filter as a file of truebloom",
+    c"Returns the filter as a truebloom file",
     c"O(n), with n bits",
     |call| call.look(1, |value| value.ok_or(NOT_FOUND)?.to_file().map(Reply::Bytes))
 );
@@ -53,7 +53,7 @@ verb!(
     c"BF.LOAD",
     Replace,
     -3,
-    c"Makes a filter of a file of truebloom",
+    c"Makes a filter from a truebloom file",
     c"O(n), with n bits",
     load
 );

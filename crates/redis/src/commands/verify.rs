@@ -22,8 +22,8 @@ verb!(
     c"BF.PLAN",
     None,
     -3,
-    c"What a filter would take, with the memory that the allocator would give for it; makes none",
-    c"That of planning: microseconds to about a second",
+    c"Computes the size, the memory and the rate of a filter without making it",
+    c"The time to compute a plan: microseconds to about a second",
     plan
 );
 
@@ -33,7 +33,7 @@ verb!(
     c"BF.VERIFY",
     Read,
     -2,
-    c"Whether a filter keeps its promise: its counts, its bits and its hits, each held to what is proven",
+    c"Checks whether a filter keeps its rate: tests its counts, its bits and its hits against proven bounds",
     c"O(n + q), with n bits and q queries",
     verify
 );
@@ -117,7 +117,7 @@ fn verify(call: &mut Call<'_>) -> Result<Reply, Failure> {
         value.check_filter()?;
         let most = MOST_LOOKS / value.layers().max(1);
         if queries > most {
-            return Err(Failure::text(format!("ERR QUERIES must be at most {most} for a filter of {} layers", value.layers())));
+            return Err(Failure::text(format!("ERR QUERIES must be at most {most} for a filter with {} layers", value.layers())));
         }
         if let Value::Imported(filter) = value {
             return Ok(Reply::Map(imported(filter, queries, seed)));

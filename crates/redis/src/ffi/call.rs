@@ -99,7 +99,7 @@ impl Slot {
         // SAFETY: the server did not take it.
         let value = unsafe { Box::from_raw(value) };
         memory::given_back(value.bytes());
-        Err(Failure::text("ERR the server did not take the value"))
+        Err(Failure::text("ERR the server did not accept the value"))
     }
 
     /// Replaces the value in the slot, if there is one, and keeps its time to live.

@@ -29,7 +29,7 @@ unsafe fn load(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
     // The server's log is not where Rust writes by itself.
     std::panic::set_hook(Box::new(|panic| {
         if let Some(api) = api::found() {
-            log(api, std::ptr::null_mut(), &format!("internal error, which is a fault of the module: {panic}"));
+            log(api, std::ptr::null_mut(), &format!("internal error of the module: {panic}"));
         }
     }));
     // SAFETY: the server is loading the module.
@@ -37,14 +37,14 @@ unsafe fn load(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
         Ok(api) => api,
         Err(missing) => {
             // The function that logs may be the one that is missing.
-            eprintln!("truebloom: this server has no function {missing}; Redis 7.0 or Valkey 7.2 has it");
+            eprintln!("truebloom: this server has no function {missing}; use Redis 7.0, Valkey 7.2 or a newer version");
             return ERR;
         }
     };
     // SAFETY: as above; the name ends with NUL.
     unsafe {
         if (api.IsModuleNameBusy)(NAME.as_ptr()) != 0 {
-            eprintln!("truebloom: a module of the name bf is loaded already");
+            eprintln!("truebloom: a module with the name bf is already loaded");
             return ERR;
         }
         (api.SetModuleAttribs)(ctx, NAME.as_ptr(), VERSION, API_VERSION);
@@ -64,7 +64,7 @@ unsafe fn load(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
     for pair in arguments.chunks(2) {
         let set = match pair {
             [name, value] => settings::set_argument(name, value),
-            _ => Err(format!("{} has no value; arguments are pairs of a name and a value", pair.concat())),
+            _ => Err(format!("{} has no value; each argument needs a name and a value", pair.concat())),
         };
         if let Err(why) = set {
             log(api, ctx, &why);

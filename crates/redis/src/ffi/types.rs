@@ -146,7 +146,7 @@ fn read_redisbloom(io: *mut Io, encoding: c_int) -> Result<Value, String> {
     // SAFETY: the server is loading a value; what cannot be read is 0, and found by `sound`.
     let (number, fraction) = (|| unsafe { (api().LoadUnsigned)(io) }, || unsafe { (api().LoadDouble)(io) });
     // SAFETY: as above.
-    let sound = || if unsafe { (api().IsIOError)(io) } == 0 { Ok(()) } else { Err("the value is cut".to_owned()) };
+    let sound = || if unsafe { (api().IsIOError)(io) } == 0 { Ok(()) } else { Err("the value is cut off".to_owned()) };
     let text = |failure| if let Failure::Text(text) = failure { text.into_owned() } else { String::new() };
     let (_items, count, options) = (number(), number(), number());
     let growth = if encoding < WITH_GROWTH { 2 } else { number() };
@@ -180,7 +180,7 @@ fn string<R>(io: *mut Io, make: impl FnOnce(&[u8]) -> Result<R, String>) -> Resu
     // SAFETY: the server allocates the string, and says how long it is.
     let start = unsafe { (api().LoadStringBuffer)(io, &raw mut length) };
     if start.is_null() {
-        return Err("the value is cut".to_owned());
+        return Err("the value is cut off".to_owned());
     }
     // SAFETY: as above; nothing has freed it.
     let made = make(unsafe { std::slice::from_raw_parts(start.cast::<u8>(), length) });
@@ -193,7 +193,7 @@ fn read(io: *mut Io) -> Result<Value, String> {
     // SAFETY: the server is loading a value.
     let (total, failed) = unsafe { ((api().LoadUnsigned)(io), (api().IsIOError)(io) != 0) };
     if failed {
-        return Err("the value is cut".to_owned());
+        return Err("the value is cut off".to_owned());
     }
     state::read(&mut Pieces { io, left: total, piece: Vec::new(), at: 0 }, limit()).map_err(|error| error.to_string())
 }
@@ -251,7 +251,7 @@ impl Pieces {
         .map_err(io::Error::other)?;
         self.at = 0;
         if self.piece.is_empty() {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the value is cut"));
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the value is cut off"));
         }
         self.left = self.left.checked_sub(self.piece.len() as u64).ok_or_else(|| io::Error::other("a piece is longer than the value"))?;
         Ok(())
