@@ -199,7 +199,7 @@ impl Keys {
         } else if keys.is(py.get_type::<PyBytes>()) {
             Ok(Keys::Bytes)
         } else {
-            Err(raise(py, Kind::Plan, "keys must be str, int or bytes: the type that keys come back as"))
+            Err(raise(py, Kind::Plan, "keys must be str, int or bytes: the type in which keys are returned"))
         }
     }
 

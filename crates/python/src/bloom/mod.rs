@@ -58,11 +58,11 @@ pub(crate) struct BloomFilter {
 struct Made(Mutex<Option<BloomFilter>>);
 
 impl Made {
-    /// Takes the filter out of the object, if the object is such a one.
+    /// Takes the filter out of the object, if the object is a `Made`.
     fn take(object: &Bound<'_, PyAny>) -> PyResult<Option<BloomFilter>> {
         let Ok(made) = object.cast::<Made>() else { return Ok(None) };
         let filter = made.get().0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        filter.map(Some).ok_or_else(|| raise(object.py(), Kind::Plan, "this filter was taken before"))
+        filter.map(Some).ok_or_else(|| raise(object.py(), Kind::Plan, "this filter has already been used"))
     }
 }
 
