@@ -1,7 +1,7 @@
 //! Two things that need unsafe code: finding out whether the standard streams were open before
 //! Rust's runtime opened `/dev/null` in place of closed ones, and keeping the runtime from printing
 //! backtraces.
-#![allow(unsafe_code, reason = "the attribute that has a function run before the runtime, and the change of the environment")]
+#![allow(unsafe_code, reason = "a function that runs before the runtime, and a change of the environment, need it")]
 
 /// Turns backtraces off. With `RUST_BACKTRACE` set, a failed allocation makes the runtime print a
 /// backtrace while it holds a lock. The backtrace needs memory, too, and if there is none, the same

@@ -1,5 +1,5 @@
 //! Filters that are only read: small files are loaded, large ones are mapped.
-#![allow(unsafe_code, reason = "to map a file is to promise that it does not change")]
+#![allow(unsafe_code, reason = "mapping a file is sound only if the file does not change")]
 
 use crate::inputs::{is_stdin, name};
 use std::io::{self, IsTerminal, Read};

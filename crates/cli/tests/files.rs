@@ -326,7 +326,7 @@ fn a_certificate_overwrites_no_file() {
     );
     assert_eq!(
         told,
-        "truebloom: F: exists already, and is not a certificate, and only such a file is replaced; choose another name, or remove it yourself if it is not needed\nexit 2\n\
+        "truebloom: F: exists already, but is not a certificate, and only such a file is replaced; choose another name, or remove it yourself if it is not needed\nexit 2\n\
          truebloom: F: is not a certificate, and only such a file is replaced; choose another name, or remove it yourself if it is not needed\nexit 2\nprecious\nexit 0\nF\nM\nN\ntold\n"
     );
 }

@@ -113,8 +113,9 @@ impl RecyclingFilter {
         self.held.write(py, Filter::recycle);
     }
 
-    /// The rate of the long run: an average over new keys, proven for every stream that is chosen
-    /// without knowing the seed. None for two phases that retain, for which no law is known.
+    /// The rate in the long run: an average over new keys, proven for every stream that is chosen
+    /// without knowing the seed. None with phases=2 and retaining=True, for which no formula is
+    /// known.
     fn long_run_fpr<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let run = self.held.read(py, |filter| filter.design().map(|design| design.long_run()));
         run.transpose().map_err(|error| math_error(py, &error))?.map(|run| typed_rate(py, &run.fpr)).transpose()

@@ -108,7 +108,7 @@ impl Finding {
     #[must_use]
     pub fn interval(&self, found: &Simulation, write: impl Fn(f64) -> String) -> String {
         match self.too_short() {
-            Some(_) => format!("too short to say more than below {}", write(found.upper)),
+            Some(_) => format!("too short; the rate is below {}", write(found.upper)),
             None => format!("99% interval {} to {}", write(found.lower), write(found.upper)),
         }
     }

@@ -63,7 +63,7 @@ pub(crate) fn probes(filter: &AnyFilter<impl Counted>) -> String {
     let all = plural(filter.probes().into(), "probe");
     match filter {
         AnyFilter::Scalable(grown) if grown.layers().len() > 1 => {
-            format!("{all} in all layers, about two per layer for a key that is in none")
+            format!("{all} in all layers; for a missing key, about two per layer are examined")
         }
         _ => all,
     }
@@ -79,7 +79,7 @@ pub(crate) fn add_growth(report: &mut Report, growth: &Growth) {
         .line(
             "memory",
             format!(
-                "at most {} times that of a filter planned for the right number of items, once it holds {}",
+                "at most {} times that of a filter planned for the right number of items, from {} items on",
                 growth.ratio(),
                 count(growth.first())
             ),

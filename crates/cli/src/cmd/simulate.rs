@@ -18,7 +18,7 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom simulate --bits 1000 -k 4 --sigma 300                       one phase, new items only
   truebloom simulate --bits 500 -k 5 --sigma 220 --phases 2             two phases of 500 bits each
-  truebloom simulate --bits 1000 -p 1% --plot saw.svg                   the saw-tooth of its rate, with the average
+  truebloom simulate --bits 1000 -p 1% --plot saw.svg                   its rate over five cycles, with the average
   truebloom simulate --bits 64KiB -p 1%                                 the design with the most items
   truebloom simulate --bits 10k -p 1% --stream zipf:100k,1.1            popular items come again
   truebloom simulate --bits 10k -p 1% --phases 2 --stream fading:500    interest fades
@@ -213,5 +213,5 @@ fn add(report: &mut Report, label: &str, what: &str, seen: &Bracket, model: Opti
         let inside = if seen.lower <= model && model <= seen.upper { "inside" } else { "outside" };
         format!("; model {}, {inside}", shown(model))
     });
-    report.line(label, format!("{} {what}, 99%: {} to {}{model}", shown(seen.value), shown(seen.lower), shown(seen.upper)));
+    report.line(label, format!("{} {what}, 99% interval {} to {}{model}", shown(seen.value), shown(seen.lower), shown(seen.upper)));
 }

@@ -73,7 +73,7 @@ impl Extraction {
             && first_keys.is_other_form(&other_keys)
         {
             warn(format_args!(
-                "the keys of {} were read {}, those of {} {}; are they the same keys?",
+                "the keys of {} were read {}, and the keys of {} {}; are they the same keys?",
                 first.display(),
                 first_keys.described(),
                 other.display(),
@@ -196,7 +196,7 @@ impl RecordArgs {
             let other = known.iter().find(|(_, kept)| **kept != given);
             let doubt = other.map(|(path, other)| {
                 format!(
-                    "the keys of {} were read {}, and these {}; are they the same keys?",
+                    "the keys of {} were read {}, and the keys of this run {}; are they the same keys?",
                     path.display(),
                     other.described(),
                     given.described()
@@ -209,7 +209,7 @@ impl RecordArgs {
         }
         if let Some((path, other)) = known.iter().find(|(_, other)| *other != kept) {
             return Err(Failure::new(format_args!(
-                "the keys of {} were read {}, those of {} {}; say with such options, or with --lines, how keys are read here",
+                "the keys of {} were read {}, and the keys of {} {}; say how keys are read here, with such options or with --lines",
                 first.display(),
                 kept.described(),
                 path.display(),
@@ -218,7 +218,7 @@ impl RecordArgs {
         }
         let doubt = (!kept.is_lines()).then(|| {
             format!(
-                "keys are read as those of {} were, {}; for whole lines add --lines, or give other options",
+                "keys are read like the keys of {}, {}; for whole lines add --lines, or give other options",
                 first.display(),
                 kept.described()
             )

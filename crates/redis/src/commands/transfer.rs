@@ -21,7 +21,7 @@ verb!(
     Read,
     3,
     c"Returns a chunk of a filter and the next iterator; begin with 0, and stop when it is 0 again",
-    c"O(n), with n bytes in the chunk; for the first two chunks, also O(n) with n bits",
+    c"O(n), with n bytes in the chunk; the first two chunks also take O(b), with b bits",
     scan_dump
 );
 

@@ -191,7 +191,7 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
             let why = match (second, stats.cycles) {
                 (true, _) => "the counts include second occurrences",
                 (_, 0) => "the filter is too small for a bound",
-                _ => "lines were forgotten, and counted again when they came again",
+                _ => "forgotten lines were counted again when they came again",
             };
             report.line("distinct", format!("not known: {why}"));
         }

@@ -117,8 +117,8 @@ impl Diagnosis {
                 "nothing: the checksums are right, so the file was written in this form by a program other than truebloom",
                 rebuild,
             ),
-            FormatError::Reserved { .. } => plain(at, "everything, with a program that knows these bytes", "use a newer truebloom"),
-            FormatError::Unknown { .. } => plain(at, "everything, with a program that knows it", "use a newer truebloom"),
+            FormatError::Reserved { .. } => plain(at, "everything, with a program that supports these bytes", "use a newer truebloom"),
+            FormatError::Unknown { .. } => plain(at, "everything, with a program that supports this value", "use a newer truebloom"),
             FormatError::Field { .. } | FormatError::Rate { .. } => {
                 plain(at, "nothing: the checksums are right, so the file was written in this form by a program other than truebloom", rebuild)
             }
@@ -140,7 +140,7 @@ fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
         }
         FormatError::TooLong { expected, .. } if expected < length => {
             let healed = format!("head -c {expected} {} > healed.tbl && truebloom doctor healed.tbl", for_shell(path));
-            (Some(expected..length), "perhaps all of it: these bytes follow the compressed filter", healed)
+            (Some(expected..length), "perhaps all of it: the compressed filter ends before these bytes", healed)
         }
         FormatError::Coded { is_difference: true } => (
             None,
