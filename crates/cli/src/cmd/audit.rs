@@ -175,7 +175,7 @@ fn report(finding: &Finding, args: &Args) -> Report {
     }
     if args.rate.is_some() {
         let text = match finding.share {
-            Some(share) => format!("at least {} of the filters built have at most the requested rate", percent(share)),
+            Some(share) => format!("at least {} of all filters have at most the requested rate", percent(share)),
             None => "unknown: the positions are correlated, so no formula gives the share of filters that keep the rate".to_owned(),
         };
         report.line("keep it", text);

@@ -225,7 +225,7 @@ fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
         report.field("possible_rates", json!({ "lower": lowest, "upper": highest }));
         report.line(
             "possible",
-            format!("{} to {}: how far one filter's rate may be from the expected one", rate(lowest, 3), rate_up(highest, 3)),
+            format!("{} to {}: the range of rates that one filter may have", rate(lowest, 3), rate_up(highest, 3)),
         );
     }
 }
