@@ -79,8 +79,8 @@ impl ReportTo {
     }
 }
 
-/// Whether nothing but a report would be lost if this file were replaced: it is empty, or consists
-/// of one object that this command has marked as a report.
+/// Whether replacing this file would destroy only a report: it is empty, or consists of one object
+/// that this command has marked as a report.
 fn is_report(file: &File) -> io::Result<bool> {
     let mut text = Vec::new();
     file.take(LONGEST).read_to_end(&mut text)?;
@@ -101,8 +101,8 @@ pub(crate) struct Reserved {
 }
 
 impl Reserved {
-    /// Writes the report, if one was requested. A file that appeared under the same name meanwhile
-    /// is not an older report of ours, and is not replaced.
+    /// Writes the report, if one was requested. If another program has created a file under the
+    /// same name in the meantime, that file is not replaced.
     pub(crate) fn write(&self, report: &Report) -> Result<(), Failure> {
         if self.aside {
             return print_aside(report, false);

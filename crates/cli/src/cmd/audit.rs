@@ -1,4 +1,4 @@
-//! `truebloom audit`: the rate that the library you use today really gives.
+//! `truebloom audit`: computes the real rate of a filter of another library.
 
 use crate::args::{bits as parse_bits, count as parse_count, probes as parse_probes, rate as parse_rate};
 use crate::failure::Failure;
@@ -80,8 +80,8 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Collects what is known about one library: from laws, and from a simulation if one was requested
-/// or no law applies.
+/// Collects what is known about one library, from formulas, and from a simulation if one was
+/// requested or no formula applies.
 fn finding(profile: &'static Profile, args: &Args) -> Result<Finding, Failure> {
     let size = match (args.bits, args.probes, args.rate) {
         (Some(bits), Some(probes), _) => profile.size_of(bits, probes)?,

@@ -1,4 +1,4 @@
-//! `truebloom compare`: estimates how much filters have in common.
+//! `truebloom compare`: estimates how many keys filters have in common.
 
 use crate::args;
 use crate::cmd::merge::mismatch;

@@ -1,5 +1,5 @@
-//! `truebloom create`: builds a filter from lines, in one pass and the memory of the filter and its
-//! longest line.
+//! `truebloom create`: builds a filter from lines, in one pass, and in memory for only the filter
+//! and the longest line.
 
 use super::plan::add_promise;
 use super::probes;
@@ -118,7 +118,8 @@ enum Made {
 fn build(mut filter: AnyFilter, made: &Made, args: &Args, lock: &Lock) -> Result<ExitCode, Failure> {
     let limits = Limits { strict: args.strict, memory: args.size.max_memory };
     let records = if args.empty { None } else { Some(records::insert_all(&mut filter, &args.records, &args.inputs, limits)?) };
-    // An accident upstream, such as a file that is not there yet, must not cost the filter that is.
+    // An error upstream, such as an input that does not exist yet, must not destroy the existing
+    // filter.
     if lock.replaces() && records.as_ref().is_some_and(|records| records.read() == 0) {
         return Err(Failure::at(
             &args.filter,
@@ -139,7 +140,8 @@ fn build(mut filter: AnyFilter, made: &Made, args: &Args, lock: &Lock) -> Result
 
 /// Stores in the filter how its keys are extracted, and warns if that cannot be stored.
 fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records>) {
-    // Of an empty filter it is known as soon as something is inserted, or said now.
+    // For an empty filter, this is stored with the first insertion, unless the options already say
+    // it.
     if !args.empty || args.records.says_what_keys_are() {
         args.records.extraction().keep(&args.filter, |label| filter.set_label(label));
     }
@@ -162,7 +164,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
     }
     let mut target = args.size.target().scheme(args.scheme).layout(args.layout.planned());
     let rate_and_bits = target.rate.is_some() && target.bits.is_some();
-    // Too little in any case is the planner's to explain.
+    // If the options would not determine a filter even with a count, the planner reports the error.
     if target.items.is_none() && !rate_and_bits && (target.rate.is_some() || target.bits.is_some()) {
         let counted = if args.empty { None } else { records::count(&args.records, &args.inputs)? };
         let Some(counted) = counted else {
@@ -177,7 +179,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
                 )),
             };
         };
-        // An input without records still makes a filter.
+        // A filter is made even if the input has no records.
         target.items = Some(counted.max(1));
     }
     let plan = Plan::new(&target)?;
@@ -258,8 +260,8 @@ fn report(args: &Args, filter: &AnyFilter, made: &Made, records: Option<&Records
     Ok(report)
 }
 
-/// Adds the rates if there are more items than planned. Then nothing is guaranteed, and the rates
-/// of the plan are for fewer items than there are.
+/// Adds the rates if there are more items than planned. Then nothing is guaranteed, because the
+/// plan's rates are for fewer items.
 fn add_broken_promise(report: &mut Report, plan: &Plan) {
     let items = plural(plan.items, "item");
     report.field("confidence", Value::Null).field("guarantee", Value::Null);

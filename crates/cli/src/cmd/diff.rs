@@ -33,7 +33,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new("a difference is not text: write it to a file, with `> FILE`, or pipe it"));
     }
     let (old, new) = (Held::open(&args.old)?, Held::open(&args.new)?);
-    // What is wrong with one of them is said of that one; what `apply` would not take is not made.
+    // Errors are reported for the file that has them. No difference is made that `apply` would
+    // refuse.
     for (path, bytes) in [(&args.old, &old), (&args.new, &new)] {
         held::look_at(bytes.clone()).map_err(|cause| format_error(path, cause))?;
     }

@@ -54,7 +54,7 @@ impl Above {
         let (top, divisor) = (u128::from(numerator) * u128::from(total), u128::from(divisor));
         let scale = 10u128.checked_pow(exponent.unsigned_abs());
         let exact = if exponent < 0 {
-            // A divisor beyond 2^128 leaves less than one.
+            // With a divisor of 2^128 or more, the result is below one.
             scale.and_then(|scale| scale.checked_mul(divisor)).map_or(Some(1), |bottom| Some(top.div_ceil(bottom)))
         } else {
             scale.and_then(|scale| top.checked_mul(scale)).map(|top| top.div_ceil(divisor))

@@ -1,7 +1,7 @@
 //! `truebloom count`: counts how often each key occurs, in fixed memory; it lists the most frequent
 //! keys, with guaranteed bounds on their counts.
 //!
-//! Its module is a folder of verbs; `count` without one of them counts its inputs.
+//! The subcommands are in this folder; `count` without a subcommand counts its inputs.
 
 mod answer;
 mod describe;

@@ -77,7 +77,7 @@ impl SizeArgs {
     fn within_memory(&self) -> Result<Sizes, Failure> {
         check_available(self.memory)?;
         let half = self.memory / 2;
-        // The rows depend on the probability alone.
+        // The number of rows depends only on the probability.
         let rows = Shape::for_error(&Rate::from_parts(1, -1, 1)?, &self.delta, Rows::Independent)?.depth();
         let width = half / COUNTER / u64::from(rows);
         Ok(Sizes { shape: Shape::new(Rows::Independent, width, rows, 1)?, capacity: (half - LONG_KEYS) / LISTED })

@@ -146,14 +146,14 @@ impl Account {
                 format!("no {noun} is wrong (printed at its first occurrence, or never)"),
             ),
         };
-        // Only what was reported as seen can be wrong.
+        // Only lines that were reported as seen can be wrong.
         let reported = filter.stats().offered.saturating_sub(filter.stats().new) as f64;
         let since = if self.before.offered > 0 { ", since the state was made" } else { "" };
         let wrong = match lost {
             Some(WrongDrops { at_most: 0, .. }) => none + since,
             Some(lost) => format!(
                 "{}{} {wrong}, at most {} with {}% confidence{since}",
-                // A line of which both look-ups were wrong is one line.
+                // A line with two wrong look-ups counts as one line.
                 if args.second && lost.expected >= 1e-6 { "at most " } else { "" },
                 expected(lost.expected.min(reported)),
                 count(lost.at_most),
@@ -161,7 +161,7 @@ impl Account {
             ),
             None => format!("the filter is too small for a proven bound on how many {wrong}"),
         };
-        // Since the state was made, as what is missing.
+        // Counted since the state was made, like the number of missing lines.
         let twice = match (filter.stats().cycles, args.repeated, args.second) {
             (0, false, false) => "; none is printed twice".to_owned(),
             (0, ..) => "; nothing was forgotten".to_owned(),
@@ -222,7 +222,8 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
         .field("design_fpr", fpr_value(&run.fpr))
         .field("worst_fpr", filter.worst_fpr());
     let items = run.items_per_cycle;
-    // A bracket that is not narrow has an end to promise, and not all lines take all their entries.
+    // If the bracket is wide, its lower end is reported. It is a lower bound also because not all
+    // lines take all their entries.
     let is_least = items.method != Method::Exact || chosen.entries > 1;
     let entries = if items.method == Method::Exact { items.value } else { items.lower };
     let full = count((entries / chosen.entries as f64).round() as u64);
@@ -246,8 +247,8 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     Ok(())
 }
 
-/// The rate of lines that are wrong if any of this many look-ups is wrong. It is at most the sum of
-/// the look-ups' rates, and at least the rate of one.
+/// The rate of lines for which at least one of this many look-ups is wrong. It is at most the sum
+/// of the look-ups' rates, and at least the rate of one.
 fn of_lines(fpr: &Fpr, look_ups: u64) -> Fpr {
     if look_ups == 1 {
         return *fpr;
@@ -270,7 +271,7 @@ fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun
     let (promised, of, text) = match chosen.design.phases() {
         1 => {
             let average = of_lines(&run.fpr, chosen.entries);
-            // A limit is exact; what its filters say of themselves is rounded up.
+            // A limit is exact, whereas the rate that a filter reports is rounded up.
             let fullest = chosen.design.limit().unwrap_or(filter.worst_fpr()) * chosen.entries as f64;
             let (most, fullest) = (proven(&average, chosen.rate), rate_up(fullest.min(1.0), 4));
             let text = format!("at most {most} on average in the long run ({method}), {fullest} when fullest");

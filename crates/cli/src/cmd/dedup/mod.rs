@@ -123,8 +123,8 @@ const LESS: &str = "give less with --memory, or ask for fewer lines with -n or f
 const TOLERATED: Duration = Duration::from_secs(60);
 
 impl Args {
-    /// Whether first occurrences are printed and not repeats; then records without a key are
-    /// printed, too.
+    /// Whether first occurrences are printed, not repeats. Then records without a key are printed,
+    /// too.
     fn keeps_first(&self) -> bool {
         !self.repeated && !self.second
     }
@@ -167,7 +167,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let keys = keys_of(args, &mut filter)?;
     let mut account = Account::begin(&filter, keys.args.noun());
     let (hasher, ahead) = (*filter.hasher(), args.hashes_ahead(&keys.args));
-    // What has no key is passed on with first occurrences only.
+    // Records without a key are printed only together with first occurrences.
     let open = if args.keeps_first() { Records::passing } else { Records::answering };
     let mut records = open(&keys.args, &args.inputs, move |batch: Batch<'_>, answers: &mut Answers| {
         if ahead {
@@ -265,7 +265,7 @@ fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
 fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
     let (sizing, entries) = (&args.sizing, args.entries());
     let Some(path) = &args.state else {
-        // What is to come on a pipe is not known; named files can be counted.
+        // The lines of a pipe cannot be counted in advance; those of named files can.
         let counted = if sizing.is_unsized() { records::count(&args.records, &args.inputs)? } else { None };
         let chosen = match counted {
             Some(counted) => {
@@ -308,7 +308,7 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
                     args.records.noun()
                 ));
             }
-            // What would fail later is reported now; and from now on there is a file to lock.
+            // Saving now reports errors early, and creates the file that is locked.
             file.save(&filter)?;
             (filter, chosen)
         }

@@ -60,7 +60,7 @@ fn open(path: &Path) -> Result<FileKind, FileError> {
         Err(error) => return Err(error),
     }
     let kind = whole(path, || open_regular(path))?;
-    // A stream may go on after a filter, a file may not.
+    // In a stream, bytes may follow a filter, but not in a file.
     let (expected, found) = heal::lengths(path).map_err(read)?;
     if found > expected { Err(format(FormatError::TooLong { expected, found })) } else { Ok(kind) }
 }

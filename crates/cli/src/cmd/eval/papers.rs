@@ -17,7 +17,8 @@ use truebloom_math::{
 };
 
 /// The largest number of probes for which coefficients of 1/n are computed. The number of steps is
-/// its square; for pairs of positions it is its fourth power, which is checked separately.
+/// proportional to its square; for pairs of positions, it is proportional to its fourth power,
+/// which is checked separately.
 const MOST_PROBES: u32 = 1_000;
 
 /// Limits and coefficients of 1/n at a load (Kirsch and Mitzenmacher, sections 2 and 4 to 6).
