@@ -81,7 +81,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// The message is one line with its cause, which the library's own message leaves to
+/// The message is one line and includes the cause, which the library reports separately, by
 /// [`Error::source`](std::error::Error::source).
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Failure {

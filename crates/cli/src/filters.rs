@@ -52,9 +52,9 @@ pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failu
     Err(Failure::new("a blocked filter has its own scheme: leave --scheme or --layout out"))
 }
 
-/// A message that there are more items than planned. The number of offers that set a bit proves it;
-/// after a merge, the fill makes it practically certain. A filter that grows was planned only for a
-/// rate.
+/// A message that there are more items than planned. This is proven by the number of keys that set
+/// new bits; after a merge, the fill makes it practically certain. A filter that grows was planned
+/// only for a rate.
 pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     if let (AnyFilter::Scalable(_), Some(asked)) = (filter, filter.rate()) {
         return format!(
@@ -87,7 +87,7 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
 /// Where a key's positions are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Layout {
-    // No docs of their own, as they would make the verb's help long.
+    // The layouts have no docs, because these would make the verb's help long.
     Standard,
     Blocked,
     Auto,

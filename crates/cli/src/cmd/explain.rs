@@ -150,7 +150,8 @@ fn add_fill(report: &mut Report, of: &Explained, scatter: &Scatter) -> Result<Ve
 
 fn add_rate(report: &mut Report, of: &Explained, expected: &Fpr, scatter: &Scatter, fills: &[Quantile]) -> Result<(), Failure> {
     report.line("expected rate", fpr_text(expected, 9));
-    // It takes the work of a rate at twice the probes, and the rest is worth having without it.
+    // This takes as much work as a rate with twice the probes. If that is too much, the variance is
+    // left out.
     let variance = rate_moments(of.variant, of.bits, of.items, of.probes).ok().map(|moments| moments.variance);
     let spread = variance.map_or(f64::NAN, |variance| variance.sqrt() / expected.value);
     let mut quantiles = Map::new();
@@ -170,7 +171,7 @@ fn add_rate(report: &mut Report, of: &Explained, expected: &Fpr, scatter: &Scatt
 }
 
 fn add_bounds(report: &mut Report, of: &Explained, expected: &Fpr) {
-    // They are for distinct bits, at most as many as there are.
+    // These bounds are for distinct bits, so they need at least as many bits as probes.
     let Ok(found) = bounds::rates(of.bits, of.items, of.probes) else { return };
     let named = [("lower_by_mean", "lower by mean", found.lower_by_mean), ("lower", "lower", found.lower), ("upper", "upper", found.upper)];
     let fields = named.iter().map(|(name, _, fpr)| ((*name).to_owned(), Value::Object(fpr_value(fpr)))).collect();

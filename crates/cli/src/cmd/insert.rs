@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         doubt.iter().for_each(warn);
     }
     let records = records?;
-    // The first keys say what the others are.
+    // The first keys determine how all keys of the filter are read.
     if filter.label().is_none() && before.0 == 0 {
         record_args.extraction().keep(&args.filter, |label| filter.set_label(label));
     }

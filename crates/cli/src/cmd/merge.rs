@@ -43,7 +43,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    // Before anything is said about OUT, which is an existing filter if it was left out.
+    // This is checked before OUT: if OUT was left out, an existing filter is in its place.
     if args.filters.len() < 2 {
         return Err(Failure::new(
             "name the filter to write first, and then at least two filters to merge: truebloom merge OUT FILTER FILTER",
@@ -70,7 +70,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 pub(crate) fn mismatch(verb: &str, first: &Path, other: &Path, error: &MergeError) -> Failure {
     let differ = |ours: String, theirs: String| format!("{} has {ours}, {} has {theirs}", first.display(), other.display());
     let why = match *error {
-        // Not the seeds themselves: knowing one is enough to choose keys that pass.
+        // The seeds themselves are not shown, because a known seed is enough to choose keys that
+        // pass.
         MergeError::Seed => format!("{} and {} have different seeds", first.display(), other.display()),
         MergeError::Bits { ours, theirs } => differ(plural(ours, "bit"), plural(theirs, "bit")),
         MergeError::Probes { ours, theirs } => differ(plural(ours.into(), "probe"), plural(theirs.into(), "probe")),

@@ -131,7 +131,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     args.plot.finish(report, args.format.format(), || as_one_call(|| Ok(plots::plan(&plan)?)))
 }
 
-/// The error for a filter to be sent, if even one probe needs more than the size allowed.
+/// The error for a filter to be sent: if even one probe needs more than the allowed size, the
+/// message says so.
 fn not_sent(target: &Target, asked: u64, error: truebloom_math::Error) -> Failure {
     let least = Plan::new(&target.clone().probes(1)).and_then(|plan| plan.transmitted_bits());
     match least {
@@ -277,8 +278,8 @@ fn add_standard(report: &mut Report, plan: &Plan, target: &Target) -> Result<(),
     let listed: Vec<_> = floors.iter().map(|floor| json!({ "cause": floor.cause, "rate": floor.rate })).collect();
     report.field("floors", listed);
     if let (Some(asked), None) = (plan.rate, target.bits) {
-        // The largest that is allowed is no reason to refuse the comparison, and a layout in lines
-        // would be the scheme itself.
+        // A limit on the size must not prevent the comparison, and with the layout in lines, the
+        // result would be the blocked scheme itself.
         let standard = Plan::new(&Target { max_bits: None, ..target.clone().scheme(SchemeId::Standard).layout(Layout::Spread) })?;
         report.field("standard_bits", standard.bits);
         let more = 100.0 * (plan.bits as f64 / standard.bits as f64 - 1.0);

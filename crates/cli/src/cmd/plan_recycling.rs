@@ -172,8 +172,8 @@ fn add_design(
     if is_one {
         add_held(report, held);
     }
-    // Items that are refreshed fill a phase before new ones come: of two phases only the worst rate
-    // holds for every stream.
+    // Refreshed items can fill a phase before new items arrive, so with two phases only the worst
+    // rate holds for every stream.
     let rates = if is_one {
         format!("average at most {}, worst {}", proven(&run.fpr, Some(asked.rate)), rate(run.worst.value, 3))
     } else {
@@ -193,8 +193,8 @@ fn add_design(
     Ok(())
 }
 
-/// Adds one phase with cache lines, for comparison with the phase without them. With `auto`, it is
-/// added only if its speed is worth its bits.
+/// Adds the blocked design with one phase, for comparison with the standard one. With `auto`, it is
+/// added only if it needs at most 10% more bits.
 fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &Asked) -> Result<(), Failure> {
     let worth = |found: &BlockedSized| designs.one.as_ref().is_some_and(|one| found.is_worth_it(one));
     let Some(found) = designs.blocked.as_ref().filter(|found| layout == Layout::Blocked || worth(found)) else {
@@ -206,7 +206,7 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
         return Ok(());
     };
     let (design, run) = (&found.design, &found.run);
-    // What is proven: at least this many items, and so at most this share.
+    // A cycle is proven to have at least this many items, so at most this share is forgotten.
     let items = run.items_per_cycle.lower;
     let forgotten = asked.gap.map(|gap| ((gap as f64 + 1.0) / items).min(1.0));
     let one_run = OneRun::of(asked, &run.items_per_cycle, true, |items| design.wrong_drops_at_most(items, CONFIDENCE))?;
@@ -274,8 +274,8 @@ impl OneRun {
     }
 }
 
-/// If the design was planned for its average (`is_planned`), a bound by the worst rate is several
-/// times what was asked for.
+/// If the design was planned for its average (`is_planned`), a bound from the worst rate is several
+/// times the requested rate.
 fn add_one_run(report: &mut Report, run: &OneRun, is_planned: bool) {
     let (dropped, share) = (count(run.at_most), rate_up(run.average(), 3));
     let of = plural(run.items, "new item");

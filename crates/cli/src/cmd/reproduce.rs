@@ -173,7 +173,7 @@ fn print_text(out: &mut impl Write, paper: Paper, claims: &[Claim], figures: &[P
     let row = |claim: &Claim| [claim.verdict.name(), claim.id, claim.place, claim.printed, &claim.ours].map(str::to_owned);
     let header = ["verdict", "id", "where", "printed", "ours"].map(str::to_owned);
     let rows: Vec<[String; 5]> = std::iter::once(header).chain(claims.iter().map(row)).collect();
-    // Long answers in words do not push the claims to the right.
+    // Columns are not widened for long answers in words.
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).filter(|&width| width <= 32).max().unwrap_or(0);
     let widths: [usize; 5] = std::array::from_fn(width);
     for (i, row) in rows.iter().enumerate() {

@@ -102,7 +102,7 @@ fn stream(text: &str) -> Result<Stream, String> {
     }
 }
 
-/// The largest number of arrivals: some hours.
+/// The largest number of arrivals, which takes some hours.
 const MOST_ARRIVALS: u64 = 1_000_000_000_000;
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
@@ -189,8 +189,8 @@ fn add_repeats(report: &mut Report, seen: &Simulated) {
     }
 }
 
-/// Adds the filter's own report about the stream, which it makes without knowing which items were
-/// new.
+/// Adds the rate and the wrong drops that the filter itself reports, without knowing which items
+/// were new.
 fn add_own_account<S: FillScheme>(report: &mut Report, filter: &Real<S>) -> Result<(), Failure> {
     let average = filter.0.average_fpr();
     report.field("own_average", average).field("cycles", filter.0.stats().cycles);

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.items == 0 {
         return Err(Failure::new("items is 0, but must be at least 1: give more with -n"));
     }
-    // All cells together take a second or so at most.
+    // All cells together take about a second at most.
     let columns: Vec<Vec<Cell>> = truebloom_math::as_one_call(|| {
         if families {
             args.rates.iter().map(|rate| sizes(args, *rate)).collect::<Result<_, _>>()

@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn measure(measurement: &mut Measurement<'_>, args: &Args) {
-    /// How many keys are queried between two looks at the clock.
+    /// The number of keys that are queried between two checks of the time.
     const BATCH: u64 = 1 << 16;
     let mut progress = if args.no_progress { Progress::none() } else { Progress::new("random keys", args.queries) };
     let start = Instant::now();
@@ -272,7 +272,7 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
             "its rate is certainly above the requested {asked}: each filter that grows keeps its rate, but a merge of such filters may not"
         ));
     }
-    // Where the items counted say it already, once is enough.
+    // If the counted items already exceed the plan, this is not reported twice.
     if let (true, false, Some(limit), Some(items)) = (is_overfull, is_exceeded, verification.limit(), filter.capacity()) {
         reasons.push(format!(
             "its rate is above {}, which happens in only one of a million filters with the planned {}; so it holds too many: plan for more",

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use std::path::Path;
 
 /// The options that determine the key, without those that only say how the input is read.
-/// docs/FORMAT.md has the fields of this object.
+/// docs/FORMAT.md describes the fields of this object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Extraction(Map<String, Value>);
 
@@ -54,7 +54,7 @@ impl Extraction {
     /// do not fit.
     pub(crate) fn keep(&self, path: &Path, mut set_label: impl FnMut(&str) -> bool) {
         if !set_label(&self.label()) {
-            // What the entries are is not lost with it.
+            // That the entries include second occurrences is stored even then.
             if self.0.contains_key("second") {
                 set_label(r#"{"second":true,"unkept":true}"#);
             }
@@ -93,7 +93,7 @@ impl Extraction {
                 ("csv", Value::Bool(true)) => args.csv = true,
                 ("hex", Value::Bool(true)) => args.hex = true,
                 ("blanks", Value::Bool(true)) => args.blanks = true,
-                // Say nothing of keys.
+                // These fields do not describe keys.
                 ("second" | "unkept", Value::Bool(true)) => {}
                 ("header", Value::Bool(false)) => args.no_header = true,
                 ("fields", Value::String(text)) => args.field = Some(text.parse().ok()?),
@@ -203,7 +203,7 @@ impl RecordArgs {
                 )
             });
             let other_form = other.is_some_and(|(_, other)| other.is_other_form(&given));
-            // That keys are whole lines here is often the point of saying so.
+            // With --lines, keys are often whole lines on purpose, so there is no warning.
             let other_part = !self.lines && known.iter().any(|(_, kept)| kept.part() != given.part());
             return Ok(KeysOf { args: self.clone(), doubt, is_kept: false, other_form, other_part });
         }

@@ -22,8 +22,7 @@ impl Habit {
         if keys().all(|key| key.ends_with(b"\r")) {
             return Some(Habit::CarriageReturn);
         }
-        // Numbers alone, and short words, are no hexadecimal digits that somebody wrote in upper
-        // case.
+        // Numbers without letters, and short words, are not regarded as upper-case hexadecimal.
         let is_hex =
             keys().all(|key| key.len() >= 8 && key.iter().all(is_upper)) && keys().any(|key| key.iter().any(u8::is_ascii_alphabetic));
         is_hex.then_some(Habit::UpperHex)

@@ -32,7 +32,7 @@ pub(super) fn convergence(query: &mut Query) -> Result<Answer, String> {
     if slice_bits == Some(0) {
         return Err("field `slice_bits` is 0, but must be at least 1".to_owned());
     }
-    // Too many probes for their pairs: no number.
+    // If there are too many probes for computing all pairs, the number is left out.
     let double = |modulus, step, offsets| Double::new(modulus, probes, step, offsets).and_then(|law| law.constant(c)).ok();
     let prime = |offsets| double(LARGE_PRIME, Step::Any, offsets);
     Ok(object(json!({
@@ -55,8 +55,8 @@ pub(super) fn convergence(query: &mut Query) -> Result<Answer, String> {
     })))
 }
 
-/// How far offsets are from the conditions of Lemma 4.1 at one size, and the upper bound of Lemma
-/// 6.1 there.
+/// How far offsets are from meeting the conditions of Lemma 4.1 at one size, and the upper bound of
+/// Lemma 6.1 for that size.
 pub(super) fn conditions(query: &mut Query) -> Result<Answer, String> {
     let offsets = match query.text("scheme")?.as_str() {
         "double" => Offsets::Linear,
