@@ -1,6 +1,5 @@
-//! The profiles of the libraries, including truebloom itself. What is said about other libraries
-//! must be accurate: each row cites its source, and says at which sizes the library keeps its
-//! rates.
+//! The profiles of the libraries, including truebloom itself. Statements about other libraries must
+//! be accurate: each row cites its source, and says at which sizes the library keeps its rates.
 
 use crate::arithmetic::Arithmetic;
 use crate::{Profile, size};

@@ -30,14 +30,14 @@ fn rates(xs: impl Iterator<Item = f64>, rate: impl Fn(f64) -> Result<Fpr>) -> Ve
     xs.map_while(|x| Some((x, rate(x).ok()?))).collect()
 }
 
-/// A line where rates are exact or validated, and a band where only two ends are known; the band
+/// A line where rates are exact or validated, and a band where only bounds are known. The band
 /// begins and ends at the nearest points of the line.
 fn line_and_band(name: &str, rates: &[(f64, Fpr)]) -> Vec<Series> {
     let is_sharp = |i: usize| rates.get(i).is_none_or(|(_, rate)| matches!(rate.method, Method::Exact | Method::Validated));
     let line = rates.iter().enumerate().map(|(i, (x, rate))| (*x, if is_sharp(i) { rate.value } else { f64::NAN })).collect();
     let band = rates.iter().enumerate().map(|(i, (x, rate))| {
         let alone = is_sharp(i) && is_sharp(i + 1) && (i == 0 || is_sharp(i - 1));
-        // A lower end of 0 has no place on a logarithmic axis.
+        // A lower bound of 0 cannot be shown on a logarithmic axis.
         (*x, if alone { f64::NAN } else { rate.lower.max(rate.upper * 1e-6) }, rate.upper)
     });
     let mut series = Vec::new();
@@ -51,7 +51,7 @@ fn line_and_band(name: &str, rates: &[(f64, Fpr)]) -> Vec<Series> {
 }
 
 /// The chart of a plan: the rate by the number of items, up to twice as many as planned, and the
-/// scatter of one filter's own rate.
+/// range of one filter's own rate.
 ///
 /// # Errors
 /// The errors of the law.
@@ -89,7 +89,7 @@ fn scatter(plan: &Plan, variant: Variant) -> Vec<(f64, f64, f64)> {
     let at = |share: f64| {
         let items = items_at(plan.items, share);
         let level = |level| Some(rate_quantile_bound(variant, plan.bits, items, plan.probes, level).ok()?.fpr);
-        // Outwards at both edges: the value is the upper end of what is known of a quantile.
+        // Both edges are rounded outwards: the value is the upper bound of a quantile.
         Some((items as f64, level(0.01)?.lower, level(0.99)?.value))
     };
     shares(19).map_while(at).collect()
@@ -119,7 +119,8 @@ pub fn by_probes(
     let note = format!("{}, {}", plural(bits, "bit"), plural(items, "item"));
     let chart = Chart::new("Rate by probes", Axis::linear("probes per item"), Axis::log(RATE)).note(note);
     Ok(chart
-        // Over the exact line, from which it hardly differs where filters are large.
+        // The textbook curve is drawn over the exact line, from which it hardly differs for large
+        // filters.
         .with_all(line_and_band(name, &rates))
         .with(Series::dashed("textbook", textbook).coloured(1))
         .marked(Mark::upright(f64::from(given), format!("given: {given}"))))
@@ -197,8 +198,8 @@ pub fn libraries(given: &[Given], refused: &[&str], items: u64, asked: Option<f6
     let intervals = given.iter().enumerate().flat_map(interval).collect();
     let height = 150 + 24 * given.len() as u32;
     let missing = if refused.is_empty() { String::new() } else { format!("; not drawn, because they refuse these numbers: {}", refused.join(", ")) };
-    // As wide as the rates: an interval of few hits reaches down to the floor of equal hashes, and
-    // so does a rate of none.
+    // The range covers only the rates, because an interval of few hits, or a rate without hits,
+    // reaches down to the floor of equal hashes.
     let rates = given.iter().flat_map(|given| [given.ideal, given.rate.0]).chain(asked).filter(|rate| *rate > 0.0);
     let (low, high) = rates.fold((f64::INFINITY, 0.0f64), |(low, high), rate| (low.min(rate), high.max(rate)));
     let chart = Chart::new(

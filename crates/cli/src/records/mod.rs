@@ -114,8 +114,8 @@ pub(crate) struct Records {
     header: Vec<u8>,
     passed: Vec<u8>,
     passed_told: bool,
-    /// The index of the present input, whether reading has begun, whether some of it cannot be
-    /// read, and the number of records skipped in it.
+    /// The index of the present input, whether none of it has been read yet, whether some of it
+    /// cannot be read, and the number of records skipped in it.
     input: usize,
     untouched: bool,
     failed_here: bool,
