@@ -1,8 +1,8 @@
 //! The format of RedisBloom: the first chunk of its BF.SCANDUMP, and the hash that determines which
 //! bits are set.
 //!
-//! Its documentation prints all chunks of a small filter, with which `tests` below compares this
-//! file. docs/design/redis.md lists where the other facts are published.
+//! RedisBloom's documentation prints all chunks of a small filter, and `tests` below compares this
+//! file with them. docs/design/redis.md lists where the other facts are published.
 
 use crate::answer::Failure;
 
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!((chain.asked(), chain.bytes(), chain.items()), (0.1, Some(8), 1));
         let bits = [u64::from_le_bytes(BITS)];
         assert!(Hashes::of(b"item1").are_in(&layer, &bits));
-        // Its five bits are all that are set: no one of them can be missing.
+        // Only these five bits are set, and none of them can be missing.
         for bit in 0..64 {
             let without = [bits[0] & !(1 << bit)];
             assert_eq!(Hashes::of(b"item1").are_in(&layer, &without), without == bits);
@@ -217,7 +217,7 @@ mod tests {
         assert!((2..=7).all(|number| !Hashes::of(format!("item{number}").as_bytes()).are_in(&layer, &bits)));
     }
 
-    /// Chunks of any length, and with any byte changed, cause an error at most.
+    /// Chunks of any length, and with any changed byte, cause at most an error.
     #[test]
     fn altered_headers_are_refused_or_sound() {
         for length in 0..HEADER.len() {

@@ -4,9 +4,9 @@
 //! | bytes | |
 //! |---|---|
 //! | 4 | `TBv1` |
-//! | 4 | what follows: 1 a compact filter, 2 a file of the project, 3 one of a filter that recycles, 4 one of a sketch, 5 chunks that are still coming, 6 a filter of RedisBloom, 7 chunks of one |
-//! | 8 | the expansion that was asked for; 0 for none |
-//! | | that |
+//! | 4 | the kind of the contents: 1 a compact filter, 2 the file of a filter, 3 the file of a filter that recycles, 4 the file of a sketch, 5 chunks that are still coming, 6 a filter of RedisBloom, 7 chunks of RedisBloom that are still coming |
+//! | 8 | the requested expansion; 0 for none |
+//! | | the contents |
 //!
 //! A compact filter consists of twelve words (see [`Compact`]'s fields in [`write`]), followed by
 //! its own words. Everything that is read is checked for consistency before it is used, and nothing
@@ -110,7 +110,7 @@ pub(crate) fn part(value: &Value, start: u64, most: usize) -> Result<Vec<u8>, Fa
         Value::Sketch(sketch) => sketch.0.part_of_bytes(start, most).map_err(Failure::of),
         Value::Compact(_) | Value::Loading(_) | Value::Imported(_) => {
             let mut part = Part { skip: HEADER + start, bytes: Vec::new(), most };
-            // It ends the writing when it is whole.
+            // The writer ends the writing when the part is complete.
             let _ = write(value, &mut part);
             Ok(part.bytes)
         }
@@ -133,7 +133,7 @@ pub(crate) fn write(value: &Value, target: &mut dyn Write) -> io::Result<()> {
         Value::Sketch(sketch) => sketch.0.write_to(target),
         Value::Loading(loading) => {
             let (header, bytes) = loading.parts();
-            // A first chunk of our own says the number of bytes alone.
+            // A first chunk of our own contains only the number of bytes.
             if is_own(header) {
                 target.write_all(&loading.total().to_le_bytes())?;
             } else {
@@ -334,7 +334,7 @@ fn read_imported(source: &mut impl Source, limit: Option<u64>) -> Result<Importe
     for _ in 0..count {
         let [bits, probes, capacity, items, rate] = read_words::<LAYER_WORDS>(source)?;
         let plan = redisbloom::Plan::checked([bits, probes, capacity, items], f64::from_bits(rate), 0).map_err(of_failure)?;
-        // What is allocated is there to be read.
+        // Memory is allocated only for words that are in the source.
         if plan.bytes() > source.left() {
             return Err(refused("the value is cut off"));
         }
@@ -366,7 +366,7 @@ fn read_compact(source: &mut impl Source, expansion: u32) -> Result<Compact, Ref
         (0, 0, 0) => None,
         _ => Some(Rate::from_parts(numerator, i32::try_from(exponent as i64).map_err(refused)?, divisor).map_err(refused)?),
     };
-    // What is allocated is there to be read.
+    // Memory is allocated only for words that are in the source.
     if count > MOST_WORDS as u64 || 8 * count != source.left() {
         return Err(wrong());
     }

@@ -462,7 +462,8 @@ fn valleys_and_compression() -> Result<Vec<Claim>> {
     let in_whole_bits = sets.holds() && (shares[3] - 0.975_123).abs() < 1e-6 && shares.iter().all(|share| *share <= 1.0 + 1e-12);
     let peaks = [1, 48, 69, 100, 300].map(|items| best_efficiency(100, items));
     let peaks = peaks.into_iter().collect::<Result<Vec<f64>>>()?;
-    // The lowest value between m and 2m items, and the lowest value between two peaks.
+    // The efficiency is lower at both ends than at m items, and lower between two peaks than at a
+    // peak.
     let (least, valley) = (peaks[0] < peaks[3] && peaks[4] < peaks[3], peaks[1] < peaks[2] && (crossover(1)? * 100.0 - 48.0).abs() < 1.0);
     let filters = 1.0 / classic(16, 1, 8)?;
     Ok(vec![

@@ -42,7 +42,7 @@ verb!(
     c"O(k * n), with k probes per item and n items",
     |call| {
         let (options, may_make, first) = given(call)?;
-        // What is wrong with the options is an error also where they are not used.
+        // Wrong options are an error even if they are not used.
         super::create::form(&options)?;
         insert(call, first, || if may_make { Request::of(&options).map(Some) } else { Ok(None) }).map(answers)
     }
@@ -114,7 +114,7 @@ fn insert(
             made = Some(request);
         }
         let value = slot.value()?.ok_or(NOT_FOUND)?;
-        // The primary alone says when a filter turns.
+        // Only the primary decides when a filter moves to the next phase.
         if let Value::Turning(filter) = value
             && is_limited
         {
@@ -124,7 +124,7 @@ fn insert(
             }
         }
         let added = value.add(items, is_limited)?;
-        // Filters that forget count every offer.
+        // Filters that forget change with every offered item, because they count it.
         changed = matches!(value, Value::Turning(_)) || added.contains(&Ok(true));
         if changed || turned.is_some() {
             slot.touch();
@@ -146,7 +146,7 @@ fn insert(
     added
 }
 
-/// Replicates the command to replicas and the AOF as it came. If some items were refused, only the
+/// Replicates the command unchanged to replicas and the AOF. If some items were refused, only the
 /// added items are replicated, because replicas have no limits and would also add the refused
 /// items.
 fn replicate_added(call: &mut Call<'_>, first: usize, added: &Result<Vec<Result<bool, Failure>>, Failure>) {

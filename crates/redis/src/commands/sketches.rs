@@ -123,7 +123,8 @@ fn by_prob(call: &mut Call<'_>) -> Result<Reply, Failure> {
     let error = rate(2).ok_or(Failure::text("CMS: invalid overestimation value"))?.to_f64();
     let probability = rate(3).ok_or(Failure::text("CMS: invalid prob value"))?;
     let width = (2.0 / error).ceil();
-    // Markov: a row is above by twice its mean with at most one half.
+    // Markov's inequality: the error of a row exceeds twice its mean with a probability of at most
+    // one half.
     let depth = (-probability.ln() / std::f64::consts::LN_2).ceil();
     if width > 1e18 {
         return Err(Failure::text("CMS: invalid init arguments"));
@@ -155,7 +156,7 @@ fn add(call: &mut Call<'_>) -> Result<Reply, Failure> {
     if !args.len().is_multiple_of(2) {
         return Err(Failure::Arity);
     }
-    // All are looked at before any is counted.
+    // All arguments are checked before any item is counted.
     let counts = args.from(3).step_by(2).map(|count| match parse::number::<i64>(count) {
         Some(count) => u64::try_from(count).map_err(|_| Failure::text("CMS: Number cannot be negative")),
         None => Err(Failure::text("CMS: Cannot parse number")),

@@ -114,12 +114,12 @@ fn load_chunk(call: &mut Call<'_>) -> Result<Reply, Failure> {
             Ok(value) => return slot.replace(value).map(|()| None),
             Err(why) => why,
         };
-        // Nothing can come of it any more.
+        // The key is deleted, because its chunks can no longer become a value.
         slot.delete();
         Ok(Some(Failure::text(format!("ERR received bad data: {why}"))))
     })?;
     if let Some(refused) = refused {
-        // A replica has no limits, and might take what was refused here.
+        // A replica has no limits, and might accept a value that was refused here.
         call.replicate_as::<&[u8]>(c"DEL", &[]);
         return Err(refused);
     }
