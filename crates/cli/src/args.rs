@@ -32,8 +32,8 @@ pub(crate) struct Size {
     #[arg(long, conflicts_with = "confidence")]
     pub(crate) mean: bool,
 
-    /// Refuse a filter larger than this: 64MiB, 2GB. By default, `create` refuses only a filter that
-    /// exceeds the available memory
+    /// Refuse a filter larger than this: 64MiB, 2GB. By default, `create` refuses only a filter
+    /// that exceeds the available memory
     #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
     pub(crate) max_memory: Option<u64>,
 }

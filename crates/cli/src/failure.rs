@@ -128,10 +128,14 @@ fn wrong_with_file(error: &FormatError) -> String {
         FormatError::Memory { bytes } => {
             format!("cannot allocate the {} that it needs; read it on a machine with more memory", crate::report::bytes(*bytes))
         }
-        FormatError::Unfinished => "a program is changing the filter in place, or ended during a change, so the counts in the file do not match its bits; \
+        FormatError::Unfinished => {
+            "a program is changing the filter in place, or ended during a change, so the counts in the file do not match its bits; \
              wait until that program has finished, or build the filter again"
-            .to_owned(),
-        FormatError::Scheme { found, .. } => format!("the filter has the {found} scheme, which this verb does not read; no command here makes such a file"),
+                .to_owned()
+        }
+        FormatError::Scheme { found, .. } => {
+            format!("the filter has the {found} scheme, which this verb does not read; no command here makes such a file")
+        }
         other => other.to_string(),
     }
 }

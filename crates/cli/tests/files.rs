@@ -356,8 +356,7 @@ fn a_report_is_no_other_file_of_its_run() {
         t dedup --report=o w > o; t check --report=o F w > o; t check -c --report=e F w 2> e; cat e
         mkfifo lines; t dedup --report=late lines > printed & exec 3> lines; echo precious > late; echo A >&3; exec 3>&-; wait %1; echo "exit $?"; cat late printed"#,
     );
-    let refused =
-        |name: &str, why: &str| format!("truebloom: {name}: cannot write the report to this file: {why}; name another file\n");
+    let refused = |name: &str, why: &str| format!("truebloom: {name}: cannot write the report to this file: {why}; name another file\n");
     for name in ["r.json", "hard", "soft", "d/../r.json"] {
         assert!(told.contains(&refused(name, "it is read as an input (r.json)")), "{name}: {told}");
     }

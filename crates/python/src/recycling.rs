@@ -62,8 +62,11 @@ impl RecyclingFilter {
         };
         let mode = Mode { phases, retaining, seeds: Seeds::Renewed, ..Mode::default() };
         let found = py.detach(|| min_bits(items as f64, &rate, mode)).map_err(|error| math_error(py, &error))?;
-        let fewer =
-            || Error::OutOfRange { name: "items", found: items.to_string(), expected: "smaller, because these items need more than 2^62 bits".to_owned() };
+        let fewer = || Error::OutOfRange {
+            name: "items",
+            found: items.to_string(),
+            expected: "smaller, because these items need more than 2^62 bits".to_owned(),
+        };
         let design = found.ok_or_else(|| math_error(py, &fewer()))?.design;
         let filter = Filter::with_hasher(design.bits(), design.probes(), Policy::from(&design), hasher);
         Ok(RecyclingFilter { held: Shared::new(filter.map_err(|error| build_error(py, &error))?) })

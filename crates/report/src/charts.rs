@@ -197,7 +197,8 @@ pub fn libraries(given: &[Given], refused: &[&str], items: u64, asked: Option<f6
     };
     let intervals = given.iter().enumerate().flat_map(interval).collect();
     let height = 150 + 24 * given.len() as u32;
-    let missing = if refused.is_empty() { String::new() } else { format!("; not drawn, because they refuse these numbers: {}", refused.join(", ")) };
+    let missing =
+        if refused.is_empty() { String::new() } else { format!("; not drawn, because they refuse these numbers: {}", refused.join(", ")) };
     // The range covers only the rates, because an interval of few hits, or a rate without hits,
     // reaches down to the floor of equal hashes.
     let rates = given.iter().flat_map(|given| [given.ideal, given.rate.0]).chain(asked).filter(|rate| *rate > 0.0);
@@ -207,10 +208,7 @@ pub fn libraries(given: &[Given], refused: &[&str], items: u64, asked: Option<f6
         Axis::log(RATE).between((low / 2.0).max(asked.unwrap_or(0.0) * 1e-4), (2.0 * high).min(1.0)),
         Axis::named("", names),
     )
-    .note(format!(
-        "filters for {}; each rate is computed by a formula, or simulated (with a 99% interval){missing}",
-        plural(items, "item")
-    ))
+    .note(format!("filters for {}; each rate is computed by a formula, or simulated (with a 99% interval){missing}", plural(items, "item")))
     .sized(720, height)
     .with(Series::band("99% interval or bracket", intervals).coloured(0))
     .with(Series::points("if positions were independent", points(&|given| given.ideal)).coloured(5))

@@ -87,7 +87,10 @@ impl Explained {
         let variant = filter.scheme_id().variant().filter(|variant| *variant != Variant::Partitioned).ok_or_else(|| {
             Failure::at(
                 path,
-                format_args!("it has the {} scheme; only filters with the standard or the classic scheme can be explained", filter.scheme_id()),
+                format_args!(
+                    "it has the {} scheme; only filters with the standard or the classic scheme can be explained",
+                    filter.scheme_id()
+                ),
             )
         })?;
         let items = match args.items {
@@ -203,7 +206,11 @@ fn add_efficiency(report: &mut Report, of: &Explained) -> Result<(), Failure> {
     report.field("efficiency", value);
     report.line(
         "efficiency",
-        format!("a perfect structure would need {}% of its bits; large Bloom filters reach {}%", significant(100.0 * value, 5), significant(100.0 * std::f64::consts::LN_2, 4)),
+        format!(
+            "a perfect structure would need {}% of its bits; large Bloom filters reach {}%",
+            significant(100.0 * value, 5),
+            significant(100.0 * std::f64::consts::LN_2, 4)
+        ),
     );
     Ok(())
 }

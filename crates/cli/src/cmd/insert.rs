@@ -56,10 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let lock = Lock::of(&args.filter)?;
     let mut filter = filters::open_for(&args.filter, &args.inputs, |path| AnyFilter::open(path))?;
     if args.strict && filter.capacity().is_none() {
-        return Err(Failure::at(
-            &args.filter,
-            "was not planned for a number of items, so --strict has no limit to enforce; leave it out",
-        ));
+        return Err(Failure::at(&args.filter, "was not planned for a number of items, so --strict has no limit to enforce; leave it out"));
     }
     let before = (filter.offered(), filter.changed());
     let kept = Extraction::of(filter.label());

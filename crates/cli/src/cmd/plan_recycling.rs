@@ -121,7 +121,9 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
 
 fn add_today(report: &mut Report, today: Option<&Today>, gap: Option<u64>) {
     let Some(Today { bits, probes, items }) = today else {
-        report.field("today", Value::Null).line("today", "none: no filter of this size (by default, of up to 2^62 bits) can keep this rate");
+        report
+            .field("today", Value::Null)
+            .line("today", "none: no filter of this size (by default, of up to 2^62 bits) can keep this rate");
         return;
     };
     let forgotten = gap.map(|gap| gap.saturating_add(1).min(*items) as f64 / *items as f64);

@@ -223,10 +223,7 @@ fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
     let (lowest, highest) = measurement.possible_rates();
     if lowest < highest {
         report.field("possible_rates", json!({ "lower": lowest, "upper": highest }));
-        report.line(
-            "possible",
-            format!("{} to {}: the range of rates that one filter may have", rate(lowest, 3), rate_up(highest, 3)),
-        );
+        report.line("possible", format!("{} to {}: the range of rates that one filter may have", rate(lowest, 3), rate_up(highest, 3)));
     }
 }
 

@@ -198,9 +198,9 @@ impl Sizing {
                 "no filter of {} can keep a rate of {rate}, however early it forgets; give more --memory, or a higher rate",
                 report::bytes(memory)
             )),
-            None => {
-                Failure::new(format_args!("that many lines at a rate of {rate} need more than 2^62 bits; choose fewer lines or a higher rate"))
-            }
+            None => Failure::new(format_args!(
+                "that many lines at a rate of {rate} need more than 2^62 bits; choose fewer lines or a higher rate"
+            )),
         }
     }
 }

@@ -162,7 +162,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let (mut filter, mut saver, chosen) = begin(args)?;
     if args.strict && chosen.design.phases() > 1 {
-        return Err(Failure::new("the state has two phases, so it forgets old lines, which --strict forbids: leave --strict out, or give another file"));
+        return Err(Failure::new(
+            "the state has two phases, so it forgets old lines, which --strict forbids: leave --strict out, or give another file",
+        ));
     }
     let keys = keys_of(args, &mut filter)?;
     let mut account = Account::begin(&filter, keys.args.noun());

@@ -119,9 +119,11 @@ impl Diagnosis {
             ),
             FormatError::Reserved { .. } => plain(at, "everything, with a program that supports these bytes", "use a newer truebloom"),
             FormatError::Unknown { .. } => plain(at, "everything, with a program that supports this value", "use a newer truebloom"),
-            FormatError::Field { .. } | FormatError::Rate { .. } => {
-                plain(at, "nothing: the checksums are right, so the file was written in this form by a program other than truebloom", rebuild)
-            }
+            FormatError::Field { .. } | FormatError::Rate { .. } => plain(
+                at,
+                "nothing: the checksums are right, so the file was written in this form by a program other than truebloom",
+                rebuild,
+            ),
             _ => plain(None, "unknown", rebuild),
         })
     }
