@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use truebloom::file::{Expected, check_target};
 
-/// The member that marks a file as a report.
+/// The JSON member that marks a file as a report.
 const MARK: &str = "report";
 
 /// The verbs that write reports.

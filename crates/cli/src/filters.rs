@@ -44,7 +44,8 @@ pub(crate) fn check_not_input(path: &Path, inputs: &[PathBuf], reads_nothing: bo
     }
 }
 
-/// Returns an error for a layout other than standard with a scheme that has its own layout.
+/// Returns an error if a layout other than standard is combined with a scheme that has its own
+/// layout.
 pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failure> {
     if layout == Layout::Standard || matches!(scheme, SchemeId::Standard | SchemeId::Blocked) {
         return Ok(());

@@ -16,7 +16,7 @@ pub(crate) const EXISTS: &str = "exists already; add --force to overwrite it, or
 /// The message for a file that this command has not written.
 const FOREIGN: &str = "is not a truebloom file, and --force replaces only truebloom files; choose another name, or remove it yourself if it is not needed (were the arguments swapped?)";
 
-/// The message for such a file if --force is not given.
+/// The message for a file that this command has not written, if --force is not given.
 const FOREIGN_EXISTS: &str = "exists already, and is not a truebloom file; choose another name (were the arguments swapped?)";
 
 /// The right to replace a file. It holds the locked file that existed at the beginning, or records

@@ -1,5 +1,5 @@
-//! The positions of the marks' texts: beside their line, not over another text, and not over a
-//! curve while there is room elsewhere.
+//! The positions of the marks' texts. Each text is beside its line, not over another text, and not
+//! over a curve if there is room elsewhere.
 
 use crate::axis::Coordinate;
 use crate::draw::{clipped, inside, pieces};
@@ -87,8 +87,8 @@ fn along(line: i32, width: i32, (wide, high): (i32, i32)) -> Vec<Place> {
     within(all, wide, high)
 }
 
-/// Those positions that lie between the axes; if there are none, as for a text wider than the
-/// chart, the first one.
+/// The positions that are between the axes. If there are none, as for a text wider than the chart,
+/// only the first position.
 fn within(all: Vec<Place>, wide: i32, high: i32) -> Vec<Place> {
     let fits = |place: &Place| place.left >= 0 && place.left + place.width <= wide && place.top >= 0 && place.top + HEIGHT <= high;
     let inside: Vec<Place> = all.iter().copied().filter(fits).collect();

@@ -89,8 +89,8 @@ impl Shape {
 /// A rate as the parts of its decimal.
 type RateParts = (u64, i32, u64);
 
-/// The properties that distinguish shapes: hasher, rate, expansion, items, and the ratio of growth
-/// or bits and probes.
+/// The properties that distinguish shapes: hasher, rate, expansion, items, and either the ratio of
+/// growth or the bits and probes.
 type ShapeKey = (u16, Option<RateParts>, u32, Option<u64>, Result<u64, (u64, u32)>);
 
 /// The properties that distinguish plans: rate, items, and the scheme.

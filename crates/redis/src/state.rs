@@ -51,7 +51,7 @@ const HEADER: u64 = 16;
 /// The number of words before a compact filter's own.
 const COMPACT_WORDS: usize = 12;
 
-/// The beginning of a file of the project. Compressed files, which could expand to a thousand times
+/// The beginning of a truebloom file. Compressed files, which could expand to a thousand times
 /// their length, begin differently and are refused.
 pub(crate) const FILE_MAGIC: &[u8; 8] = b"\x89TBL\r\n\x1a\n";
 
@@ -264,8 +264,8 @@ fn read_form(source: &mut impl Source, limit: Option<u64>, forms: &[u32]) -> Res
     Ok(value)
 }
 
-/// The following bytes, if they begin like an uncompressed file of the project that takes no more
-/// than `limit`.
+/// The following bytes, if they begin like an uncompressed truebloom file that takes no more than
+/// `limit`.
 fn file<S: Source>(source: &mut S, limit: Option<u64>) -> Result<impl Read, Refused> {
     let mut header = [0; FileHeader::BYTES as usize];
     source.read_exact(&mut header).map_err(refused)?;

@@ -37,7 +37,7 @@ impl Scatter {
     /// the number is computed by a sum; for larger ones, it is a bracket from proven bounds.
     ///
     /// # Errors
-    /// The share is not between 0 and 1; or the work exceeds that of one call.
+    /// The share is not between 0 and 1, or the computation would take too long.
     pub fn quantile(&self, share: f64) -> Result<Quantile> {
         if self.is_summed { self.fill.exact_quantile(share) } else { self.fill.quantile(share) }
     }

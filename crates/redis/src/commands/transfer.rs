@@ -1,5 +1,5 @@
-//! Moving filters out of the server and into it: in chunks for clients that know RedisBloom's, and
-//! as files of the project.
+//! Moving filters out of the server and into it: in chunks, as clients of RedisBloom do, and as
+//! truebloom files.
 
 use super::parse;
 use super::verb;

@@ -28,7 +28,7 @@ impl AnySketch {
         AnySketch::from_bytes(Held::open(path)?.as_ref()).map_err(|cause| format_error(path, cause).into())
     }
 
-    /// The sketch in the bytes of a file.
+    /// Reads a sketch from the bytes of a file.
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<AnySketch, FormatError> {
         match from_bytes::<FullRows>(bytes) {
             Err(FormatError::Kind { found: FileKind::TwoHashCountMin }) => from_bytes(bytes).map(AnySketch::TwoHash),

@@ -329,7 +329,7 @@ fn too_soon(design: &Design, items: u64) -> Result<f64, Failure> {
     Ok(fill.map_or(1.0, |fill| fill.at_least(design.sigma() + 1)))
 }
 
-/// The share of a rate for each of this many look-ups.
+/// An equal share of a rate for each of this many look-ups.
 fn share(rate: &Rate, entries: u64) -> Result<Rate, Failure> {
     let (numerator, exponent, divisor) = rate.parts();
     let exact = divisor.checked_mul(entries).map(|divisor| (numerator, exponent, divisor));

@@ -99,8 +99,8 @@ pub(super) fn deviation(query: &mut Query) -> Result<Answer, String> {
     })))
 }
 
-/// The number of hits among the queries of one filter with a known rate, exactly and by the normal
-/// density.
+/// The probability of this number of hits among the queries of one filter with a known rate,
+/// exactly and by the normal approximation.
 pub(super) fn hits_at_rate(query: &mut Query) -> Result<Answer, String> {
     let (queries, hits, rate) = (query.whole("queries")?, query.whole("hits")?, query.rate("fpr")?.to_f64());
     query.finish()?;
@@ -126,7 +126,7 @@ fn put_rate(answer: &mut Answer, name: &str, fpr: &Fpr) {
     }
 }
 
-/// Burns' corollary 23; with `order`, also the chain of his theorem 15.
+/// The bounds of Burns' corollary 23; with `order`, also the chain of bounds of his theorem 15.
 pub(super) fn bounds_of_rates(query: &mut Query) -> Result<Answer, String> {
     let (bits, items, probes) = (query.whole("bits")?, query.whole("items")?, query.probes()?);
     let order = if query.fields.contains_key("order") { Some(query.whole("order")?) } else { None };

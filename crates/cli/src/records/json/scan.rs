@@ -228,7 +228,7 @@ fn string(text: &[u8]) -> Option<(&[u8], bool, &[u8])> {
     }
 }
 
-/// Like [`string`], for a string of which the rest begins with its first escape.
+/// Like [`string`], for the rest of a string from its first escape on.
 #[inline(never)]
 fn string_on<'t>(text: &'t [u8], mut rest: &'t [u8]) -> Option<(&'t [u8], bool, &'t [u8])> {
     loop {
