@@ -34,8 +34,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    // The input is read before the filter is locked: a signal can then end the program, and other
-    // processes can use the filter.
+    // The input is read before the filter is locked: until then, a signal ends the program, and
+    // other processes can use the filter.
     let (difference, name) = (Held::of_input(&args.difference)?, name(&args.difference));
     let lock = Lock::of(&args.filter)?;
     let old = Held::open(&args.filter)?;

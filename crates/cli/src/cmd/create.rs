@@ -1,4 +1,4 @@
-//! `truebloom create`: builds a filter from lines, in one pass, and in memory for only the filter
+//! `truebloom create`: builds a filter from lines, in one pass. It needs memory only for the filter
 //! and the longest line.
 
 use super::plan::add_promise;

@@ -201,7 +201,7 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     let worth = |found: &BlockedSized| designs.one.as_ref().is_some_and(|one| found.is_worth_it(one));
     let Some(found) = designs.blocked.as_ref().filter(|found| layout == Layout::Blocked || worth(found)) else {
         let why = match layout {
-            Layout::Auto => "none: every blocked filter takes more than 10% more bits",
+            Layout::Auto => "none: no blocked filter takes at most 10% more bits",
             _ => "none: no blocked filter of this size (by default, of up to 2^62 bits) can keep this rate",
         };
         report.field("blocked", Value::Null).line("blocked", why);

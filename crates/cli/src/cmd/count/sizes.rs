@@ -30,8 +30,8 @@ pub(super) struct SizeArgs {
     #[arg(long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     epsilon: Option<Rate>,
 
-    /// Allowed probability that the error of a queried key is larger than that; it determines the
-    /// number of rows of counters
+    /// Allowed probability that the error of a queried key exceeds the error bound; it determines
+    /// the number of rows of counters
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = "1%", allow_hyphen_values = true)]
     delta: Rate,
 

@@ -304,9 +304,9 @@ impl Designed {
 /// The smallest design with which a line is still known after `items` other lines, in all but one
 /// phase in a million.
 ///
-/// A line is forgotten when its phase ends, or, with two phases, when the next phase ends. Each
-/// line enters a phase once, so a phase ends within `items` lines only if this many lines fill it.
-/// The probability of that is a tail probability of the fill, whatever the stream is.
+/// A line is forgotten when its phase ends, or, with two phases, when the next phase ends. Within a
+/// phase, each line enters only once, so a phase ends within `items` lines only if this many lines
+/// fill it. The probability of that is a tail probability of the fill, whatever the stream is.
 fn surely_remembering(items: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>, Failure> {
     // Refreshed lines fill a phase before new ones come: of two phases only the worst rate holds
     // for every stream.

@@ -168,7 +168,7 @@ fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
     } else if start.starts_with(b"PK\x03\x04") {
         ("a zip archive", "unpack it and look at what is in it".to_owned())
     } else if is_text {
-        ("text; is this the data from which a filter must be built?", format!("truebloom create -n ITEMS -p RATE new.tbl {shown}"))
+        ("text; is this the data for a filter?", format!("truebloom create -n ITEMS -p RATE new.tbl {shown}"))
     } else {
         ("something else", "check the path".to_owned())
     };
