@@ -189,8 +189,7 @@ fn add_design(
     add_one_run(report, &one_run, is_one);
     add_forgotten(report, asked.gap, forgotten.map(|chance| chance.value));
     if law.remembered_at_least() > 1 {
-        report
-            .line("", format!("guaranteed to be remembered while fewer than {} have come", plural(law.remembered_at_least(), "new item")));
+        report.line("", format!("guaranteed to be remembered until {} have come", plural(law.remembered_at_least(), "new item")));
     }
     Ok(())
 }

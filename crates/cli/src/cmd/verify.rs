@@ -170,7 +170,7 @@ fn add_this_filter(report: &mut Report, filter: &Looked, verification: &Verifica
     report.line("this filter", format!("{}{from} {} of {} bits set, {law}", rate_now(filter)?, count(fill.ones), count(filter.bits())));
     report.field("withheld", verification.has_withheld_keys());
     if verification.has_withheld_keys() {
-        report.line("withheld", "more bits are set than the keys offered explain: new keys that seemed to be contained were not inserted");
+        report.line("withheld", "more bits are set than the inserted keys explain: new keys that seemed to be contained were not inserted");
     }
     Ok(())
 }

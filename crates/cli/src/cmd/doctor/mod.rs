@@ -18,7 +18,7 @@ const EXAMPLES: &str = "\
 Example:
   truebloom doctor seen.tbl
 
-It changes nothing. Exit code: 0 the file is whole, 1 something is wrong with it, 2 it cannot be read.";
+The command changes nothing. Exit code: 0 the file is whole, 1 something is wrong with it, 2 it cannot be read.";
 
 /// Explain what is wrong with a filter file, and what can be saved
 #[derive(clap::Args)]
