@@ -28,7 +28,7 @@ pub(crate) struct Size {
     pub(crate) confidence: Option<f64>,
 
     /// Guarantee only the average rate. This takes fewer bits, but about half of all filters have a
-    /// rate slightly above the average
+    /// rate slightly above the requested rate
     #[arg(long, conflicts_with = "confidence")]
     pub(crate) mean: bool,
 
