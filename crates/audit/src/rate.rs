@@ -123,8 +123,8 @@ fn slices(size: Size, items: u64) -> Fpr {
     let chunk = chunk_bits(slice);
     let words = 1u128 << chunk;
     let (share, more) = (words / u128::from(slice), words % u128::from(slice));
-    // The probability that a bit of this kind is probed, times the probability that an item has set
-    // it.
+    // The probability that a probe examines a bit of this kind, times the probability that an item
+    // has set it.
     let part = |bits: u128, share: u128| {
         let chance = share as f64 / words as f64;
         bits as f64 * chance * -libm::expm1(items as f64 * libm::log1p(-chance))

@@ -64,7 +64,7 @@ unsafe fn load(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
     for pair in arguments.chunks(2) {
         let set = match pair {
             [name, value] => settings::set_argument(name, value),
-            _ => Err(format!("{} has no value; each argument needs a name and a value", pair.concat())),
+            _ => Err(format!("{} has no value; each name must be followed by a value", pair.concat())),
         };
         if let Err(why) = set {
             log(api, ctx, &why);
