@@ -7,8 +7,8 @@ True
 >>> "https://example.org" in seen
 True
 
-One filter, everywhere: its file is read by Rust, by the command `truebloom` (`python -m truebloom`) and by every other process, and a key is the same key
-in all of them. `truebloom.spark` and `truebloom.dask` build filters on clusters, `truebloom.laws` has the numbers.
+Rust and the command `truebloom` (`python -m truebloom`) read the same files, and the same keys give the same answers there.
+`truebloom.spark` and `truebloom.dask` build filters on clusters; `truebloom.laws` computes exact rates and sizes.
 """
 
 from truebloom import laws

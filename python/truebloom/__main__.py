@@ -7,9 +7,9 @@ from truebloom._truebloom import command
 
 
 def main() -> int:
-    """Runs the command with the arguments of this process, and gives back its exit code."""
-    # Python's own handler only leaves a note for Python, which does not run meanwhile. Where the
-    # signal is ignored, as under nohup, it stays so.
+    """Runs the command with the arguments of this process, and returns its exit code."""
+    # Python's own handler would only set a flag for the interpreter, which does not run during the
+    # command. A signal that is ignored, as under nohup, stays ignored.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.stdout.flush()

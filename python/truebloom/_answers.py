@@ -1,4 +1,4 @@
-"""Answers as what the keys came in."""
+"""Converts answers to the type in which the keys were given."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def pandas_of(answers: Any, keys: Any) -> Any:
 
 
 def pyarrow_of(answers: Any) -> Any:
-    """A column of pyarrow where that is installed: DuckDB has no type of columns of its own."""
+    """A pyarrow column if pyarrow is installed, because DuckDB has no column type of its own."""
     try:
         import pyarrow
     except ImportError:
@@ -35,7 +35,7 @@ def polars_of(answers: Any, keys: Any) -> Any:
 
 
 def give_back(answers: Any, keys: Any) -> Any:
-    """The answers as what the keys came in: by the library that the type of the keys is from, or the first of its base classes that is from one (geopandas is pandas)."""
+    """The answers in a type of the library to which the type of the keys, or its nearest base class, belongs (geopandas counts as pandas)."""
     for kind in type(keys).__mro__:
         match kind.__module__.partition(".")[0]:
             case "numpy":

@@ -1,4 +1,4 @@
-"""What can go wrong, under one base: each class is also the built-in exception that one would expect."""
+"""The exceptions. All derive from `Error`, and each also from the corresponding built-in exception."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any
 
 
 class Error(Exception):
-    """Everything that truebloom raises of its own accord."""
+    """The base class of all exceptions that truebloom defines."""
 
 
 class PlanError(Error, ValueError):
-    """A number or a combination of numbers that no filter can have, such as a rate out of reach.
+    """A number or a combination of numbers that no filter can have, such as an impossible rate.
 
-    Where one argument is at fault, `name`, `found` and `expected` say which.
+    If a single argument is wrong, `name`, `found` and `expected` describe it.
     """
 
     name: str | None = None
@@ -21,7 +21,7 @@ class PlanError(Error, ValueError):
 
 
 class MergeError(Error, ValueError):
-    """Two filters or sketches that cannot be merged: `field` is the first thing in which they differ, `ours` and `theirs` are the two values."""
+    """Two filters or sketches that cannot be merged: `field` is the first parameter in which they differ, `ours` and `theirs` are its two values."""
 
     field: str | None = None
     ours: object = None
@@ -29,13 +29,13 @@ class MergeError(Error, ValueError):
 
 
 class FormatError(Error, ValueError):
-    """Bytes that are no filter of this kind, or that were damaged; `filename` is their file, if they came from one."""
+    """Bytes that are not a filter of this kind, or that are damaged; `filename` is the file from which they came, if any."""
 
     filename: object = None
 
 
 class FileError(Error, OSError):
-    """A file that cannot be read or written. What was there before is untouched. `filename` and `errno` are those of every OSError."""
+    """A file that cannot be read or written. An existing file stays unchanged. `filename` and `errno` are as in every OSError."""
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
@@ -45,7 +45,7 @@ class FileError(Error, OSError):
 
 
 def _file_error(kind: type[FileError], message: str, filename: object, errno: int | None) -> FileError:
-    """The error again, for pickle: an OSError alone would lose its attributes."""
+    """Rebuilds the error for pickle: a plain OSError would lose its attributes."""
     error = kind(message)
     error.filename, error.errno = filename, errno
     return error
@@ -60,7 +60,7 @@ class ForbiddenFileError(FileError, PermissionError):
 
 
 class ExistingFileError(FileError, FileExistsError):
-    """The file exists, and was not to be overwritten."""
+    """The file exists, and overwriting it was not allowed."""
 
 
 class KeyTypeError(Error, TypeError):
@@ -72,14 +72,14 @@ class KeyRangeError(Error, OverflowError):
 
 
 class ReadOnlyError(Error, TypeError):
-    """A filter in a mapped file was to be changed."""
+    """A filter in a mapped file cannot be changed."""
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """There is no memory for this; `bytes` says how much it would take."""
+    """Memory cannot be allocated; `bytes` is the number of bytes that are needed."""
 
     bytes: int | None = None
 
 
 class CapacityWarning(UserWarning):
-    """A filter holds, or is about to hold, more keys than it was planned for, so that its rate is above the one asked for."""
+    """A filter holds, or will hold, more keys than planned, so its rate is above the requested rate."""

@@ -1,4 +1,4 @@
-"""What the engines share: filters that are built in parts and put together."""
+"""Functions that Spark and Dask share: filters are built in parts and then merged."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 from truebloom._errors import CapacityWarning, KeyTypeError, PlanError
 from truebloom._truebloom import BloomFilter, plan
 
-# Room for more keys than an approximate count says: HyperLogLog at 2% misses by more than four
-# standard errors once in sixteen thousand.
+# Room for more keys than an approximate count reports: HyperLogLog at 2% is wrong by more than four
+# standard errors once in sixteen thousand counts.
 COUNT_ERROR = 0.02
 MARGIN = 4 * COUNT_ERROR
 
 
 def planned_items(counted: int) -> int:
-    """The number to plan for, with the margin of an approximate count."""
+    """The number of keys to plan for: an approximate count plus its margin of error."""
     return max(1, math.ceil(counted * (1 + MARGIN)))
 
 
@@ -27,34 +27,34 @@ MOST_BYTES = 2**31 - 2**12
 
 
 def recipe(items: float, fpr: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """What all parts are made by: the same size and, above all, the same seed. Some hundred bytes, where the empty filter itself would travel with every task."""
+    """The arguments from which all parts are made, with the same size and seed. They take some hundred bytes; an empty filter sent with every task would take more."""
     shape = {name: value for name, value in options.items() if name not in ("seed", "untrusted")}
     needed = plan(items, fpr, **shape).nbytes
     if needed > MOST_BYTES:
-        raise PlanError(f"the filter takes {needed:,} bytes, but can be sent between machines only up to {MOST_BYTES:,}; see truebloom.spark.build_parts")
+        raise PlanError(f"the filter takes {needed:,} bytes, but only filters of up to {MOST_BYTES:,} bytes can be sent between machines; see truebloom.spark.build_parts")
     seed = BloomFilter(1, 0.5, seed=options.get("seed")).seed
     return {"items": items, "fpr": fpr, **options, "seed": seed}
 
 
 def same_types(ours: list[str], theirs: list[str], names: list[str]) -> None:
-    """A join finds nothing where one key is a number and the other its text."""
+    """Raises an error if the columns have keys of different types, because a join would find nothing: the number 1 is not the text "1"."""
     for name, one, other in zip(names, ours, theirs, strict=True):
         if one != other:
             raise KeyTypeError(f"the two columns {name} hold different keys: {one} and {other}; cast one of them")
 
 
 def union(filters: Iterable[bytes]) -> bytes:
-    """The union of filters in their bytes."""
+    """The union of filters that are given as bytes."""
     return reduce(lambda ours, theirs: ours | theirs, map(BloomFilter.from_bytes, filters)).to_bytes()
 
 
 def checked(built: BloomFilter) -> BloomFilter:
-    """Warns when more keys went in than were planned for."""
+    """Warns if the filter holds more keys than planned."""
     if built.capacity is not None and built.is_over_capacity:
         estimate = built.estimated_items().value
         found = f"about {estimate:,.0f} distinct keys" if estimate is not None else f"more than {built.capacity:,} distinct keys"
         warnings.warn(
-            f"the filter was planned for {built.capacity:,} keys, but holds {found}: its rate is {built.fpr().value:.3g}, not {built.asked_fpr}; build it for more",
+            f"the filter was planned for {built.capacity:,} keys, but holds {found}: its rate is {built.fpr().value:.3g}, not {built.asked_fpr}; build it for more keys",
             CapacityWarning,
             stacklevel=3,
         )

@@ -1,4 +1,4 @@
-"""What a notebook shows: a small table with the fill and the rate, light and dark."""
+"""The view of a filter in a notebook: a small table with its fill and its rate, for light and dark pages."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from truebloom._truebloom import BloomFilter
 
-# Colours of the page itself, so that it is readable on both grounds.
+# The colours of the page itself, so that the table is readable on light and dark pages.
 STYLE = "border-collapse:collapse;color:inherit;font-size:90%"
 CELL = "padding:2px 12px 2px 0;text-align:left;border:none"
 BAR = "display:inline-block;width:120px;height:9px;border:1px solid currentColor;border-radius:2px;vertical-align:middle;opacity:.8"
 
-# A blocked filter has to be read to know its rate: beyond this a table takes too long.
+# To compute the rate of a blocked filter, its bits must be read. For larger filters, this would
+# take too long.
 MOST_BYTES_READ = 1 << 28
 
 
@@ -28,7 +29,7 @@ def size(count: int) -> str:
 
 
 def rate(value: float) -> str:
-    """A rate for people: a percentage and "1 in so many", each where it is readable."""
+    """A rate for people: as a percentage, as "1 in N", or both, whichever is readable."""
     if value <= 0:
         return "0"
     percentage = f"{100 * value:.3g}%"
@@ -45,7 +46,7 @@ def filter_html(filter: BloomFilter) -> str:
     planned = f" of {filter.capacity:,} planned" if filter.capacity is not None else ""
     rows.append(("keys", f"{filter.offered:,} offered, at least {filter.surely_new:,} distinct{planned}"))
     if filter.asked_fpr is not None:
-        rows.append(("rate asked for", rate(filter.asked_fpr)))
+        rows.append(("requested rate", rate(filter.asked_fpr)))
     if not filter.is_mapped and filter.nbytes <= MOST_BYTES_READ:
         fill = filter.fill
         full = f"<span style='display:block;height:100%;width:{fill:.1%};background:currentColor;opacity:.55'></span>"

@@ -1,4 +1,4 @@
-"""What functions and methods give back, field by field."""
+"""The types of results."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 class Rate:
     """A false-positive rate with its bracket: `lower <= truth <= upper`, with `value` between them.
 
-    The natural logarithms stay finite where the rate is too small for a float. `method` says what the bracket is worth: "exact" (proven), "validated" (tested, not
-    proven), "bound" (proven, wide), "simulation" (a confidence interval), or the name of an approximation.
+    The natural logarithms stay finite even if the rate is too small for a float. `method` says how reliable the bracket is: "exact" (proven), "validated" (tested,
+    not proven), "bound" (proven, but wide), "simulation" (a confidence interval), or the name of an approximation.
     """
 
     value: float
@@ -31,7 +31,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class ItemsEstimate:
-    """How many distinct keys a filter holds: an estimate, and the ends of an interval. None stands for "cannot be said"."""
+    """How many distinct keys a filter holds: an estimate, and the ends of an interval. None means "not known"."""
 
     value: float | None
     lower: int
@@ -41,11 +41,12 @@ class ItemsEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What `verify` found.
+    """The result of `verify`.
 
-    `holds` is the verdict: nothing contradicts the promise. `expected` is the proven mean over seeds for the keys it may hold, and `expected_verdict` compares it with the rate asked for
-    ("met", "exceeded", "undetermined" or "nothing asked"). `fill_holds` says that the set bits are as the law predicts, where that could be tested. `own` is this
-    filter's rate from its bits, and `measured` the share of random keys that passed, with its 99% interval and the p-value of `own`.
+    `holds` is the verdict: whether nothing contradicts the promise. `expected` is the proven mean rate over seeds for the keys that the filter may hold. `expected_verdict`
+    compares it with the requested rate: "met", "exceeded", "undetermined" or "nothing asked". `fill_tested` says whether the number of set bits could be tested, and
+    `fill_holds` whether it is as predicted. `own` is this filter's rate, computed from its bits. `measured` is the share of random keys that passed, `interval` its 99%
+    interval, and `p_value` the p-value of `own`.
     """
 
     holds: bool
@@ -64,7 +65,7 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class Textbook:
-    """What the textbook formulas give, and the rate that size really has."""
+    """The size that the textbook formulas give, and the real rate of that size."""
 
     bits: int
     probes: int
@@ -74,7 +75,7 @@ class Textbook:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A key of a list of frequent keys, and what is certain of its count, whatever came by."""
+    """A frequent key, with guaranteed lower and upper bounds on its count."""
 
     key: Any
     at_least: int
@@ -83,7 +84,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class WrongDrops:
-    """How many new keys a recycling filter has taken for repeats: expected over seeds, and at most, with the confidence asked for."""
+    """How many new keys a recycling filter has wrongly reported as repeats: the expected number over seeds, and an upper bound with the requested confidence."""
 
     expected: float
     at_most: int
@@ -91,10 +92,10 @@ class WrongDrops:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """What another library gives for the same question.
+    """The result of an audit of a library.
 
-    `fpr` is the expected rate of its arithmetic on ideal hashes: exact where a law fits, a simulation with its 99% interval elsewhere. `kept` says whether that is at
-    most the rate asked for (None: too close to tell), and `share` how many of its filters keep it, at least (None where nothing is proven).
+    `fpr` is the expected rate of the library's arithmetic on ideal hashes: exact if a formula applies, otherwise a simulation with its 99% interval. `kept` says whether this rate is at
+    most the requested rate (None: too close to tell). `share` is a lower bound on the share of filters that keep the requested rate (None if nothing is proven).
     """
 
     library: str
@@ -108,7 +109,7 @@ class Audited:
 
 
 def hitters_again(data: bytes, keys: str) -> Any:
-    """The list of frequent keys with these bytes, for pickle."""
+    """Rebuilds a list of frequent keys from its bytes, for pickle."""
     from truebloom import HeavyHitters
 
     kinds: dict[str, Any] = {"str": str, "int": int, "bytes": bytes}
@@ -116,7 +117,7 @@ def hitters_again(data: bytes, keys: str) -> Any:
 
 
 def plan_again(arguments: dict[str, Any]) -> Any:
-    """The plan of these arguments, for pickle."""
+    """Rebuilds a plan from its arguments, for pickle."""
     from truebloom import plan
 
     return plan(**arguments)

@@ -1,9 +1,9 @@
-"""Bloom filters on Dask: built by all workers, asked by all workers, and the same file as everywhere else.
+"""Bloom filters on Dask: all workers build them and query them, and their files can be read everywhere.
 
     import truebloom.dask as tbd
 
-    seen = tbd.build(clicks["user_id"], fpr=0.01)                 # a BloomFilter, here
-    kept = orders[tbd.contains(seen, orders["user_id"])]          # lazy, as everything of Dask
+    seen = tbd.build(clicks["user_id"], fpr=0.01)                 # a BloomFilter in this process
+    kept = orders[tbd.contains(seen, orders["user_id"])]          # lazy
     joined = tbd.prefilter(orders, small, on="user_id")           # a bloom join
 
 The workers need this package and nothing else. Missing values are not inserted, and are never contained.
@@ -31,7 +31,7 @@ def _part(recipe: dict[str, Any], keys: Any) -> bytes:
 
 
 def _present(keys: Any) -> Any:
-    """A partition without its missing values; integers that pandas keeps as floats because of them are integers again."""
+    """A partition without its missing values. Integers that pandas stores as floats because of missing values become integers again."""
     keys = keys.dropna()
     if isinstance(keys, pd.DataFrame):
         return zip(*(_present(keys[name]) for name in keys.columns), strict=True)
@@ -45,7 +45,7 @@ def _all_text(keys: Any) -> bool:
 
 
 def _tree(parts: Iterable[Any], width: int = 8) -> Any:
-    """One filter of all, merged in a tree: no worker holds more than so many at once."""
+    """Merges all parts into one filter, in a tree: each worker holds at most `width` filters at once."""
     level = list(parts)
     while len(level) > 1:
         level = [dask.delayed(_merge.union)(level[start : start + width]) for start in range(0, len(level), width)]
@@ -53,10 +53,10 @@ def _tree(parts: Iterable[Any], width: int = 8) -> Any:
 
 
 def build(keys: Any, items: float | None = None, fpr: Any = 0.01, **options: Any) -> BloomFilter:
-    """The filter of a Dask series, or of a table whose rows are tuples.
+    """Builds the filter of the keys in a Dask series, or in a table, whose rows are then tuples.
 
-    Without `items`, the distinct keys are counted first, approximately (a pass over the data), and the filter is planned for 8% more. With it, a CapacityWarning says when there were more.
-    `options` are those of BloomFilter. The bits are those that one process would build with that seed.
+    Without `items`, the distinct keys are first counted approximately (a pass over the data), and the filter is planned for 8% more. With `items`, a CapacityWarning reports when there are more.
+    `options` are those of BloomFilter. The bits are the same as if one process had built the filter with this seed.
     """
     if items is None:
         items = _merge.planned_items(int(keys.nunique_approx().compute()))
@@ -79,14 +79,14 @@ def contains(filter: BloomFilter, keys: Any) -> Any:
 
 
 def _kinds(frame: Any, names: list[str]) -> list[str]:
-    """What the columns are hashed as; integers with missing values are floats in pandas."""
+    """The type as which each column is hashed; integers with missing values are floats in pandas."""
     return ["integers" if frame[name].dtype.kind in "iufb" else "text" for name in names]
 
 
 def prefilter(big: Any, small: Any, on: str | list[str], fpr: Any = 0.01, items: float | None = None, **options: Any) -> Any:
-    """A bloom join, in one call: the rows of `big` that may have a partner in `small` by the columns `on`, before the merge that needs them.
+    """Keeps the rows of `big` that may have a partner in `small` by the columns `on`; call it before the join itself (a Bloom join).
 
-    No row with a partner is lost; of the others a share of `fpr` at most stays.
+    No row with a partner is lost; of the other rows, a share of at most `fpr` stays.
     """
     names = [on] if isinstance(on, str) else on
     _merge.same_types(_kinds(big, names), _kinds(small, names), names)

@@ -1,7 +1,7 @@
-"""Every number of the library: exact rates, the sizes they take, and the laws behind them.
+"""Exact rates, the sizes that they require, and related numbers.
 
-Each function is a query of `truebloom eval` and takes its fields by name; sizes asked here are for the expected rate, while `plan` and `BloomFilter` also guarantee the one filter.
-Rates come as `Rate`, with a bracket and the word for what it is worth.
+Each function is a query of `truebloom eval`, and takes its fields by name. Sizes computed here are for the expected rate, whereas `plan` and `BloomFilter` also guarantee the rate of the one
+filter. Rates are returned as `Rate`, with a bracket and a word that says how reliable it is.
 
 >>> fpr(bits=9585, items=1000, probes=7).value
 0.01004856521902597
@@ -68,7 +68,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class OptimalProbes:
-    """The number of probes with the lowest rate: the smallest optimum, and all of them."""
+    """The number of probes with the lowest rate: the smallest such number, and all of them (`ties`)."""
 
     probes: int
     ties: list[int]
@@ -78,7 +78,7 @@ class OptimalProbes:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A size: what was asked for is the one of bits and items that was not given. `probes` and `fpr` are None where not even one item fits."""
+    """A size: one of `bits` and `items` was given, and the other is computed. `probes` and `fpr` are None if not even one item fits."""
 
     bits: int
     items: int
@@ -88,7 +88,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Efficiency:
-    """items * log2(1 / fpr) / bits at its best, and where that is."""
+    """The highest value of items * log2(1 / fpr) / bits, and the items and probes at which it occurs."""
 
     items: int
     probes: int
@@ -98,7 +98,7 @@ class Efficiency:
 
 @dataclass(frozen=True, slots=True)
 class BitsEstimate:
-    """How many bits a filter has, from those that are set; unbiased only as `note` says."""
+    """An estimate of a filter's number of bits, from its number of set bits. `note` says whether it is unbiased."""
 
     value: float
     relative_error: float
@@ -107,7 +107,7 @@ class BitsEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """How many of so many fresh keys pass: exact mean and variance, and proven upper and lower ends of the quantiles asked for."""
+    """The distribution of the number of new keys that pass: its exact mean and variance, and proven upper and lower bounds on the requested quantiles."""
 
     mean: float
     variance: float
@@ -118,7 +118,7 @@ class Hits:
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """The law of the number of set bits. `pmf` has the probability of each number, and `raw`, `factorial` and `binomial` the moments of the orders from 1 on, if they were asked for."""
+    """The distribution of the number of set bits. If requested, `pmf` has the probability of each number, and `raw`, `factorial` and `binomial` have the moments from order 1 on."""
 
     mean: float
     variance: float
@@ -130,7 +130,7 @@ class Occupancy:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """How long a recycling filter remembers before it is emptied, in new items: mean, variance, the quantiles asked for, and the shortest."""
+    """The number of new items in a cycle, after which a recycling filter is emptied: mean, variance, the requested quantiles, and the smallest number."""
 
     mean: float
     variance: float | None
@@ -140,7 +140,7 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True)
 class Recycling:
-    """A recycling filter in the long run: the average rate over new items, the worst, and the items of a cycle."""
+    """A recycling filter in the long run: its average rate over new items, its worst rate, and the items per cycle."""
 
     fpr: Rate
     worst: Rate
@@ -162,7 +162,7 @@ class RecyclingSize:
 
 @dataclass(frozen=True, slots=True)
 class NBounded:
-    """A filter that is emptied after so many items: its exact rate, and the one that the paper's formula prints."""
+    """A filter that is emptied after a fixed number of items: its exact rate, and the rate by the paper's formula (`printed`)."""
 
     fpr: Rate
     printed: float | None
@@ -170,7 +170,7 @@ class NBounded:
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """Whether a repeat is still known after so many new items: the probability that it is not, and how many new items are surely remembered, and at most."""
+    """The probability that a repeat is forgotten after a number of new items, and the smallest and largest numbers of new items over which an item is remembered."""
 
     probability: float
     remembered_at_least: int
@@ -193,7 +193,7 @@ T = TypeVar("T")
 
 
 def eval(query: dict[str, Any]) -> dict[str, Any]:
-    """The answer of the command `truebloom eval` to one query, as it is: for fields that no function here has.
+    """The unchanged answer of the command `truebloom eval` to one query, for queries and fields that the functions here lack.
 
     >>> eval({"fn": "crossover", "probes": 1})
     {'items_per_bit': 0.48121182505960347}
@@ -207,7 +207,7 @@ def _ask(query: str, /, **given: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers of other libraries as those of Python."""
+    """Converts numbers of other libraries to Python's numbers."""
     if isinstance(value, bool | int | float | str | dict):
         return value
     if isinstance(value, Decimal | Fraction):
@@ -218,14 +218,14 @@ def _plain(value: Any) -> Any:
 
 
 def _probability(value: Probability) -> float:
-    """A rate as the float that is nearest: queries have numbers."""
+    """Converts a rate to the nearest float, because queries contain only numbers."""
     if isinstance(value, str):
         return float(Fraction(value[:-1]) / 100) if value.endswith("%") else float(Fraction(value))
     return float(value)
 
 
 def _number(value: Any) -> float:
-    """Infinite logarithms are null in answers."""
+    """Converts null, which stands for an infinite logarithm in answers."""
     return float("-inf") if value is None else float(value)
 
 
@@ -262,7 +262,7 @@ def fpr(
     in_block: Literal["independent", "distinct", "split"] | None = None,
     word_bits: int | None = None,
 ) -> Rate:
-    """The exact expected rate of a filter of any law.
+    """The exact expected rate of a filter of any variant or scheme.
 
     >>> fpr(bits=9585, items=1000, probes=7).method
     'exact'
@@ -276,36 +276,36 @@ def fpr(
 
 
 def fpr_at_fill(*, bits: Number, probes: int, ones: Number | Sequence[int], variant: Variant = "standard") -> Rate:
-    """The rate of a filter with so many set bits: an array of counts, one a slice, for the partitioned law."""
+    """The rate of a filter with this number of set bits. For the partitioned variant, `ones` has one number for each slice."""
     return _rate(_ask("fpr_at_fill", variant=variant, bits=bits, probes=probes, ones=ones))
 
 
 def approximation(name: Literal["severance-lohman", "knuth", "grandi", "bloom", "lower"], *, bits: Number, items: Number, probes: int) -> float:
-    """What a formula of the papers gives."""
+    """The value of a formula from the literature."""
     value: float = _ask("approximation", name=name, bits=bits, items=items, probes=probes)["value"]
     return value
 
 
 def optimal_probes(*, bits: Number, items: Number, variant: Variant = "standard") -> OptimalProbes:
-    """The best number of probes."""
+    """The number of probes with the lowest rate."""
     answer = _ask("optimal_probes", variant=variant, bits=bits, items=items)
     return _typed(OptimalProbes, answer, fpr=_rate(answer, "fpr"))
 
 
 def max_items(*, bits: Number, fpr: Probability, variant: Variant = "standard") -> Size:
-    """The most items that so many bits hold at an expected rate."""
+    """The largest number of items that these bits hold at an expected rate."""
     answer = _ask("max_items", variant=variant, bits=bits, fpr=_probability(fpr))
     return _typed(Size, answer, bits=int(bits), fpr=None if answer["fpr"] is None else _rate(answer, "fpr"))
 
 
 def min_bits(*, items: Number, fpr: Probability, variant: Variant = "standard") -> Size:
-    """The fewest bits for an expected rate: one bit less would not do."""
+    """The smallest number of bits for an expected rate: one bit less is not enough."""
     answer = _ask("min_bits", variant=variant, items=items, fpr=_probability(fpr))
     return _typed(Size, answer, items=int(items), fpr=_rate(answer, "fpr"))
 
 
 def efficiency(*, bits: Number, items: Number, probes: int, variant: Variant = "standard") -> float:
-    """items * log2(1 / fpr) / bits: 1 would be the best of all sets."""
+    """The value of items * log2(1 / fpr) / bits; no data structure can exceed 1."""
     value: float = _ask("efficiency", variant=variant, bits=bits, items=items, probes=probes)["value"]
     return value
 
@@ -329,9 +329,9 @@ def certificate(
     hash_bits: int | None = None,
     confidence: float | None = None,
 ) -> dict[str, Any]:
-    """What is needed to check a plan without this library, as JSON has it: docs/CERTIFICATE.md says how, and a program of plain Python does.
+    """A certificate, with which a plan can be checked without this library; docs/CERTIFICATE.md explains how, and names a checker in plain Python.
 
-    Of the smallest filter for the average rate, unless bits are given; with `confidence`, of the one filter.
+    The certificate is for the smallest filter with this average rate, unless bits are given; with `confidence`, it is for the rate of one filter.
 
     >>> certificate(items=1000, fpr=0.01)["claim"]["bits"]
     9595
@@ -341,31 +341,31 @@ def certificate(
 
 
 def crossover(probes: int) -> float:
-    """The items per bit where so many probes and one more have the same rate, by Knuth's approximation."""
+    """The number of items per bit at which this number of probes and one more probe have the same rate, by Knuth's approximation."""
     value: float = _ask("crossover", probes=probes)["items_per_bit"]
     return value
 
 
 def estimate_items(*, bits: Number, probes: int, ones: Number, confidence: float = 0.99, variant: Variant = "standard") -> ItemsEstimate:
-    """How many distinct items leave so many set bits: an estimate and an interval."""
+    """An estimate of the number of distinct items from the number of set bits, with an interval."""
     return _typed(ItemsEstimate, _ask("estimate_items", variant=variant, bits=bits, probes=probes, ones=ones, confidence=confidence))
 
 
 def estimate_bits(*, items: Number, probes: int, ones: Number, variant: Variant = "standard") -> BitsEstimate:
-    """How many bits a filter has, from those that are set."""
+    """An estimate of a filter's number of bits from its number of set bits."""
     return _typed(BitsEstimate, _ask("estimate_bits", variant=variant, items=items, probes=probes, ones=ones))
 
 
 def false_positives(
     *, bits: Number, items: Number, probes: int, queries: Number, quantiles: Sequence[float] = (), variant: Variant = "standard"
 ) -> Hits:
-    """How many of so many fresh keys pass, over filters and keys."""
+    """The distribution, over filters and keys, of how many of `queries` new keys pass."""
     given = dict(variant=variant, bits=bits, items=items, probes=probes, queries=queries)
     return _typed(Hits, _ask("false_positives", **given, quantiles=list(quantiles)))
 
 
 def set_fpr(op: Literal["union", "intersection"], *, bits: Number, probes: int, items: Sequence[int], variant: Variant = "standard") -> Rate:
-    """The expected rate of the union or intersection of filters of disjoint sets, for keys in none of them."""
+    """The expected rate of the union or intersection of filters with disjoint sets of items, for keys in none of the sets."""
     return _rate(_ask("set_fpr", op=op, variant=variant, bits=bits, probes=probes, items=items))
 
 
@@ -380,16 +380,17 @@ def occupancy(
     pmf: bool = False,
     moments: int | None = None,
 ) -> Occupancy:
-    """The law of the number of set bits, after items of so many probes or after committees of given sizes."""
+    """The distribution of the number of set bits, for items with a number of probes, or for committees (sets of distinct bits) of given sizes."""
     given = dict(bits=bits, items=items, probes=probes, committees=committees, departments=departments)
     return _typed(Occupancy, _ask("occupancy", law=law, **given, pmf=pmf, moments=moments))
 
 
 class Mode(TypedDict, total=False):
-    """What kind of recycling filter a question is about; each function below takes these by name.
+    """The kind of a recycling filter; each function below takes these arguments by name.
 
-    `phases`: 1 (it is emptied when full, unless given) or 2 (an older half is kept meanwhile). `colliding`: whether probes of one item may meet (they may). `retaining`: whether an item that
-    fills the filter is kept (it is not). `trigger`: whether that item counts for the new phase, "included" or "excluded". `shared_hash`: whether both phases have one seed (they have).
+    `phases`: 1 (the default; the filter is emptied when full) or 2 (the previous phase is still queried). `colliding`: whether the probes of one item may coincide (True by default).
+    `retaining`: whether the item that fills the filter is kept (False by default). `trigger`: whether that item is "included" in the new phase or "excluded". `shared_hash`: whether both
+    phases have the same seed (True by default).
     """
 
     phases: Literal[1, 2]
@@ -408,7 +409,7 @@ def _mode(given: Mode) -> dict[str, Any]:
 def recycling(
     *, bits: Number, probes: int, sigma: Number, cycle: bool = False, quantiles: Sequence[float] = (), **mode: Unpack[Mode]
 ) -> Recycling:
-    """The long run of a filter that is emptied when more than sigma bits are set; bits are those of each phase."""
+    """The rates and the cycle, in the long run, of a filter that is emptied when more than `sigma` bits are set; `bits` is the size of each phase."""
     more: dict[str, Any] = {"cycle": True, "quantiles": list(quantiles)} if cycle else {}
     answer = _ask("recycling", **_mode(mode), bits=bits, probes=probes, sigma=sigma, **more)
     rates = {"fpr": _rate(answer, "fpr"), "worst": _rate(answer, "worst", "worst_")}
@@ -420,27 +421,27 @@ def _recycling_size(answer: dict[str, Any]) -> RecyclingSize:
 
 
 def recycling_capacity(*, bits: Number, fpr: Probability, **mode: Unpack[Mode]) -> RecyclingSize:
-    """The most items a cycle that so many bits in all can have at an average rate."""
+    """The design with the most items per cycle at an average rate, for this total number of bits."""
     return _recycling_size(_ask("recycling_capacity", **_mode(mode), bits=bits, fpr=_probability(fpr)))
 
 
 def recycling_min_bits(*, items_per_cycle: Number, fpr: Probability, **mode: Unpack[Mode]) -> RecyclingSize:
-    """The fewest bits in all for so many items a cycle at an average rate."""
+    """The design with the fewest bits in total for this number of items per cycle at an average rate."""
     return _recycling_size(_ask("recycling_min_bits", **_mode(mode), items_per_cycle=items_per_cycle, fpr=_probability(fpr)))
 
 
 def n_bounded(*, bits: Number, probes: int, items: Number, kind: Literal["worst", "oracle", "real"]) -> NBounded:
-    """A filter that is emptied after so many items."""
+    """The rate of a filter that is emptied after this number of items."""
     answer = _ask("n_bounded", bits=bits, probes=probes, items=items, kind=kind)
     return _typed(NBounded, answer, fpr=_rate(answer, "fpr"))
 
 
 def forgetting(*, bits: Number, probes: int, sigma: Number, gap: Number, **mode: Unpack[Mode]) -> Forgetting:
-    """The probability that a repeat is no longer known after so many new items."""
+    """The probability that a repeat is forgotten after `gap` new items."""
     return _typed(Forgetting, _ask("forgetting", **_mode(mode), bits=bits, probes=probes, sigma=sigma, gap=gap))
 
 
 def count_min(*, epsilon: Probability, delta: Probability, two_hash: bool = False, family: Literal["ideal", "pairwise"] = "ideal") -> CountMinSize:
-    """The size of a sketch for an error of at most epsilon times the sum of all counts, but for a probability of delta."""
+    """The size of a sketch whose error is at most epsilon times the sum of all counts with probability at least 1 - delta."""
     given = dict(epsilon=_probability(epsilon), delta=_probability(delta))
     return _typed(CountMinSize, _ask("count_min", **given, two_hash=two_hash, family=family))

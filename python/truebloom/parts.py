@@ -1,10 +1,10 @@
-"""A filter of many parts, each for a range of hashes and in a file of its own: for filters that no single machine holds.
+"""Filters that consist of many parts, each in its own file and for its own range of hashes: for filters that are too large for a single machine.
 
-Every key belongs to one part, by a hash with a seed of its own, and every part is an ordinary filter with its own seed, which may be built, copied, opened and asked anywhere. A key that was never
-added meets each part equally often, so the rate of the whole is the mean of the parts' rates, exactly.
+A hash with a separate seed assigns each key to one part. Each part is an ordinary filter with its own seed, which can be built, copied, opened and queried anywhere. A key that was never
+added is assigned to each part with the same probability, so the rate of the whole filter is exactly the mean of the parts' rates.
 
-How many of n distinct keys a part gets is binomial. A part is planned for so many that more come with a probability of at most fpr / 10^6, by Bernstein's inequality, and for a rate that is lower by
-as much: so the expected rate of the whole is at most the one asked for.
+The number of keys in a part is binomially distributed. A part is planned for a number of keys that is exceeded with a probability of at most fpr / 10^6 (by Bernstein's inequality), and for
+a rate that is lower by a millionth. So the expected rate of the whole filter is at most the requested rate.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SLACK = 1e-6
 
 @dataclass(frozen=True)
 class PartedFilter:
-    """The parts in a folder. `begin` describes new ones, `open` finds those that are there; `truebloom.spark.build_parts` builds them."""
+    """The parts in a folder. `begin` describes new parts, `open` finds existing ones, and `truebloom.spark.build_parts` builds them."""
 
     folder: str
     items: int
@@ -41,10 +41,10 @@ class PartedFilter:
 
     @staticmethod
     def begin(folder: str | os.PathLike[str], items: float, fpr: Any, *, parts: int, seed: int | str | None = None, **options: Any) -> PartedFilter:
-        """Describes new parts in an empty folder, which is made; `finish` says that all are built."""
+        """Describes new parts in an empty folder, and makes the folder if necessary. Call `finish` when all parts are built."""
         if not 1 <= parts <= 2**20:
             raise PlanError(f"parts is {parts}, but must be from 1 to 2^20")
-        # What a single filter refuses is refused here, in the same words.
+        # Arguments that a single filter refuses are refused here with the same message.
         asked = plan(items, fpr, mean=True)
         number = BloomFilter(1, 0.5, seed=seed).seed
         rate = asked.asked_fpr or 0.0
@@ -73,7 +73,7 @@ class PartedFilter:
         return filter
 
     def finish(self, built: Iterable[int]) -> PartedFilter:
-        """Says that all parts are built, and which have a file: those with keys. Gives back the filter that `open` finds."""
+        """Records that all parts are built, and which of them have keys and so a file. Returns the filter that `open` would find."""
         finished = replace(self, built=tuple(sorted(set(built))))
         finished._describe(complete=True)
         return finished
@@ -90,20 +90,20 @@ class PartedFilter:
         return os.path.join(self.folder, f"part-{part:07}.tbl")
 
     def empty_part(self, part: int) -> BloomFilter:
-        """A part without keys: of the size of all, and a seed of its own."""
+        """A part without keys, with the size of all parts and its own seed."""
         return BloomFilter(self.part_items, self.asked_fpr * (1 - SLACK), seed=self._seed(part), **self.options)
 
     def _seed(self, part: int) -> int:
         return (int(self.seed, 16) + part + 1) % 2**128
 
     def part_of_many(self, keys: Any) -> Any:
-        """The part of each key, as an array of numpy; 0 for nulls."""
+        """The number of each key's part, as a numpy array; 0 for nulls."""
         import numpy
 
         return numpy.frombuffer(route(keys, int(self.seed, 16), self.parts, bool(self.options.get("untrusted"))), dtype=numpy.int32)
 
     def part(self, number: int) -> BloomFilter | None:
-        """A part, read where its file is; None for one without keys."""
+        """A part, mapped from its file; None if the part has no keys."""
         if number not in self.built:
             return None
         part = BloomFilter.open(self.path(number), mmap=True)
@@ -112,7 +112,7 @@ class PartedFilter:
         return part
 
     def contains_many(self, keys: Any) -> Any:
-        """Which keys are contained, as an Arrow column of booleans, null where the key is null. Each part is opened once."""
+        """Whether each key is contained, as an Arrow column of booleans; null if the key is null. Each part is opened once."""
         import pyarrow
 
         if not isinstance(keys, pyarrow.Array | pyarrow.ChunkedArray):
@@ -120,7 +120,7 @@ class PartedFilter:
         return self.contains_routed(keys, self.part_of_many(keys), {})
 
     def contains_routed(self, keys: Any, part_of: Any, opened: dict[int, BloomFilter | None]) -> Any:
-        """`contains_many` for keys whose parts are known. `opened` keeps the parts that were opened, for the next call."""
+        """Like `contains_many`, for keys whose parts are known. `opened` keeps opened parts for the next call."""
         import numpy
         import pyarrow
 
@@ -141,7 +141,7 @@ class PartedFilter:
         return part is not None and key in part
 
     def fpr(self) -> Rate:
-        """The rate of the whole right now: the mean of the parts' rates, with its bracket. Reads all parts, one after the other."""
+        """The present rate of the whole filter: the mean of the parts' rates, with its bracket. Reads all parts, one after the other."""
         found = [part.fpr() for part in (self.part(number) for number in range(self.parts)) if part is not None]
         lower, value, upper = (math.fsum(getattr(rate, end) for rate in found) / self.parts for end in ("lower", "value", "upper"))
         # The mean is rounded once, and so is the sum.
@@ -155,9 +155,9 @@ def _ln(value: float) -> float:
 
 
 def part_items(items: int, fpr: float, parts: int) -> int:
-    """For how many keys a part is planned: more come to it with a probability of at most fpr / 10^6.
+    """The number of keys for which a part is planned; it gets more with a probability of at most fpr / 10^6.
 
-    Bernstein: a binomial number of mean mu exceeds mu + t with a probability of at most exp(-t^2 / (2 (mu + t / 3))).
+    Bernstein's inequality: a binomial variable with mean mu exceeds mu + t with a probability of at most exp(-t^2 / (2 (mu + t / 3))).
     """
     if parts == 1:
         return max(1, items)

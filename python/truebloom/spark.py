@@ -1,15 +1,16 @@
-"""Bloom filters on Spark: built by all executors, asked by all executors, and the same file as everywhere else.
+"""Bloom filters on Spark: all executors build them and query them, and their files can be read everywhere.
 
     import truebloom.spark as tbs
 
     seen = tbs.build(clicks, "user_id", fpr=0.01)                 # a BloomFilter, on the driver
     kept = orders.filter(tbs.contains(seen, "user_id"))           # a Column
     tbs.register(spark, "seen", seen); spark.sql("select * from orders where seen(user_id)")
-    joined = tbs.prefilter(orders, small, on="user_id").frame     # a bloom join
+    joined = tbs.prefilter(orders, small, on="user_id").frame     # a Bloom join
 
-The executors need this package and nothing else. A filter travels to the driver and from there, once, to every executor. The driver merges what the last step of the tree leaves, about as many
-filters as the square root of the partitions (13 of 200 partitions, 31 of 1,000, 44 of 2,000), and `spark.driver.maxResultSize` (1 GiB unless set) has to hold them; a greater `depth` makes them fewer. No
-filter of 2 GiB or more is sent; for those there is `build_parts`, whose parts never meet. Spark Connect has no broadcasts and is refused.
+The executors need this package and nothing else. A filter is sent to the driver, and from there once to every executor. The filters of the partitions are merged in a tree; the driver merges the
+last ones, about as many as the square root of the number of partitions (13 for 200 partitions, 31 for 1,000, 44 for 2,000). `spark.driver.maxResultSize` (1 GiB by default) must be large enough
+for them; a greater `depth` reduces their number. No filter of 2 GiB or more is sent; `build_parts` builds such filters in parts, which are never merged. Spark Connect is not supported, because
+it has no broadcasts.
 
 Nulls are as in SQL: they are not inserted, and the answer to null is null, which `filter` drops.
 """
@@ -36,13 +37,13 @@ __all__ = ["Prefiltered", "build", "build_parts", "contains", "contains_parts", 
 
 
 def _classic(thing: Any) -> None:
-    """Refuses what Spark Connect has made, before anything is computed."""
+    """Refuses objects of Spark Connect before anything is computed."""
     if any("pyspark.sql.connect" in kind.__module__ for kind in type(thing).__mro__):
         raise NotImplementedError("Spark Connect has no broadcasts, which filters need; use a session of SparkSession.builder.master(...)")
 
 
 def _column(df: DataFrame, column: str | Column) -> DataFrame:
-    """The one column that keys are in. Several can be put together: F.struct("a", "b") is the key ("a", "b")."""
+    """The column with the keys. Several columns can be combined: F.struct("a", "b") is the key ("a", "b")."""
     _classic(df)
     return df.select((F.col(column) if isinstance(column, str) else column).alias("key"))
 
@@ -60,12 +61,12 @@ def build(
     depth: int = 2,
     **options: Any,
 ) -> BloomFilter:
-    """The filter of a column: strings, binary, integers, booleans, or structs of them.
+    """Builds the filter of the keys in a column of strings, binary, integers, booleans, or structs of them.
 
-    Without `items`, the distinct keys are counted first, approximately (a pass over the column), and the filter is planned for 8% more than that: room for four standard errors of the count.
-    With it, a CapacityWarning says when there were more. `options` are those of BloomFilter: layout, scheme, confidence, mean, seed, untrusted.
+    Without `items`, the distinct keys are first counted approximately (a pass over the column), and the filter is planned for 8% more: room for four standard errors of the count.
+    With `items`, a CapacityWarning reports when there are more. `options` are those of BloomFilter: layout, scheme, confidence, mean, seed, untrusted.
 
-    The bits are those that one process would build with that seed; the header says that the filter was merged, so its counts are bounds. Parts are merged in a tree of this depth.
+    The bits are the same as if one process had built the filter with this seed. The filter counts as merged, so its counts are bounds. Parts are merged in a tree of depth `depth`.
     """
     keys = _column(df, column)
     if items is None:
@@ -88,7 +89,7 @@ def build(
 
 
 def _asking(spark: SparkSession, filter: BloomFilter) -> Any:
-    """A function over Arrow columns that asks a filter, which is broadcast and unpickled once in each process."""
+    """A function over Arrow columns that queries a filter, which is broadcast, and unpickled once in each process."""
     _classic(spark)
     broadcast = spark.sparkContext.broadcast(filter)
 
@@ -110,22 +111,22 @@ def _session() -> SparkSession:
 
 
 def contains(filter: BloomFilter, column: str | Column) -> Column:
-    """Whether a column's keys are in the filter, as a Column for `filter` and `withColumn`: True for all that are, and for others at the filter's rate."""
+    """A Column, for `filter` and `withColumn`, that says whether the keys of a column are in the filter: always True for these keys, and True for other keys at the filter's rate."""
     ask = _asking(_session(), filter)
     return ask(F.col(column) if isinstance(column, str) else column)
 
 
 def register(spark: SparkSession, name: str, filter: BloomFilter) -> None:
-    """Makes the filter a function of SQL: `select * from orders where name(user_id)`."""
+    """Registers the filter as an SQL function: `select * from orders where name(user_id)`."""
     asking = _asking(spark, filter)
     spark.udf.register(name, asking)
 
 
 @dataclass(frozen=True)
 class Prefiltered:
-    """The rows of a big table that may have a partner in a small one: `frame`. The other fields say what that was worth.
+    """The result of `prefilter`: `frame` has the rows of the big table that may have a partner in the small one.
 
-    `expected_fpr` is the share of rows without a partner that stay all the same, by the filter's own bits; `report()` counts (a pass over the big table).
+    `expected_fpr` is the expected share, computed from the filter's own bits, of the rows without a partner that stay. `report()` counts the rows (a pass over the big table).
     """
 
     frame: DataFrame
@@ -135,7 +136,7 @@ class Prefiltered:
     _flag: Column
 
     def report(self) -> dict[str, float]:
-        """Rows in all, dropped and kept, and how many of those kept have no partner, expected: kept = partners + fpr * (rows - partners)."""
+        """The numbers of all rows, of dropped and of kept rows, and the expected number of kept rows without a partner, from kept = partners + fpr * (rows - partners)."""
         counted = self._big.agg(F.count("*"), F.count_if(self._flag)).first()
         rows, kept = int(counted[0]), int(counted[1])
         partners = (kept - self.expected_fpr * rows) / (1 - self.expected_fpr) if self.expected_fpr < 1 else 0.0
@@ -144,9 +145,9 @@ class Prefiltered:
 
 
 def prefilter(big: DataFrame, small: DataFrame, on: str | list[str], fpr: Any = 0.01, items: float | None = None, **options: Any) -> Prefiltered:
-    """A bloom join, in one call: the rows of `big` that may have a partner in `small` by the columns `on`, before the join that needs them.
+    """Keeps the rows of `big` that may have a partner in `small` by the columns `on`; call it before the join itself (a Bloom join).
 
-    No row with a partner is lost; of the others a share of `fpr` at most stays. Then join `result.frame` with `small` as ever.
+    No row with a partner is lost; of the other rows, a share of at most `fpr` stays. Then join `result.frame` with `small` as usual.
     """
     names = [on] if isinstance(on, str) else on
     _merge.same_types(_kinds(big, names), _kinds(small, names), names)
@@ -157,7 +158,7 @@ def prefilter(big: DataFrame, small: DataFrame, on: str | list[str], fpr: Any = 
 
 
 def _kinds(df: DataFrame, names: list[str]) -> list[str]:
-    """What the columns are hashed as."""
+    """The type as which each column is hashed."""
     kinds = {"tinyint": "integers", "smallint": "integers", "int": "integers", "bigint": "integers", "boolean": "integers", "string": "text", "binary": "text"}
     return [kinds.get(kind, kind) for _, kind in df.select(*names).dtypes]
 
@@ -170,10 +171,10 @@ def _none_null(names: list[str]) -> Column:
 
 
 def build_parts(df: DataFrame, column: str | Column, items: float, fpr: Any, folder: str, *, parts: int, **options: Any) -> PartedFilter:
-    """A filter of many parts, each for its range of hashes, written into a folder that all executors reach: for filters that no single machine holds.
+    """Builds a filter in many parts, each for a range of hashes, in a folder that all executors can access: for filters that are too large for a single machine.
 
-    Every key goes to the one part whose range its hash is in. The parts are built where their keys are shuffled to and saved there; the driver sees their names alone. The rate of the whole is
-    the mean of the parts' rates (`PartedFilter.fpr`), proven as that of one filter.
+    Every key belongs to the part in whose range its hash lies. Each executor builds and saves the parts whose keys are shuffled to it; the driver gets only their numbers. The rate of the whole
+    filter is the mean of the parts' rates (`PartedFilter.fpr`), and is proven like the rate of one filter.
     """
     plan = PartedFilter.begin(folder, items, fpr, parts=parts, **options)
 
@@ -196,8 +197,8 @@ def build_parts(df: DataFrame, column: str | Column, items: float, fpr: Any, fol
             found.save(plan.path(number))
             yield pa.RecordBatch.from_pydict({"part": pa.array([number], pa.int32())})
 
-    # By its own number, each part goes to a task of its own, which holds no other filter. (A plain
-    # repartition hashes the numbers: some tasks would have several parts, others none.)
+    # Partitioned by its number, each part goes to its own task, which holds no other filter. (A
+    # plain repartition hashes the numbers, so some tasks would have several parts, others none.)
     rows = keys.mapInArrow(routed, schema).repartitionById(parts, "part").mapInArrow(built, "part int").collect()
     return plan.finish(row.part for row in rows)
 
@@ -216,9 +217,9 @@ def _by_part(batch: pa.RecordBatch) -> Iterator[tuple[int, pa.Array]]:
 
 
 def contains_parts(filter: PartedFilter, df: DataFrame, column: str) -> DataFrame:
-    """The table with a column `contained`: rows are shuffled to the part that their key belongs to, and each part is opened once, where its rows are, in a file.
+    """The table with an additional column `contained`. Rows are shuffled to the tasks of their parts, and each task opens the file of its part once.
 
-    Rows come back in another order, as from any shuffle.
+    As after any shuffle, the order of the rows changes.
     """
     _classic(df)
     number = f"_part_{uuid.uuid4().hex[:8]}"

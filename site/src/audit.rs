@@ -173,11 +173,8 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
     let profile = found.profile;
     let name = profile.title.split(',').next().unwrap_or_default();
     let mut table = Table::new("Why", &["", ""]);
-    let hash = format!(
-        "{} bits, so that equal hashes alone give a rate of {}",
-        profile.arithmetic.hash_bits(found.size),
-        self::share(found.floor, 2)
-    );
+    let hash =
+        format!("{} bits; equal hashes alone give a rate of {}", profile.arithmetic.hash_bits(found.size), self::share(found.floor, 2));
     for (name, text) in [
         ("Size", profile.sizing),
         ("Positions", profile.scheme),
@@ -346,7 +343,7 @@ mod tests {
         let missing = "Not drawn: cassandra, as this question is refused. Not drawn: guava, as no query of its simulation was a hit.";
         assert!(chart.contains(missing) && chart.contains(">\\nrbloom\\n") && !chart.contains(">\\nguava"), "{chart}");
         let file = crate::answer(&format!("audit/chart\nn=1000\np=1e-6\nfile=1\n{rows}"));
-        assert!(file.contains("not drawn, as refused: cassandra"), "{file}");
+        assert!(file.contains("not drawn, because they refuse these numbers: cassandra"), "{file}");
     }
 
     /// An interval without information is not drawn as a bar across the chart, and the command to
@@ -357,7 +354,7 @@ mod tests {
         let row = crate::answer("audit/row\nlib=dcso\nn=1000\np=1e-6\nqueries=1M");
         assert!(row.contains("NaN NaN dcso (too short)") && row.contains("simulation, too short ("), "{row}");
         let one = crate::answer(&format!("audit\n{asked}"));
-        assert!(one.contains("too short to say more than below 4.44%"), "{one}");
+        assert!(one.contains("too short; the rate is below 4.44%"), "{one}");
         assert!(one.contains("truebloom audit dcso -n 1k -p 1e-6 --simulate 200M"), "{one}");
         let rows = "given.dcso=1e-6 1.4e-6 NaN NaN dcso (too short)";
         let chart = crate::answer(&format!("audit/chart\nn=1000\np=1e-6\n{rows}"));

@@ -45,7 +45,7 @@ fn bounds(plan: &Plan) -> Result<Chart, Error> {
     }
     let keep = |rate: f64, level: f64| format!("{}%: at most {}", number(100.0 * level, 4), share(rate, 5));
     let mut chart = Chart::new(
-        "How one filter's own rate scatters over seeds",
+        "How the rate of one filter depends on its seed",
         Axis::linear(format!("rate of one filter{unit}")),
         Axis::linear("filters with at most this rate, %").between(0.0, 100.0),
     )

@@ -12,8 +12,8 @@ pub enum Arithmetic {
     ProgressionOf64Bits,
     /// The absolute value of the remainder of `h1 + i h2` as a signed number (Cassandra).
     SignedProgression,
-    /// First `h1` and `h2` themselves, then `h1 + i h2` modulo 2^64, modulo 2^64 - 59, modulo the
-    /// bits (bloomfilter).
+    /// First `h1` and `h2` themselves, then `h1 + i h2` modulo 2^64, then modulo 2^64 - 59, then
+    /// modulo the bits (bloomfilter).
     ProgressionModuloPrime,
     /// Two starts and two steps, used alternately: `h[i mod 2] + i h[2 or 3]` modulo 2^64
     /// (bits-and-blooms).
@@ -33,8 +33,8 @@ pub enum Arithmetic {
     /// The high half of a word selects a block of 256 bits; the low half times an odd constant
     /// selects one bit in each of its 8 words (Parquet).
     SplitBlock,
-    /// Independent positions from 128 bits (truebloom, whose tests compare its positions with the
-    /// law of independent ones).
+    /// Independent positions from 128 bits (truebloom; tests compare its positions with independent
+    /// ones).
     Independent,
 }
 
@@ -61,9 +61,9 @@ impl Arithmetic {
     }
 
     /// The probability that a key has the same positions as one of `items` items because it has the
-    /// same hash: `1 - (1 - 2^-bits)^items`. This probability does not fall with more bits or
-    /// probes. The split-block filter computes the positions within a block from 32 bits, so a key
-    /// of the same block has the same positions if these alone agree.
+    /// same hash: `1 - (1 - 2^-bits)^items`. More bits or probes do not reduce this probability.
+    /// The split-block filter computes the positions within a block from 32 bits, so a key in the
+    /// same block has the same positions if these 32 bits agree.
     pub fn hash_floor(self, size: Size, items: u64) -> f64 {
         if items == 0 {
             return 0.0;

@@ -1,11 +1,12 @@
-//! The rates that other libraries really give. Their arithmetic is restated here, with a law or a
-//! simulation of its rate.
+//! Computes the real rates of other libraries from their arithmetic, by a formula or by a
+//! simulation.
 //!
-//! A [`Profile`] restates how one pinned version of a library computes bits, probes and positions,
-//! and cites the source. The profile determines all results: the rate by a law, if a law applies,
-//! and in all cases the rate of a simulation with ideal hashes. Ideal base hashes are independent
-//! uniform words that take the place of the library's hash function. So only the arithmetic is
-//! audited: a library with a weak hash may be worse than reported here, but never better.
+//! A [`Profile`] describes how one pinned version of a library computes bits, probes and positions,
+//! and cites the source. All results follow from the profile: the rate by a formula, if one
+//! applies, and in all cases the rate of a simulation with ideal hashes. Ideal base hashes are
+//! independent uniform words that take the place of the library's hash function. So only the
+//! arithmetic is audited: a library with a weak hash may be worse than reported here, but never
+//! better.
 //!
 //! ```
 //! use truebloom_audit::{find, simulate};
@@ -42,7 +43,7 @@ pub struct Profile {
     pub name: &'static str,
     /// The library's full name.
     pub title: &'static str,
-    /// The version that is restated.
+    /// The version that is described.
     pub version: &'static str,
     /// The repository and file from which the arithmetic was taken.
     pub source: &'static str,
@@ -73,7 +74,7 @@ impl Profile {
     /// rounding.
     ///
     /// Errors: there are no items; the rate is not strictly between 0 and 1; the library itself
-    /// refuses these arguments; there are more bits or probes than laws are computed for.
+    /// refuses these arguments; there are more bits or probes than the formulas support.
     pub fn size(&self, items: u64, rate: f64) -> Result<Size> {
         if items == 0 {
             return out_of_range("items", items, "at least 1");
@@ -89,7 +90,7 @@ impl Profile {
     ///
     /// Errors: bits or probes are out of range, or impossible with the arithmetic.
     pub fn size_of(&self, bits: u64, probes: u32) -> Result<Size> {
-        // What is out of range for every filter is out of range here.
+        // Sizes that no filter can have are errors.
         Standard::new(bits, probes)?;
         let unit = match self.arithmetic {
             Arithmetic::SlicesByChunks => u64::from(probes),

@@ -1,4 +1,4 @@
-//! The rate of an arithmetic, computed from a law if one applies.
+//! The rate of a library's arithmetic, computed by a formula (a law) if one applies.
 
 use crate::arithmetic::chunk_bits;
 use crate::{Arithmetic, Profile, Size};
@@ -55,9 +55,10 @@ pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
 }
 
 /// The share of a library's filters whose own rate is at most `asked`. The result is a lower bound
-/// on the probability over seeds or keys, from the law of the number of set bits for independent
-/// positions, plus the floor of equal hashes. If that law can be summed (within half a second), the
-/// bound is within 1e-9 of the share; otherwise it comes from bounds on the tails.
+/// on the probability over seeds or keys. It comes from the distribution of the number of set bits
+/// for independent positions, and includes the floor of equal hashes. If that distribution can be
+/// summed (within half a second), the bound is within 1e-9 of the share; otherwise it comes from
+/// bounds on the tails.
 ///
 /// The average does not give this share: if the average is the requested rate, about half of the
 /// filters exceed it. `None` if positions are not independent, because then the set bits do not
@@ -70,15 +71,16 @@ pub fn share(profile: &Profile, size: Size, items: u64, asked: &Rate) -> Result<
         _ => return Ok(None),
     }
     let (floor, rate) = (profile.arithmetic.hash_floor(size, items), asked.to_f64());
-    // Without probes every key passes.
+    // Without probes, every key passes.
     if size.probes == 0 || floor >= rate {
         return Ok(Some(0.0));
     }
-    // The difference is rounded by an ulp; it matters only where the floor does.
+    // The difference has a rounding error of an ulp, so it is used only if the floor matters.
     let left = if floor < 1e-15 * rate { *asked } else { Rate::try_from((rate - floor).next_down())? };
     let law = Variant::Standard.law(size.bits, size.probes)?;
     let keeps = |ones: u64| Ok::<bool, Error>(law.fpr_at_fill(&[ones])?.is_some_and(|rate| rate.upper <= left.to_f64()));
-    // The rate of a filter rises with its set bits: the most of them that keep it.
+    // The rate of a filter rises with its set bits. This finds the largest number of set bits that
+    // keeps the rate.
     let (mut most, mut too_many) = (0, size.bits);
     while too_many - most > 1 {
         let middle = most + (too_many - most) / 2;
@@ -99,8 +101,8 @@ pub fn ideal(size: Size, items: u64) -> Result<Fpr> {
 
 /// The rate `floor + (1 - floor) rate`.
 fn with_floor(fpr: Fpr, floor: f64) -> Fpr {
-    // Far below the last digit of the rate there is nothing to add, and the bracket stays as narrow
-    // as it is.
+    // If the floor is far below the last digit of the rate, it is not added, so that the bracket
+    // stays narrow.
     if floor < 1e-18 * fpr.lower {
         return fpr;
     }
@@ -121,7 +123,8 @@ fn slices(size: Size, items: u64) -> Fpr {
     let chunk = chunk_bits(slice);
     let words = 1u128 << chunk;
     let (share, more) = (words / u128::from(slice), words % u128::from(slice));
-    // The chance of the set itself, times that it is set by one of the items.
+    // The probability that a probe examines a bit of this kind, times the probability that an item
+    // has set it.
     let part = |bits: u128, share: u128| {
         let chance = share as f64 / words as f64;
         bits as f64 * chance * -libm::expm1(items as f64 * libm::log1p(-chance))
@@ -133,7 +136,7 @@ fn slices(size: Size, items: u64) -> Fpr {
 fn split_block(size: Size, items: u64) -> Fpr {
     let blocks = (size.bits / 256) as f64;
     let mean = items as f64 / blocks;
-    // Binomial weights outward from the mean until they no longer count.
+    // Binomial weights are added outward from the mean, until they are negligible.
     let passes = |held: f64| libm::pow(-libm::expm1(held * libm::log(31.0 / 32.0)), 8.0);
     let (mut rate, spread) = (0.0, 40.0 + 12.0 * mean.sqrt());
     let (first, last) = ((mean - spread).max(0.0).floor() as u64, ((mean + spread) as u64).min(items));

@@ -7,7 +7,7 @@ use truebloom_math::{Plan, Rate, Result, Target};
 
 const LN_2_SQUARED: f64 = LN_2 * LN_2;
 
-/// A size from a floating-point number of bits. Casts saturate, so the check that follows finds
+/// A size from a floating-point number of bits. Casts saturate, so the check after them finds
 /// numbers that are too large.
 fn size(bits: f64, probes: f64) -> Result<Size> {
     Ok(Size { bits: bits as u64, probes: probes as u32 })
@@ -116,8 +116,8 @@ pub(super) fn parquet(items: f64, rate: f64) -> Result<Size> {
 pub(super) fn cassandra(items: f64, rate: f64) -> Result<Size> {
     const MOST: u32 = 20;
     let best = |bits: u32| (1..=bits).fold(1, |best, probes| if table(bits, probes) < table(bits, best) { probes } else { best });
-    // `new BloomSpecification(2, optKPerBuckets[2])`, whose parameters are probes and bits:
-    // exchanged.
+    // `new BloomSpecification(2, optKPerBuckets[2])`: its parameters are probes and bits, but they
+    // are exchanged here.
     let (mut bits, mut probes) = (best(2), 2);
     if rate < table(2, 1) {
         (bits, probes) = (2, best(2));

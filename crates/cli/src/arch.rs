@@ -1,7 +1,7 @@
-//! Two things that need unsafe code: finding out whether the standard streams were open before
-//! Rust's runtime opened `/dev/null` in place of closed ones, and keeping the runtime from printing
-//! backtraces.
-#![allow(unsafe_code, reason = "the attribute that has a function run before the runtime, and the change of the environment")]
+//! Two functions that need unsafe code: one finds out whether the standard streams were open before
+//! Rust's runtime opened `/dev/null` in place of closed ones, and the other keeps the runtime from
+//! printing backtraces.
+#![allow(unsafe_code, reason = "a function that runs before the runtime, and a change of the environment, need it")]
 
 /// Turns backtraces off. With `RUST_BACKTRACE` set, a failed allocation makes the runtime print a
 /// backtrace while it holds a lock. The backtrace needs memory, too, and if there is none, the same
@@ -15,16 +15,16 @@ pub(crate) fn no_backtraces() {
     unsafe { std::env::remove_var("RUST_BACKTRACE") };
 }
 
-/// Adds to the runtime's message what it means for the user: if memory cannot be allocated, the
-/// runtime prints its own message and aborts.
+/// Explains aborts to the user: if memory cannot be allocated, the runtime prints a message and
+/// aborts, and this adds what that means.
 ///
-/// This must be called before anything else happens at an abort.
+/// It must be called before any abort can happen.
 #[cfg(unix)]
 pub(crate) fn explain_aborts() {
     const WHY: &[u8] =
-        b"truebloom: there is not enough memory, or the process was aborted; what was not yet written is lost. Ask for less memory, or give the process more\n";
+        b"truebloom: there is not enough memory, or the process was aborted; output that was not yet written is lost. Choose smaller sizes, or give the process more memory\n";
     let explain = || {
-        // Nothing is left to tell if standard error is closed.
+        // If standard error is closed, the user cannot be told.
         let _ = rustix::io::write(rustix::stdio::stderr(), WHY);
     };
     // SAFETY: a signal interrupts whatever runs; the action makes one system call on a stream that
@@ -49,7 +49,7 @@ mod streams {
     }
 
     // SAFETY: the section holds pointers to functions of this type, which the loader calls once,
-    // before `main`. `note` needs nothing of the runtime: it makes two system calls and stores two
+    // before `main`. `note` does not use the runtime: it makes two system calls and stores two
     // flags, allocates nothing and cannot panic.
     #[used]
     #[unsafe(link_section = ".init_array")]

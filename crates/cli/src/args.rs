@@ -27,13 +27,13 @@ pub(crate) struct Size {
     #[arg(long, value_name = "SHARE", value_parser = confidence)]
     pub(crate) confidence: Option<f64>,
 
-    /// Guarantee only the average rate: fewer bits, but about half of all filters have a rate
-    /// slightly above it
+    /// Guarantee only the average rate. This takes fewer bits, but about half of all filters have a
+    /// rate slightly above the requested rate
     #[arg(long, conflicts_with = "confidence")]
     pub(crate) mean: bool,
 
-    /// Refuse a filter larger than this: 64MiB, 2GB. By default, a filter that is built may use the
-    /// available memory
+    /// Refuse a filter larger than this: 64MiB, 2GB. By default, `create` refuses only a filter
+    /// that exceeds the available memory
     #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
     pub(crate) max_memory: Option<u64>,
 }

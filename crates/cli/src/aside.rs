@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use truebloom::file::{Expected, check_target};
 
-/// The member that marks a file as a report.
+/// The JSON member that marks a file as a report.
 const MARK: &str = "report";
 
 /// The verbs that write reports.
@@ -51,17 +51,17 @@ impl ReportTo {
     pub(crate) fn reserve(&self, inputs: &[PathBuf], others: &[&Path]) -> Result<Reserved, Failure> {
         let Some(path) = self.file() else { return Ok(Reserved { file: None, aside: self.is_asked() }) };
         let fail = |why: &dyn std::fmt::Display| {
-            Err(Failure::at(path, format_args!("the report cannot be written there: {why}; name another file for it")))
+            Err(Failure::at(path, format_args!("cannot write the report to this file: {why}; name another file")))
         };
         lock::check_name(path)?;
         if let Some(input) = crate::inputs::same_file(path, inputs) {
             return fail(&format_args!("it is read as an input ({})", crate::inputs::name(input).display()));
         }
         if let Some(other) = others.iter().find(|other| lock::is_same_place(path, other)) {
-            return fail(&format_args!("this run needs it as {}", other.display()));
+            return fail(&format_args!("this run also uses it under the name {}", other.display()));
         }
         if let Some(stream) = output::stream_to(path) {
-            return fail(&format_args!("{stream} goes there"));
+            return fail(&format_args!("{stream} is written to it"));
         }
         check_target(path).map_err(Failure::from)?;
         if !path.exists() {
@@ -79,8 +79,8 @@ impl ReportTo {
     }
 }
 
-/// Whether nothing but a report would be lost if this file were replaced: it is empty, or consists
-/// of one object that this command has marked as a report.
+/// Whether replacing this file would destroy only a report: it is empty, or consists of one object
+/// that this command has marked as a report.
 fn is_report(file: &File) -> io::Result<bool> {
     let mut text = Vec::new();
     file.take(LONGEST).read_to_end(&mut text)?;
@@ -101,8 +101,8 @@ pub(crate) struct Reserved {
 }
 
 impl Reserved {
-    /// Writes the report, if one was requested. A file that appeared under the same name meanwhile
-    /// is not an older report of ours, and is not replaced.
+    /// Writes the report, if one was requested. If another program has created a file under the
+    /// same name in the meantime, that file is not replaced.
     pub(crate) fn write(&self, report: &Report) -> Result<(), Failure> {
         if self.aside {
             return print_aside(report, false);
@@ -111,7 +111,7 @@ impl Reserved {
         if there.is_none() && path.symlink_metadata().is_ok() {
             return Err(Failure::at(
                 path,
-                "was created by another program while the lines were read, so it is not replaced, and the report is lost; name another file for it",
+                "was created by another program during this run, so it is not replaced, and the report is lost; name another file",
             ));
         }
         let mut fields = report.fields().clone();

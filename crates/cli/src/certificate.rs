@@ -88,8 +88,9 @@ fn tail(one: &OneFilter) -> Value {
 pub(crate) fn write(certificate: &Certificate, path: &Path, force: bool) -> Result<(), Failure> {
     let text = format!("{}\n", Value::Object(object(certificate)));
     check_name(path)?;
-    // A certificate begins with its format. What --force would refuse is not proposed.
-    let what = if force { "is not a certificate" } else { "exists already, and is not a certificate" };
+    // A certificate begins with its format. The message does not propose --force, if --force would
+    // be refused.
+    let what = if force { "is not a certificate" } else { "exists already, but is not a certificate" };
     check_begins(path, format!("{{\"format\":\"{FORMAT}\"").as_bytes(), what)?;
     let expected = if force { Expected::Anything } else { Expected::Nothing };
     crate::output::write_whole(path, expected, text.as_bytes())

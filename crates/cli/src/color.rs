@@ -42,7 +42,7 @@ fn paint(text: &str, code: &str, is_terminal: bool) -> String {
     let shown = match CHOICE.load(Ordering::Relaxed) {
         ALWAYS => true,
         NEVER => false,
-        // An empty NO_COLOR is none: https://no-color.org
+        // An empty NO_COLOR is ignored: https://no-color.org
         _ => {
             let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
             is_terminal && !is_dumb && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())

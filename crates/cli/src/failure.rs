@@ -81,7 +81,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// The message is one line with its cause, which the library's own message leaves to
+/// The message is one line and includes the cause, which the library reports separately, by
 /// [`Error::source`](std::error::Error::source).
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Failure {
@@ -117,21 +117,25 @@ fn wrong_with_file(error: &FormatError) -> String {
     match error {
         FormatError::Truncated { found: 0, .. } => "the file is empty; make a filter with `truebloom create`, or copy it again".to_owned(),
         FormatError::Kind { found: found @ FileKind::Pack } => {
-            format!("the file holds {found}, which only programs that use the library can read; this command cannot")
+            format!("the file holds {found}; only programs that use the library can read it")
         }
         FormatError::Kind { found } => {
             format!("the file holds {found}; {} reads it", found.opened_by().rsplit(", or ").next().unwrap_or_default())
         }
         FormatError::Field { field: "hash family", .. } => {
-            "the sketch has pairwise hashes, which only programs that use the library can read; this command cannot".to_owned()
+            "the sketch has pairwise hashes; only programs that use the library can read it".to_owned()
         }
         FormatError::Memory { bytes } => {
             format!("cannot allocate the {} that it needs; read it on a machine with more memory", crate::report::bytes(*bytes))
         }
-        FormatError::Unfinished => "a program is changing the filter in place, or ended before it had finished, so the counts in the file are not those of its bits; \
+        FormatError::Unfinished => {
+            "a program is changing the filter in place, or ended during a change, so the counts in the file do not match its bits; \
              wait until that program has finished, or build the filter again"
-            .to_owned(),
-        FormatError::Scheme { found, .. } => format!("the filter has the {found} scheme, which this verb does not read; no command here makes such a file"),
+                .to_owned()
+        }
+        FormatError::Scheme { found, .. } => {
+            format!("the filter has the {found} scheme, which this verb does not read; no command here makes such a file")
+        }
         other => other.to_string(),
     }
 }
@@ -140,11 +144,11 @@ impl From<truebloom_math::Error> for Failure {
     fn from(error: truebloom_math::Error) -> Failure {
         match error {
             truebloom_math::Error::NoGuarantee { scheme } => Failure::new(format_args!(
-                "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so it is not known how its rates scatter; \
+                "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so the spread of its rates is not known; \
                  add --mean to guarantee the average rate alone, or leave --scheme out"
             )),
             truebloom_math::Error::Underdetermined { given: "an empty target", missing } => {
-                Failure::new(format_args!("nothing is asked for: give {}", with_options(missing)))
+                Failure::new(format_args!("the size of the filter is not determined: give {}", with_options(missing)))
             }
             truebloom_math::Error::Underdetermined { given, missing } => {
                 Failure::new(format_args!("{} does not determine a filter; give {}", with_options(given), with_options(missing)))

@@ -44,7 +44,8 @@ pub(crate) fn check_not_input(path: &Path, inputs: &[PathBuf], reads_nothing: bo
     }
 }
 
-/// Returns an error for a layout other than standard with a scheme that has its own layout.
+/// Returns an error if a layout other than standard is combined with a scheme that has its own
+/// layout.
 pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failure> {
     if layout == Layout::Standard || matches!(scheme, SchemeId::Standard | SchemeId::Blocked) {
         return Ok(());
@@ -52,13 +53,13 @@ pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failu
     Err(Failure::new("a blocked filter has its own scheme: leave --scheme or --layout out"))
 }
 
-/// A message that there are more items than planned. The number of offers that set a bit proves it;
-/// after a merge, the fill makes it practically certain. A filter that grows was planned only for a
-/// rate.
+/// A message that there are more items than planned. This is proven by the number of keys that set
+/// new bits; after a merge, the fill makes it practically certain. A filter that grows was planned
+/// only for a rate.
 pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     if let (AnyFilter::Scalable(_), Some(asked)) = (filter, filter.rate()) {
         return format!(
-            "its rate is certainly above the {asked} asked for (at most {} now): each filter that grows keeps its rate, but a merge of them may not; fill one filter from all the data, or ask for a lower rate with `truebloom create -p`",
+            "its rate is certainly above the requested {asked} (at most {} now): each filter that grows keeps its rate, but a merge of such filters may not; fill one filter from all the data, or choose a lower rate with `truebloom create -p`",
             rate_up(filter.fpr().upper, 3)
         );
     }
@@ -66,8 +67,8 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     let now = filter.fpr();
     let (is, rate) = if filter.fill_tells_rate() { ("is", fpr_text(&now, 4)) } else { ("is at most", rate_up(now.upper, 3)) };
     let beside = match filter.rate().map(|asked| (asked, now.upper <= asked.to_f64())) {
-        Some((asked, true)) => format!(", still not above the {asked} asked for"),
-        Some((asked, false)) if filter.fill_tells_rate() => format!(", above the {asked} asked for"),
+        Some((asked, true)) => format!(", still at most the requested {asked}"),
+        Some((asked, false)) if filter.fill_tells_rate() => format!(", above the requested {asked}"),
         _ => String::new(),
     };
     let now = format!("its rate {is} {rate} now{beside}; plan a larger filter with `truebloom create -n`");
@@ -87,7 +88,7 @@ pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
 /// Where a key's positions are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Layout {
-    // No docs of their own, as they would make the verb's help long.
+    // The layouts have no docs, because these would make the verb's help long.
     Standard,
     Blocked,
     Auto,

@@ -1,5 +1,5 @@
 //! Filters that are only read: small files are loaded, large ones are mapped.
-#![allow(unsafe_code, reason = "to map a file is to promise that it does not change")]
+#![allow(unsafe_code, reason = "mapping a file is sound only if the file does not change")]
 
 use crate::inputs::{is_stdin, name};
 use std::io::{self, IsTerminal, Read};
@@ -8,8 +8,8 @@ use std::sync::Arc;
 use truebloom::file::{Mapped, open_regular};
 use truebloom::{AnyFilter, Checked, FileError, FileHeader, FormatError, View, wire};
 
-/// The smallest file that is mapped. Reading a smaller file takes no longer than mapping it, and
-/// changes to it meanwhile do no harm.
+/// The smallest file that is mapped. Smaller files can be read as quickly, and then changes to the
+/// file do no harm.
 const MAPPED_FROM: u64 = 64 << 20;
 
 /// The bytes of a file, as they are stored.
@@ -71,13 +71,13 @@ impl Held {
 fn read_or_map(path: &Path) -> io::Result<Held> {
     let mut file = open_regular(path)?;
     if file.metadata()?.len() >= MAPPED_FROM {
-        // SAFETY: this program replaces files whole and never writes into one. A program that
-        // changes or truncates a filter in place while a command reads it causes answers for what
-        // was written, or ends the command by SIGBUS; `docs/CLI.md` says so.
+        // SAFETY: this program replaces files as a whole, and never writes into one. If another
+        // program changes or truncates a filter in place while a command reads it, the command
+        // answers for the changed bytes, or is ended by SIGBUS; `docs/CLI.md` says so.
         if let Ok(bytes) = unsafe { Mapped::open(path) } {
             return Ok(Held::Mapped(Arc::new(bytes)));
         }
-        // Some file systems map nothing.
+        // Some file systems do not support mapping.
     }
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
@@ -110,7 +110,7 @@ fn read_stdin() -> io::Result<Held> {
     input.by_ref().take(FileHeader::BYTES).read_to_end(&mut bytes)?;
     let more = match FileHeader::from_bytes(&bytes) {
         _ if wire::is_coded(&bytes) => u64::MAX,
-        // One more byte shows whether it ends there.
+        // One byte more is read, to see whether the input ends there.
         Ok(header) => header.file_bytes().saturating_sub(bytes.len() as u64).saturating_add(1),
         Err(_) => 0,
     };

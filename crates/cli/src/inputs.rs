@@ -42,8 +42,8 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Standard input without the buffer of the standard library, which would copy everything once more
-/// and hide the file behind it.
+/// Standard input without the standard library's buffer, which would copy everything once more and
+/// hide the underlying file.
 #[cfg(unix)]
 fn unbuffered_stdin() -> io::Result<File> {
     use std::os::fd::AsFd;

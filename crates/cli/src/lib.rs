@@ -89,8 +89,8 @@ pub fn main() -> ExitCode {
     run_with(&std::env::args_os().collect::<Vec<_>>())
 }
 
-/// Runs the program with these arguments, the first of which is its name. It is for a process that
-/// has its own arguments before them.
+/// Runs the program with these arguments, the first of which is its name. This is for a process
+/// whose own arguments come before them.
 pub fn run_with(arguments: &[OsString]) -> ExitCode {
     arch::no_backtraces();
     arch::explain_aborts();
@@ -105,7 +105,7 @@ pub fn run_with(arguments: &[OsString]) -> ExitCode {
     };
     let result = result.and_then(|code| Ok(output::stdout().flush().map(|()| code)?));
     match result {
-        // As the shell has it of processes that a signal ended.
+        // The exit code that shells use for processes that a signal ended.
         _ if stop::signal().is_some() => {
             let signal = stop::signal().unwrap_or(0);
             result.err().iter().for_each(Failure::print);
@@ -169,7 +169,7 @@ fn without_far_tips(mut error: clap::Error) -> clap::Error {
         && !is_slip(&given, &near)
     {
         error.remove(ContextKind::SuggestedArg);
-        // It stands in the usage, too.
+        // The option is in the usage, too.
         if let Some(usage) = usage {
             error.insert(ContextKind::Usage, ContextValue::StyledStr(usage_like(&usage)));
         }
@@ -190,7 +190,7 @@ fn usage_like(usage: &str) -> StyledStr {
     page.render_usage()
 }
 
-/// Whether one of the names begins like the other, or becomes equal to it by changing one or two
+/// Whether both names begin with the same three letters, or become equal by changing one or two
 /// letters.
 fn is_slip(given: &str, meant: &str) -> bool {
     let prefix = given.chars().zip(meant.chars()).take_while(|(one, other)| one == other).count();

@@ -14,9 +14,9 @@ use truebloom::{FileError, FileHeader, FormatError};
 pub(crate) const EXISTS: &str = "exists already; add --force to overwrite it, or choose another name";
 
 /// The message for a file that this command has not written.
-const FOREIGN: &str = "is not a truebloom file, and --force replaces only those; choose another name, or remove it yourself if it is not needed (were the arguments swapped?)";
+const FOREIGN: &str = "is not a truebloom file, and --force replaces only truebloom files; choose another name, or remove it yourself if it is not needed (were the arguments swapped?)";
 
-/// The message for such a file if --force is not given.
+/// The message for a file that this command has not written, if --force is not given.
 const FOREIGN_EXISTS: &str = "exists already, and is not a truebloom file; choose another name (were the arguments swapped?)";
 
 /// The right to replace a file. It holds the locked file that existed at the beginning, or records
@@ -131,8 +131,8 @@ pub(crate) fn locked(path: &Path, busy: &str) -> Result<File, Failure> {
     loop {
         let file = open_regular(path).map_err(fail)?;
         try_lock(&file, path, busy)?;
-        // The process that held the lock before may have replaced the file: then ours is of one
-        // that has no name any more.
+        // The process that held the lock before may have replaced the file. Then the locked file no
+        // longer has a name.
         if is_at(&file, path).map_err(fail)? {
             return Ok(file);
         }
@@ -144,8 +144,8 @@ fn try_lock(file: &File, path: &Path, busy: &str) -> Result<(), Failure> {
         Err(TryLockError::WouldBlock) => {
             Err(Failure::at(path, format_args!("another process {busy}; wait until it has finished, then try again{}", holder(file))))
         }
-        // Some network file systems know no locks, and the name is checked again before it is
-        // replaced.
+        // Some network file systems do not support locks. The name is checked again before the file
+        // is replaced.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
 }
@@ -169,8 +169,8 @@ fn holder_among(locks: &str, device: u64, inode: u64) -> Option<u32> {
         let mut file = fields.get(5)?.split(':');
         let mut hex = || u64::from_str_radix(file.next()?, 16).ok();
         let (its_major, its_minor) = (hex()?, hex()?);
-        // Of file systems without a device of their own, files show others than the file system
-        // has.
+        // On file systems without their own device, files report another device number than the
+        // file system.
         let same_device = its_major == major && (its_minor == minor || major == 0);
         let same = fields.get(1) == Some(&"FLOCK") && same_device && file.next()?.parse() == Ok(inode);
         fields.get(4).filter(|_| same)?.parse().ok()

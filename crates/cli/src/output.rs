@@ -1,4 +1,4 @@
-//! Standard input and output as they were given, and the messages when writing the output fails.
+//! Standard input and output as the process received them, and messages for errors while writing.
 //!
 //! A program that is started with a closed output (`>&-`) finds `/dev/null` there, because the Rust
 //! runtime opens it before `main`. Lines would then be lost silently, although a state file
@@ -78,7 +78,7 @@ pub(crate) fn feeds(input: &File) -> io::Result<bool> {
 #[cfg(unix)]
 pub(crate) fn columns(stream: &(impl IsTerminal + std::os::fd::AsFd)) -> Option<usize> {
     let size = || rustix::termios::tcgetwinsize(stream).map_or(0, |size| size.ws_col.into());
-    // Without a size nothing is wrapped.
+    // If the size is unknown, lines are not wrapped.
     stream.is_terminal().then(size).map(|columns| if columns == 0 { usize::MAX } else { columns })
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn now_written(path: &Path) {
     }
 }
 
-/// The end of a message: `; seen.tbl was written`, or nothing if no file was written.
+/// The end of a message: `; seen.tbl was written anyway`, or nothing if no file was written.
 pub(crate) fn written() -> String {
     let written = WRITTEN.lock().map_or_else(|_| Vec::new(), |written| written.clone());
     written.iter().map(|path| format!("; {} was written anyway", path.display())).collect()

@@ -56,9 +56,9 @@ impl PlotArgs {
     }
 }
 
-/// Checks that the file is a chart of this program, because only charts are overwritten, so that a
+/// Checks that an existing file is a chart of this program. Only charts are overwritten, so that a
 /// typing error does not destroy another file. The name must end in `.svg`, because other programs
-/// go by it.
+/// recognize the format by it.
 fn check_older(path: &Path) -> Result<(), Failure> {
     if path == Path::new("-") {
         return Err(Failure::new(
@@ -108,13 +108,13 @@ pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<
     }
     let mut filter = Real::<S>::new(design.bits(), design.probes(), Policy::from(design), seed)?;
     let step = ((length * CYCLES as f64 / 1_500.0) as u64).max(1);
-    // A cycle that is by chance endless ends the chart.
+    // The chart ends after this many items, even if a cycle is by chance endless.
     let most = (length * (CYCLES + 5) as f64) as u64;
     let (mut points, mut item, mut before) = (Vec::new(), 0u64, filter.cycles());
     while filter.cycles() < CYCLES && item < most {
         filter.offer(item);
         item += 1;
-        // Both sides of each fall.
+        // The curve has a point before and after each fall of the rate.
         if item.is_multiple_of(step) || filter.cycles() > before {
             before = filter.cycles();
             points.push((item as f64, filter.0.fpr()));
@@ -129,14 +129,14 @@ pub(crate) fn saw_tooth<S: FillScheme>(design: &Design, seed: u64, seen: Option<
         plural(design.sigma(), "set bit")
     );
     let mean = run.fpr.value;
-    // An interval of few hits reaches far above what any filter has: a band of it would hide the
-    // curve.
+    // With few hits, the interval reaches far above any filter's rate; drawn as a band, it would
+    // hide the curve.
     let hidden = seen.filter(|[_, _, upper]| *upper > 1.5 * run.worst.value);
     let note = match hidden {
         Some([_, _, upper]) => format!("{note}; simulated average at most {} (99% interval)", significant(upper, 3)),
         None => note,
     };
-    // Above the worst there is room for its words.
+    // Space is left for the label above the worst rate.
     let top = seen.filter(|_| hidden.is_none()).map_or(0.0, |[_, _, upper]| upper).max(run.worst.value);
     let ordinate = Axis::linear(RATE).between(0.0, 1.1 * top);
     let mut chart = Chart::new("The rate of a recycling filter over its cycles", Axis::linear("new items"), ordinate).note(note);

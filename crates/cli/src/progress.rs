@@ -64,7 +64,7 @@ impl Progress {
         Progress::styled(what, total, &template)
     }
 
-    /// Progress of work in equal parts, with a name: its share and the remaining time.
+    /// Progress of named work in equal parts: the finished share and the remaining time.
     pub(crate) fn of_parts(name: &'static str, parts: u64) -> Progress {
         Progress::styled("", Some(parts), &format!("{name}: {{percent}}% of the experiments, {{eta}} left"))
     }
@@ -142,7 +142,7 @@ impl Waiting {
         }
         let (ended, is_ended) = mpsc::channel();
         let show = move || {
-            // Nothing is ever sent: either the time is over, or the work is.
+            // No message is ever sent: either the waiting time ends first, or the work does.
             if is_ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
@@ -155,7 +155,7 @@ impl Waiting {
             let _ = is_ended.recv();
             end();
         };
-        // Without a thread to spare there is no line.
+        // If no thread can be started, no line is shown.
         Waiting { ended: Some(ended), shows: std::thread::Builder::new().name("progress".to_owned()).spawn(show).ok() }
     }
 }
@@ -163,14 +163,14 @@ impl Waiting {
 impl Drop for Waiting {
     fn drop(&mut self) {
         drop(self.ended.take());
-        // The line is gone before anything else is printed.
+        // The thread removes the line before anything else is printed.
         self.shows.take().map(JoinHandle::join);
     }
 }
 
 /// Steps per second, without decimals.
 fn whole_rate(state: &ProgressState, text: &mut dyn fmt::Write) {
-    // There is nowhere to report an error of standard error itself.
+    // An error of standard error itself cannot be reported.
     let _ = text.write_str(&count(state.per_sec() as u64));
 }
 

@@ -83,7 +83,7 @@ impl Report {
     }
 }
 
-/// Wraps a text that begins in this column of a terminal with this width; its further lines are
+/// Wraps a text that begins in this column of a terminal with this width. Further lines are
 /// indented to the same column. Words are not broken, even if there is too little room.
 fn wrapped(text: &str, column: usize, columns: usize) -> String {
     if column + LEAST_ROOM > columns {

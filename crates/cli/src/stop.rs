@@ -56,14 +56,15 @@ fn watching() -> &'static Watch {
     WATCH.get_or_init(|| {
         let (raised, again) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
         for signal in SIGNALS {
-            // A signal that cannot be caught ends the process, as ever.
+            // A signal that cannot be caught ends the process as usual.
             let _ = signal_hook::flag::register_conditional_default(*signal, Arc::clone(&again));
             let _ = signal_hook::flag::register_usize(*signal, Arc::clone(&raised), *signal as usize);
         }
-        // A limit on the size of files is an error like a full disk, not the end.
+        // Reaching a limit on the size of files is an error, like a full disk, and must not end the
+        // process.
         #[cfg(unix)]
         let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
-        // Without a thread to spare, a second signal is not heard.
+        // If no thread can be started, a second signal has no effect.
         let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(arm);
         Watch { raised, again, rules: Mutex::default() }
     })
@@ -79,7 +80,8 @@ fn arm() {
     watching().change(|rules| rules.armed = true);
 }
 
-/// While it exists, no signal ends the process, because that would leave a temporary file behind.
+/// While a shield exists, no signal ends the process, because that would leave a temporary file
+/// behind.
 #[derive(Debug)]
 pub(crate) struct Shield(());
 
@@ -103,8 +105,8 @@ pub(crate) fn last_moment() -> Result<Shield, Failure> {
     if signal().is_some() { Err(Failure::new("stopped by a signal; nothing was written")) } else { Ok(shield) }
 }
 
-/// Makes a shield for a verb that saves its results when a signal comes: that signal is still the
-/// one that has stopped it.
+/// Makes a shield for a verb that saves its results when a signal comes. That signal still counts
+/// as the one that stopped the verb.
 pub(crate) fn too_late() -> Shield {
     let (shield, watch) = (shield(), watching());
     watch.change(|rules| rules.too_late = rules.too_late.or(Some(watch.raised.load(Ordering::SeqCst))));
@@ -128,8 +130,8 @@ pub(crate) fn signal() -> Option<u8> {
 mod tests {
     use super::*;
 
-    /// The test sends a second signal, a second after the first: it ends the process, except while
-    /// a file is being written.
+    /// The test sends a second signal a second after the first. The second signal ends the process,
+    /// except while a file is being written.
     #[test]
     fn no_signal_ends_the_process_while_a_file_is_written() {
         let ends = || watching().again.load(Ordering::SeqCst);
@@ -142,7 +144,7 @@ mod tests {
         drop(second);
         assert!(ends(), "an output that nobody reads can be left");
         assert!(!(shield(), ends()).1);
-        // Signals that come now stop nothing: the files are there.
+        // Signals that come now stop nothing, because the files have been written.
         watching().raised.store(15, Ordering::SeqCst);
         assert_eq!(signal(), None);
     }

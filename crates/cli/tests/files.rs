@@ -326,7 +326,7 @@ fn a_certificate_overwrites_no_file() {
     );
     assert_eq!(
         told,
-        "truebloom: F: exists already, and is not a certificate, and only such a file is replaced; choose another name, or remove it yourself if it is not needed\nexit 2\n\
+        "truebloom: F: exists already, but is not a certificate, and only such a file is replaced; choose another name, or remove it yourself if it is not needed\nexit 2\n\
          truebloom: F: is not a certificate, and only such a file is replaced; choose another name, or remove it yourself if it is not needed\nexit 2\nprecious\nexit 0\nF\nM\nN\ntold\n"
     );
 }
@@ -356,19 +356,18 @@ fn a_report_is_no_other_file_of_its_run() {
         t dedup --report=o w > o; t check --report=o F w > o; t check -c --report=e F w 2> e; cat e
         mkfifo lines; t dedup --report=late lines > printed & exec 3> lines; echo precious > late; echo A >&3; exec 3>&-; wait %1; echo "exit $?"; cat late printed"#,
     );
-    let refused =
-        |name: &str, why: &str| format!("truebloom: {name}: the report cannot be written there: {why}; name another file for it\n");
+    let refused = |name: &str, why: &str| format!("truebloom: {name}: cannot write the report to this file: {why}; name another file\n");
     for name in ["r.json", "hard", "soft", "d/../r.json"] {
         assert!(told.contains(&refused(name, "it is read as an input (r.json)")), "{name}: {told}");
     }
     for name in ["s", "./s", "d/../s"] {
-        assert!(told.contains(&refused(name, "this run needs it as s")), "{name}: {told}");
+        assert!(told.contains(&refused(name, "this run also uses it under the name s")), "{name}: {told}");
     }
-    assert_eq!(told.matches("this run needs it as s;").count(), 4, "{told}");
+    assert_eq!(told.matches("this run also uses it under the name s;").count(), 4, "{told}");
     assert!(told.contains("'s': No such file") || told.contains("s: No such file"), "no state was begun: {told}");
-    assert_eq!(told.matches(&refused("o", "the output goes there")).count(), 2, "{told}");
-    assert!(told.contains(&refused("e", "standard error goes there")), "{told}");
-    assert!(told.ends_with("late: was created by another program while the lines were read, so it is not replaced, and the report is lost; name another file for it\nexit 2\nprecious\nA\n"), "{told}");
+    assert_eq!(told.matches(&refused("o", "the output is written to it")).count(), 2, "{told}");
+    assert!(told.contains(&refused("e", "standard error is written to it")), "{told}");
+    assert!(told.ends_with("late: was created by another program during this run, so it is not replaced, and the report is lost; name another file\nexit 2\nprecious\nA\n"), "{told}");
 }
 
 #[test]
@@ -427,7 +426,7 @@ fn a_filter_grows_within_its_limits() {
     let [first, second, found, third, none, fourth, all] = lines[..] else { panic!("{told}") };
     assert!(
         first.contains("its next layer takes ")
-            && first.contains(", more than 64 times what it has; if that is meant, give --max-memory; nothing was written"),
+            && first.contains(", more than 64 times all layers before it; if this is intended, give --max-memory; nothing was written"),
         "{told}"
     );
     assert!(second.contains("and --max-memory allows 1 MiB in all; nothing was written"), "{told}");

@@ -30,7 +30,7 @@ fn curves(svg: &str) -> usize {
 #[test]
 fn every_verb_draws_its_curve() {
     for (arguments, words, least) in [
-        ("plan -n 200 -p 1%", &["planned: 200", "asked for: 0.01", "98% of filters", "average over filters"][..], 1),
+        ("plan -n 200 -p 1%", &["planned: 200", "asked: 0.01", "98% of filters", "average over filters"][..], 1),
         ("plan -n 200 -p 1% --layout blocked", &["blocked scheme", "planned: 200"], 1),
         ("plan -n 200 -p 1% --json", &["planned: 200"], 1),
         ("plan --recycling --memory 1KiB -p 1%", &["long-run average", "worst"], 1),
@@ -138,7 +138,7 @@ fn dashes_are_drawn_over_lines() {
 #[test]
 fn libraries_that_refuse_are_named_in_the_chart() {
     let svg = drawn("audit --table -n 1000 -p 1e-6 --simulate 1k");
-    assert!(svg.contains("not drawn, as refused: cassandra"), "{svg}");
+    assert!(svg.contains("not drawn, because they refuse these numbers: cassandra"), "{svg}");
     assert!(!drawn("audit --table -n 1000 -p 1% --simulate 1k").contains("not drawn"));
 }
 
@@ -154,7 +154,7 @@ fn places(svg: &str, chosen: impl Fn(&str) -> bool) -> BTreeSet<String> {
 fn rates_that_are_only_bracketed_are_no_line() {
     for (arguments, sharp) in [("fpr -m 16000 -n 1000 -k 11 --scheme square", 3), ("fpr -m 1600 -n 100 -k 3 --scheme square", 5)] {
         let svg = drawn(arguments);
-        assert!(svg.contains("square, between the ends that are known") && svg.contains("square, exact"), "{arguments}");
+        assert!(svg.contains("square, between proven bounds") && svg.contains("square, exact"), "{arguments}");
         let band = places(&svg, |line| line.contains("opacity="));
         let line = places(&svg, |line| !line.contains("opacity=") && !line.contains("dasharray"));
         assert!(band.len() >= 10 && line.len() == sharp, "{arguments}: {band:?} {line:?}");

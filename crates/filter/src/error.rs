@@ -589,7 +589,7 @@ impl fmt::Display for FormatError {
             FormatError::WrongBase { expected, found } => write!(
                 f,
                 "the difference was made from another state of the filter (header checksum {expected:016x} instead of {found:016x}); \
-                 apply it to that one, or copy the whole filter"
+                 apply it to that state, or copy the whole filter"
             ),
             FormatError::OtherFilter { field } => {
                 write!(f, "the two are not states of one filter: they have different {field}; send the whole filter")
@@ -600,12 +600,12 @@ impl fmt::Display for FormatError {
                  the filter"
             ),
             FormatError::Unfinished => f.write_str(
-                "the filter is being updated in place, or was when a program ended, so its counts and its checksum do not match its bits; open it with `InPlace::recover` once that program is gone",
+                "a program is updating the filter in place, or ended during an update, so its counts and its checksum do not match its bits; open it with `InPlace::recover` once that program has ended",
             ),
             FormatError::Kind { found } => write!(f, "the file holds {found}; open it with {}", found.opened_by()),
             FormatError::Scheme { expected, found } => write!(
                 f,
-                "the filter has the {found} scheme, but was opened as one with the {expected} scheme; open it with the type of its scheme, or a Bloom filter as `FilterOf<AnyScheme>` or `AnyFilter`"
+                "the filter has the {found} scheme, but was opened as one with the {expected} scheme; open it with the type of its scheme, or, if it is a Bloom filter, as `FilterOf<AnyScheme>` or `AnyFilter`"
             ),
             FormatError::LeftOut { scheme } => left_out(*scheme, f),
             FormatError::Unknown { field, found } => {

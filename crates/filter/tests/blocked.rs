@@ -195,6 +195,6 @@ fn sizes_that_cannot_be_are_refused_in_the_words_of_the_call() {
     let message = BlockedBloomFilter::builder().bits(100).probes(3).build().expect_err("no line").to_string();
     assert_eq!(message, "bits is 100, but must be a multiple of 512, so that blocks are whole");
     let message = |bits| BloomFilter::builder().items(10).rate(0.1).bits(bits).build().expect_err("too few bits").to_string();
-    assert!(message(3).ends_with("they reach 1, with 1 probe; give more bits or fewer items"), "{}", message(3));
-    assert!(message(30).ends_with("; ask for that, or give more bits or fewer items"), "{}", message(30));
+    assert!(message(3).ends_with("the lowest rate is 1, with 1 probe; give more bits or fewer items"), "{}", message(3));
+    assert!(message(30).ends_with("; choose that rate, or give more bits or fewer items"), "{}", message(30));
 }

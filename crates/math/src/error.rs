@@ -142,35 +142,35 @@ impl fmt::Display for Error {
             ),
             Error::OverMemoryCap { asked, items, needed, allowed, reachable } => write!(
                 f,
-                "a rate of {asked} for {} needs {}, but at most {allowed} ({} bytes) are allowed, which reach {}; allow more memory, or ask for fewer items or for at least that rate",
+                "a rate of {asked} for {} needs {}, but only {allowed} bits ({} bytes) are allowed, enough for a rate of {}; allow more memory, or plan fewer items or at least that rate",
                 plural(*items, "item"),
                 size(*needed),
                 allowed / 8,
                 rounded_up(*reachable)
             ),
             Error::OutOfReach { asked, items, bits, probes, reachable, is_impossible } => {
-                let (verdict, reach) = if *is_impossible { ("impossible", "reach") } else { ("not proven", "are proven to reach") };
+                let (verdict, reach) = if *is_impossible { ("impossible", "lowest rate") } else { ("not proven", "lowest proven rate") };
                 write!(
                     f,
-                    "a rate of {asked} for {} is {verdict} with {}: they {reach} {}, with {}; {}give more bits or fewer items",
+                    "a rate of {asked} for {} is {verdict} with {}: the {reach} is {}, with {}; {}give more bits or fewer items",
                     plural(*items, "item"),
                     plural(*bits, "bit"),
                     rounded_up(*reachable),
                     plural(u64::from(*probes), "probe"),
                     // A rate of 1 is not accepted, so it is not suggested.
-                    if rounded_up(*reachable) == "1" { "" } else { "ask for that, or " }
+                    if rounded_up(*reachable) == "1" { "" } else { "choose that rate, or " }
                 )
             }
             Error::SchemeOutOfReach { scheme, asked, items, allowed, reachable, alternative } => write!(
                 f,
-                "{scheme} hashing is not proven to reach a rate of {asked} for {} in {allowed} bits: there it has a rate of up to \
+                "{scheme} hashing is not proven to reach a rate of {asked} for {} in {allowed} bits, where its rate may be up to \
                  {}; {alternative}",
                 plural(*items, "item"),
                 rounded_up(*reachable)
             ),
             Error::NoGuarantee { scheme } => write!(
                 f,
-                "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so it is not known how its rate scatters; ask for the average alone, or take the standard scheme"
+                "no rate can be guaranteed for one filter of {scheme} hashing: its positions are correlated, so the spread of its rates is not known; guarantee only the average, or use the standard scheme"
             ),
             Error::TooCostly { probes, digits } => write!(
                 f,
@@ -185,8 +185,8 @@ impl fmt::Display for Error {
             }
             Error::LawTooCostly { bits } => write!(
                 f,
-                "the probabilities of this number of set bits among {bits} take more work than is allowed here; its mean, \
-                 variance and moments, and brackets of its tails and quantiles, are available at any size"
+                "the probability of each number of set bits among {bits} takes more work than one call may do; the mean, \
+                 variance and moments, and brackets of the tails and quantiles, are available at any size"
             ),
         }
     }

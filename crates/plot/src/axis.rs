@@ -7,7 +7,7 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scale {
-    /// On this axis, equal differences between numbers have equal lengths.
+    /// Equal differences have equal lengths.
     Linear,
     /// Equal ratios have equal lengths; only values above 0 can be shown.
     Log,
@@ -41,8 +41,8 @@ impl Axis {
         Axis { names, ..Axis::linear(label) }
     }
 
-    /// Sets the range from one value to a larger one, whatever the data are; data beyond it are cut
-    /// off at the edge. By default, the axis covers all data.
+    /// Sets the range from one value to a larger one. The curves are cut off at its ends. By
+    /// default, the axis covers all data.
     #[must_use]
     pub fn between(self, low: f64, high: f64) -> Axis {
         Axis { range: Some((low, high)), ..self }
@@ -67,7 +67,7 @@ impl Axis {
             // A linear axis whose data begin near 0 begins there.
             if self.scale == Scale::Linear && low > 0.0 && low < 0.4 * high { (0.0, high) } else { (low, high) }
         });
-        // Beyond these, differences and ratios of the ends would overflow.
+        // Beyond these limits, differences and ratios of the ends would overflow.
         let (low, high) = match self.scale {
             Scale::Linear => (low.max(-FARTHEST), high.min(FARTHEST)),
             Scale::Log => (low.max(f64::MIN_POSITIVE), high.min(FARTHEST)),
@@ -82,7 +82,7 @@ impl Axis {
         let labels = |axis: &Coordinate| axis.ticks.labelled.iter().map(|tick| axis.label(*tick)).collect::<Vec<_>>();
         let fewer = (FEWEST_LABELS..MOST_LABELS).rev().map(with_labels).filter(|axis| axis.ticks.labelled.len() >= 2);
         let all = with_labels(MOST_LABELS);
-        // Where not even the fewest fit, two are better than none.
+        // If not even the smallest number of labels fits, there are still two.
         let mut last = None;
         for axis in std::iter::once(all).chain(fewer) {
             if fits(&labels(&axis)) {
@@ -105,13 +105,13 @@ fn widened(scale: Scale, low: f64, high: f64) -> (f64, f64) {
         }
         Scale::Linear => {
             let room = if high > low { 0.03 * (high - low) } else { (0.1 * high.abs()).max(1.0) };
-            // What is never negative gets no room below 0.
+            // Data that are never negative get no margin below 0.
             (if low >= 0.0 { (low - room).max(0.0) } else { low - room }, high + room)
         }
     }
 }
 
-/// The positions of grid lines with labels, and of those without.
+/// The positions of grid lines with labels, and of grid lines without labels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Ticks {
     pub(crate) labelled: Vec<f64>,
@@ -123,19 +123,19 @@ const MOST_LABELS: u32 = 9;
 /// The smallest number of labels, for an axis with little room.
 const FEWEST_LABELS: u32 = 2;
 
-/// Multiples of 1, 2 or 5 times a power of ten, `most` labels or a few more.
+/// Multiples of 1, 2 or 5 times a power of ten; there are about `most` labels.
 fn linear_ticks(low: f64, high: f64, most: u32) -> Ticks {
     let rough = (high - low) / f64::from(most);
     let power = 10f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * power).find(|step| *step >= rough * (1.0 - 1e-9)).unwrap_or(rough);
     let (first, last) = ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
-    // Not by adding up: a tick is the decimal that its label says.
+    // Ticks are not sums of steps, so that each tick is exactly the decimal number of its label.
     let at = |i: i64| if step < 1.0 { i as f64 / (1.0 / step).round() } else { i as f64 * step };
     Ticks { labelled: (first..=last.min(first + 100)).map(at).collect(), minor: Vec::new() }
 }
 
-/// Powers of ten; if there are few of them, also two and five times these. If the range is less
-/// than about a decade, equal steps, which are easier to read there.
+/// Powers of ten; if there are few of them, also two and five times these. For a range of less than
+/// about a decade, the ticks have equal steps, which are easier to read there.
 fn log_ticks(low: f64, high: f64, most: u32) -> Ticks {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let inside = |value: &f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(value);
@@ -152,7 +152,7 @@ fn log_ticks(low: f64, high: f64, most: u32) -> Ticks {
         d if d < 1.5 => of(&[1.0, 3.0], 1),
         d => {
             let step = (d / f64::from(most)).ceil().max(1.0) as i32;
-            // Every so many powers, always the same ones whatever the range.
+            // Every `step`-th power is used; which ones does not depend on the range.
             (first..=last).filter(|e| e.rem_euclid(step) == 0).map(|e| decimal(1.0, e)).filter(inside).collect()
         }
     };
@@ -198,7 +198,7 @@ impl Notation {
             Notation::Powers if exponent == 0 => grouped(value),
             Notation::Powers if mantissa == "1" => power(exponent),
             Notation::Powers => format!("{}\u{d7}{}", mantissa.replace('-', "\u{2212}"), power(exponent)),
-            // By moving the point, so that no digit is lost.
+            // The decimal point is moved, so that no digit is lost.
             Notation::Multiples(common) => match format!("{mantissa}e{}", exponent - common).parse() {
                 Ok(multiple) => format!("{}\u{d7}{}", grouped(multiple), power(common)),
                 Err(_) => mantissa,
@@ -242,8 +242,8 @@ fn grouped(value: f64) -> String {
     format!("{sign}{groups}{fraction}")
 }
 
-/// An axis with its range. This type is needed because plotters' own logarithmic axis has no labels
-/// in a range without a power of ten.
+/// An axis with its range. This type is needed because the logarithmic axis of plotters has no
+/// labels in a range without a power of ten.
 #[derive(Clone)]
 pub(crate) struct Coordinate {
     scale: Scale,
@@ -298,7 +298,7 @@ impl Ranged for Coordinate {
     type ValueType = f64;
 
     fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
-        // An axis whose ends are one number has no places but its foot.
+        // If both ends of an axis are the same number, everything is at its foot.
         let share = Some(self.share(*value)).filter(|share| share.is_finite()).unwrap_or(0.0);
         from + (share.clamp(-1.0, 2.0) * f64::from(to - from)).round() as i32
     }
@@ -322,7 +322,7 @@ impl ValueFormatter<f64> for Coordinate {
 mod tests {
     use super::*;
 
-    /// All ticks of an axis use one notation: if one tick needs it, all have it.
+    /// All ticks of an axis use one notation: if one tick needs a notation, all ticks have it.
     #[test]
     fn ticks_of_an_axis_are_written_alike() {
         let labels = |axis: Axis, low: f64, high: f64| {
@@ -382,8 +382,8 @@ mod tests {
         assert_eq!(linear_ticks(0.1, 0.3, 9).labelled, [0.1, 0.15, 0.2, 0.25, 0.3]);
     }
 
-    /// With little room there are fewer labels, but at least two; with enough room, as many as
-    /// before.
+    /// With little room there are fewer labels, but at least two; with enough room, there are as
+    /// many as usual.
     #[test]
     fn labels_fit_their_room() {
         for axis in [Axis::linear("items"), Axis::log("rate")] {

@@ -27,8 +27,8 @@ impl Chart {
         Chart { title: title.into(), ..self }
     }
 
-    /// Sets a note below the title, wrapped to the width of the chart: sizes, seeds, the origin of
-    /// numbers.
+    /// Sets a note below the title, for example about sizes, seeds, or the origin of numbers. It is
+    /// wrapped to the width of the chart.
     #[must_use]
     pub fn note(self, note: impl Into<String>) -> Chart {
         Chart { note: note.into(), ..self }
@@ -65,7 +65,7 @@ impl Chart {
     /// gives the same bytes everywhere.
     ///
     /// A point that cannot be shown on its axis (not finite, beyond 1e300, or not above 0 on a
-    /// logarithmic axis) interrupts its line. The description of the chart counts such points.
+    /// logarithmic axis) leaves a gap in its line. The description of the chart counts such points.
     ///
     /// # Errors
     /// No point of any series can be shown.

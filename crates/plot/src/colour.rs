@@ -1,8 +1,8 @@
 //! Colours for light pages, and the corresponding colours for dark pages.
 //!
-//! The curves use those of Okabe and Ito, which colour-blind people can distinguish, darkened or
-//! lightened until each has a contrast of at least 3 to 1 with its page. All colours are fixed in
-//! advance, so one style sheet serves any number of charts.
+//! The curves use the colours of Okabe and Ito, which colour-blind people can distinguish, darkened
+//! or lightened until each has a contrast of at least 3 to 1 with its page. All colours are fixed
+//! in advance, so one style sheet serves any number of charts.
 
 use plotters::style::RGBColor;
 use std::fmt::Write;
@@ -57,15 +57,15 @@ pub(crate) fn all() -> Vec<Pair> {
     pairs
 }
 
-/// Style rules that replace each colour on a dark page. A rule overrides presentation attributes
-/// whatever its specificity.
+/// Style rules that replace each colour on a dark page. They override presentation attributes,
+/// regardless of specificity.
 pub(crate) fn dark_rules(pairs: &[Pair]) -> String {
     let hex = |(r, g, b): (u8, u8, u8)| format!("#{r:02X}{g:02X}{b:02X}");
     let mut rules = String::new();
     for [light, dark] in pairs.iter().map(|pair| pair.map(hex)) {
         let _ = write!(rules, "[fill=\"{light}\"]{{fill:{dark}}}[stroke=\"{light}\"]{{stroke:{dark}}}");
     }
-    // Words on lines are read on a rim of the page's colour.
+    // Texts have a rim in the page's colour, so that they are readable on lines.
     let rim = |paper: &str| format!("svg text{{stroke:{paper};stroke-width:32px;stroke-linejoin:round;paint-order:stroke}}");
     let [light, dark] = PAPER.map(hex);
     format!("{}@media (prefers-color-scheme: dark){{{rules}{}}}", rim(&light), rim(&dark))

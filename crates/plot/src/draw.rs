@@ -37,9 +37,9 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
     let top = head + legend::height(&entries) + 6;
     let y = chart.y.coordinate(y, |labels| LABEL * labels.len() as i32 <= height - top - FOOT);
     let left = 26 + 7 * y.longest_label() as i32;
-    // The last tick's label stands half beyond the edge.
+    // Half of the last tick's label is beyond the edge.
     let right_of = |longest: usize| SIDE.max(7 * longest as i32 / 2);
-    // Labels below the chart stand beside each other, at equal distances on a linear axis.
+    // Labels below the chart are side by side, on a linear axis at equal distances.
     let fit_beside = |labels: &[String]| {
         let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
         let widest = labels.iter().map(|label| legend::text_width(label, 11.5)).max().unwrap_or(0);
@@ -68,7 +68,8 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
         let others = chart.series.iter().enumerate().filter(|(_, series)| !matches!(series.shape, Shape::Band | Shape::Bars));
         bands.clone().try_for_each(|(number, series)| draw(&mut plot, chart, (series, number), ends))?;
         chart.marks.iter().try_for_each(|mark| across(&mut plot, mark, ends))?;
-        // Before the curves, which are whole so where there is no other room for words.
+        // Texts are drawn before the curves, so that the curves are complete even if a text must
+        // overlap them.
         words_of_marks(&mut plot, chart, ends)?;
         others.clone().try_for_each(|(number, series)| draw(&mut plot, chart, (series, number), ends))?;
         root.present().map_err(failed)?;
@@ -78,7 +79,7 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
 
 /// The margin on the left and on the right.
 const SIDE: i32 = 18;
-/// The room left of the title of the vertical axis.
+/// The space to the left of the title of the vertical axis.
 const MARGIN: i32 = 6;
 /// The smallest distance between labels.
 const GAP: i32 = 8;
@@ -96,7 +97,7 @@ const FONT: &str = "system-ui, -apple-system, 'Segoe UI', sans-serif";
 
 /// A text style with this size in pixels.
 fn words(pixels: f64, pair: Pair, h: HPos, v: VPos) -> TextStyle<'static> {
-    // plotters takes the height of a line, and divides by this.
+    // plotters expects the height of a line, and divides it by this number.
     let font = (FONT, pixels * 1.24 * f64::from(FINE)).into_font();
     TextStyle { color: colour::rgb(pair).to_backend_color(), pos: Pos::new(h, v), ..TextStyle::from(font) }
 }
@@ -166,7 +167,7 @@ const DASHES: [(u32, &str); 3] = [
 ];
 const DOT: i32 = 3 * FINE;
 const BAND: f64 = 0.28;
-/// The width of a band's edges, which are all that is visible of a narrow band.
+/// The width of a band's edges. Of a narrow band, only the edges are visible.
 const EDGE: f64 = 0.7;
 const BAR: f64 = 0.55;
 
@@ -212,7 +213,7 @@ fn pixel(plot: &Plot<'_, '_>, area: &Area<'_>, at: (f64, f64)) -> (i32, i32) {
     (x - base_x, y - base_y)
 }
 
-/// The parts of a series without gaps, because some points cannot be shown.
+/// The parts of a series between its gaps, which points that cannot be shown have left.
 pub(crate) fn pieces<'a>(chart: &'a Chart, series: &'a Series) -> impl Iterator<Item = &'a [(f64, f64, f64)]> {
     series.points.split(|point| !chart.places(point)).filter(|piece| !piece.is_empty())
 }
@@ -230,7 +231,7 @@ fn draw(plot: &mut Plot<'_, '_>, chart: &Chart, (series, number): (&Series, usiz
             Shape::Line | Shape::Dashed => {
                 for path in clipped(piece, [x, y]) {
                     match path[..] {
-                        // A value between two without a place is seen all the same.
+                        // A single value between two gaps is drawn as a point.
                         [only] => area.draw(&Circle::new(only, 2 * FINE, colour.filled())),
                         _ => area.draw(&PathElement::new(path, style)),
                     }
@@ -278,7 +279,7 @@ pub(crate) fn clipped(points: &[(f64, f64, f64)], [x, y]: [&Coordinate; 2]) -> V
             continue;
         };
         let place = |part: f64, point: &(f64, f64, f64), is_end: bool| {
-            // What is inside stays where it is, to the last digit.
+            // A point inside both ranges stays unchanged.
             if is_end {
                 (point.0, point.1)
             } else {
@@ -301,7 +302,7 @@ pub(crate) fn clipped(points: &[(f64, f64, f64)], [x, y]: [&Coordinate; 2]) -> V
 pub(crate) fn inside(from: [f64; 2], to: [f64; 2]) -> Option<(f64, f64)> {
     let (mut start, mut end) = (0.0f64, 1.0f64);
     for (a, b) in from.into_iter().zip(to) {
-        // Rounding at an edge is no crossing.
+        // A rounding error at an edge must not count as a crossing.
         let (low, high) = (-1e-9, 1.0 + 1e-9);
         if a == b {
             if !(low..=high).contains(&a) {
@@ -341,9 +342,9 @@ fn escaped(text: &str) -> String {
 /// it, and its colours for a dark page.
 fn finished(text: &str, chart: &Chart, (width, height): (i32, i32)) -> String {
     let body = text.split_once('>').map_or("", |(_, body)| body).replace(" opacity=\"1\"", "");
-    // What the widths stand for.
+    // The marked widths are replaced by dash patterns.
     let body = DASHES.iter().fold(body, |body, (width, attributes)| body.replace(&format!(" stroke-width=\"{width}\""), attributes));
-    // Said once, for all texts.
+    // The font is stated once for all texts.
     let body = body.replace(&format!(" font-family=\"{}\"", FONT.replace('\'', "&apos;")), "");
     let mut pairs = vec![PAPER, INK, SOFT_INK, GRID, FAINT_GRID];
     for (number, series) in chart.series.iter().enumerate() {

@@ -62,7 +62,7 @@ mod tests {
         let lines = wrapped(text, 12.0, 300);
         assert!(lines.len() > 1 && lines.iter().all(|line| text_width(line, 12.0) <= 300), "{lines:?}");
         assert_eq!(lines.join(" "), text);
-        // A word that fits nowhere stands alone, whole.
+        // A word that is too wide for a line is alone in its line, and not broken.
         assert_eq!(wrapped("a verylongwordthatisnotcut b", 12.0, 60), ["a", "verylongwordthatisnotcut", "b"]);
         assert!(wrapped(" ", 12.0, 60).is_empty());
     }

@@ -1,5 +1,5 @@
-//! The positions of the marks' texts: beside their line, not over another text, and not over a
-//! curve while there is room elsewhere.
+//! The positions of the marks' texts. Each text is beside its line, not over another text, and not
+//! over a curve if there is room elsewhere.
 
 use crate::axis::Coordinate;
 use crate::draw::{clipped, inside, pieces};
@@ -26,7 +26,7 @@ impl Place {
         self.left < other.left + other.width && other.left < self.left + self.width && (self.top - other.top).abs() < HEIGHT
     }
 
-    /// Whether a straight piece of a curve lies in it.
+    /// Whether a straight piece of a curve crosses the box.
     fn is_crossed(&self, piece: &[[f64; 2]; 2]) -> bool {
         let share = |[x, y]: [f64; 2]| [(x - f64::from(self.left)) / f64::from(self.width), (y - f64::from(self.top)) / f64::from(HEIGHT)];
         inside(share(piece[0]), share(piece[1])).is_some()
@@ -51,8 +51,8 @@ pub(crate) fn placed<'a>(chart: &'a Chart, axes: [&Coordinate; 2], size: (i32, i
         let width = text_width(&mark.words, SIZE);
         let line = (at(mark) * f64::from(if mark.upright { size.0 } else { size.1 })).round() as i32;
         let places = if mark.upright { beside(line, width, size) } else { along(line, width, size) };
-        // The worst first: words over words, over a curve, over another mark's line, far from their
-        // own.
+        // The conditions from the worst to the mildest: over another text, over a curve, over
+        // another mark's line, far from the text's own line.
         let cost = |(far, place): &(usize, &Place)| {
             let crossed = |lines: &[[[f64; 2]; 2]]| lines.iter().any(|line| place.is_crossed(line));
             (taken.iter().any(|other| place.meets(other)), crossed(&curves), crossed(&lines), *far)
@@ -71,7 +71,7 @@ fn beside(line: i32, width: i32, (wide, high): (i32, i32)) -> Vec<Place> {
     let sides = if 10 * line > 7 * wide { [left, right] } else { [right, left] };
     let rows = || 0..((high - 4) / ROW).max(1);
     let beside = rows().flat_map(|row| sides.map(|left| Place { left, top: 4 + ROW * row, width }));
-    // Room on neither side: over the line, at the right edge.
+    // If there is room on neither side, the text is over the line, at the right edge.
     let over = rows().map(|row| Place { left: (wide - width).max(0), top: 4 + ROW * row, width });
     let all = beside.chain(over).collect();
     within(all, wide, high)
@@ -87,8 +87,8 @@ fn along(line: i32, width: i32, (wide, high): (i32, i32)) -> Vec<Place> {
     within(all, wide, high)
 }
 
-/// Those positions that lie between the axes; if there are none, as for a text wider than the
-/// chart, the first one.
+/// The positions that are between the axes. If there are none, as for a text wider than the chart,
+/// only the first position.
 fn within(all: Vec<Place>, wide: i32, high: i32) -> Vec<Place> {
     let fits = |place: &Place| place.left >= 0 && place.left + place.width <= wide && place.top >= 0 && place.top + HEIGHT <= high;
     let inside: Vec<Place> = all.iter().copied().filter(fits).collect();

@@ -43,7 +43,7 @@ impl Answers {
         let row = if row < 0 { row.checked_add_unsigned(self.outcome.len) } else { Some(row) };
         match row.and_then(|row| usize::try_from(row).ok()).filter(|row| *row < self.outcome.len) {
             Some(row) => Ok(self.get(row)),
-            None => Err(PyIndexError::new_err("there is no answer with this number")),
+            None => Err(PyIndexError::new_err("index out of range")),
         }
     }
 

@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use truebloom_audit::{PROFILES, Profile, Size, simulate};
 use truebloom_math::{Error, Fpr, Method, Rate};
 
-/// The rates that other libraries really give for this many items at this rate: their arithmetic is
-/// restated, with its law or a simulation.
+/// The real rates of other libraries for this many items at this requested rate. They are computed
+/// from the libraries' arithmetic, by a formula or by a simulation.
 ///
 /// >>> [(row.library, row.kept) for row in audit(1000, 0.01, ["rbloom", "truebloom"])]
 /// [('rbloom', False), ('truebloom', True)]

@@ -70,8 +70,8 @@ impl CountMin {
         count_all(&self.held, keys, |sketch, key| sketch.add(&key, 1))
     }
 
-    /// An upper bound on how often the key occurred, never too low; None if its counters are
-    /// saturated, so that nothing bounds it.
+    /// An upper bound on how often the key occurred; None if the key's counters are saturated, so
+    /// that no bound is known.
     fn estimate(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
         let owned = with_key(key, Owned::of)?;
         let estimate = self.held.look(key.py(), |sketch| sketch.estimate(&owned.key()));
@@ -199,7 +199,7 @@ impl Keys {
         } else if keys.is(py.get_type::<PyBytes>()) {
             Ok(Keys::Bytes)
         } else {
-            Err(raise(py, Kind::Plan, "keys must be str, int or bytes: the type that keys come back as"))
+            Err(raise(py, Kind::Plan, "keys must be str, int or bytes: the type in which keys are returned"))
         }
     }
 
@@ -282,15 +282,15 @@ impl HeavyHitters {
         self.held.read(py, |list| list.top(number)).iter().map(|found| self.typed(py, found)).collect()
     }
 
-    /// All keys that may have occurred this often, highest first: those whose `at_least` reaches it
-    /// certainly did. None if some may be missing, because the number is not above
-    /// `missed_at_most`.
+    /// All keys that may have occurred this often, highest first; keys whose `at_least` reaches the
+    /// threshold certainly did. None if some keys may be missing, because the threshold is not
+    /// above `missed_at_most`.
     fn above<'py>(&self, py: Python<'py>, threshold: u64) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
         let found = self.held.read(py, |list| list.above(threshold));
         found.map(|found| found.iter().map(|found| self.typed(py, found)).collect()).transpose()
     }
 
-    /// Certain bounds on the count of any key.
+    /// Guaranteed bounds on the count of any key.
     fn bounds<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let owned = with_key(key, Owned::of)?;
         let found = self.held.look(key.py(), |list| list.bounds(&owned.key()));

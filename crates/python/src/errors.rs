@@ -143,9 +143,7 @@ fn format_text(error: &FormatError) -> String {
     match error {
         FormatError::Kind { found } => format!("this is {found}; open it with {}", opened_by(*found)),
         FormatError::Scheme { expected, found } => format!("the filter has the {found} scheme, not the {expected} one"),
-        FormatError::Unfinished => {
-            "the filter is being updated by another program, or was when that program ended; see `truebloom doctor`".to_owned()
-        }
+        FormatError::Unfinished => "another program is updating the filter, or ended during an update; see `truebloom doctor`".to_owned(),
         other => other.to_string(),
     }
 }

@@ -141,7 +141,11 @@ impl Wish<'_, '_> {
         };
         match (self.mean, self.confidence) {
             (true, Some(_)) => {
-                return Err(raise(py, Kind::Plan, "confidence and mean exclude each other: with mean=True, only the average is kept"));
+                return Err(raise(
+                    py,
+                    Kind::Plan,
+                    "confidence and mean exclude each other: with mean=True, only the average rate is guaranteed",
+                ));
             }
             (true, None) => target = target.mean(),
             (false, Some(confidence)) => target = target.confidence(confidence),

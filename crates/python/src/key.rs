@@ -123,7 +123,7 @@ fn no_utf8(py: Python<'_>, error: PyErr) -> PyErr {
         // No memory, for one.
         return error;
     }
-    let message = "a str with a lone surrogate has no UTF-8 and so is not a key; for the name of a file give os.fsencode(name), for other text \
+    let message = "a str with a lone surrogate has no UTF-8 form, so it is not a key; for a file name give os.fsencode(name), for other text \
                    key.encode('utf-8', 'surrogatepass')";
     let own = raise(py, Kind::KeyType, message);
     own.set_cause(py, Some(error));
@@ -183,7 +183,7 @@ fn push_fields(tuple: &Bound<'_, PyTuple>, to: &mut Vec<u8>, depth: usize) -> Py
 }
 
 fn too_nested(py: Python<'_>) -> PyErr {
-    raise(py, Kind::KeyType, &format!("a key cannot have more than {MOST_NESTED} tuples within each other"))
+    raise(py, Kind::KeyType, &format!("a key cannot have more than {MOST_NESTED} levels of tuples"))
 }
 
 /// Calls `use_key` with the key of any object except a tuple.
@@ -194,7 +194,7 @@ fn with_atom<R>(object: &Bound<'_, PyAny>, use_key: impl FnOnce(RawKey<'_>) -> R
     }
     if object.is_instance_of::<PyByteArray>() || object.is_instance_of::<PyMemoryView>() {
         let Ok(buffer) = PyBuffer::<u8>::get(object) else {
-            return Err(raise(py, Kind::KeyType, "a memoryview of other items than bytes is not a key; give view.tobytes()"));
+            return Err(raise(py, Kind::KeyType, "a memoryview whose items are not bytes is not a key; give view.tobytes()"));
         };
         return Ok(use_key(RawKey::Bytes(&copied(py, &buffer)?)));
     }
@@ -232,13 +232,13 @@ fn not_a_key(object: &Bound<'_, PyAny>) -> PyErr {
     let py = object.py();
     let name = object.get_type().qualname().map_or_else(|_| "this object".to_owned(), |name| name.to_string());
     let advice = match name.as_str() {
-        "bool" | "bool_" => return raise(py, Kind::KeyType, "a bool of numpy is not a key by itself; give bool(x)"),
+        "bool" | "bool_" => return raise(py, Kind::KeyType, "a numpy bool is not a key; give bool(x)"),
         "NoneType" => return raise(py, Kind::KeyType, "None is not a key; leave missing values out"),
         "float" | "float64" | "float32" => "0.0 and -0.0 are equal but have different bytes; give x.hex(), or an integer",
         "datetime" | "date" | "time" => "give x.isoformat()",
         "Timestamp" | "datetime64" => "give its text, or its integer",
         "Decimal" | "Fraction" => "give str(x)",
-        "list" | "dict" | "set" | "frozenset" | "ndarray" => "give a tuple; for many keys at a time, update() and contains_many()",
+        "list" | "dict" | "set" | "frozenset" | "ndarray" => "give a tuple, or for many keys use update() or contains_many()",
         _ => "give its text, its bytes, or a tuple of its fields",
     };
     let message = format!("{name} is not a key: keys are str, bytes, int, uuid.UUID and tuples of them; {advice}");

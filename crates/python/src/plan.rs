@@ -16,7 +16,7 @@ pub(crate) struct Plan {
 }
 
 /// The smallest filter that keeps a rate; or the most items that a size holds at a rate; or the
-/// best rate of a size.
+/// lowest rate of a size.
 ///
 /// Give two of items, fpr and bits. The plan keeps the rate on average over seeds and, unless
 /// mean=True, in the one filter that is built, with a probability of `confidence` (99.9% by

@@ -62,8 +62,11 @@ impl RecyclingFilter {
         };
         let mode = Mode { phases, retaining, seeds: Seeds::Renewed, ..Mode::default() };
         let found = py.detach(|| min_bits(items as f64, &rate, mode)).map_err(|error| math_error(py, &error))?;
-        let fewer =
-            || Error::OutOfRange { name: "items", found: items.to_string(), expected: "fewer: they need more than 2^62 bits".to_owned() };
+        let fewer = || Error::OutOfRange {
+            name: "items",
+            found: items.to_string(),
+            expected: "smaller, because these items need more than 2^62 bits".to_owned(),
+        };
         let design = found.ok_or_else(|| math_error(py, &fewer()))?.design;
         let filter = Filter::with_hasher(design.bits(), design.probes(), Policy::from(&design), hasher);
         Ok(RecyclingFilter { held: Shared::new(filter.map_err(|error| build_error(py, &error))?) })
@@ -113,8 +116,9 @@ impl RecyclingFilter {
         self.held.write(py, Filter::recycle);
     }
 
-    /// The rate of the long run: an average over new keys, proven for every stream that is chosen
-    /// without knowing the seed. None for two phases that retain, for which no law is known.
+    /// The rate in the long run: an average over new keys, proven for every stream that is chosen
+    /// without knowing the seed. None with phases=2 and retaining=True, for which no formula is
+    /// known.
     fn long_run_fpr<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let run = self.held.read(py, |filter| filter.design().map(|design| design.long_run()));
         run.transpose().map_err(|error| math_error(py, &error))?.map(|run| typed_rate(py, &run.fpr)).transpose()

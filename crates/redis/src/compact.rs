@@ -42,7 +42,7 @@ enum Mark {
     Compact,
 }
 
-/// Says that a compact filter would have to grow beyond [`MOST_WORDS`].
+/// The error for a compact filter that would have to grow beyond [`MOST_WORDS`].
 pub(crate) struct Outgrown;
 
 /// The values that a query of a compact filter needs: its hasher, and the salt of each layer. The
@@ -114,7 +114,7 @@ impl Compact {
             let (ones, inserted) = filter.counts(start);
             let probes = u64::from(layer.scheme.probes());
             let found: u64 = bits.iter().map(|word| u64::from(word.count_ones())).sum();
-            // The next layer was opened because there was no room for another item.
+            // The next layer was opened because this one had no room for another item.
             let full = if number + 1 < count { (layer.limit + 1).saturating_sub(probes) } else { 0 };
             let after_last = layer.scheme.bits() % 64;
             let tail = if after_last == 0 { 0 } else { bits.last()? >> after_last };

@@ -1,9 +1,9 @@
-//! Compact filters as files of the project, and back: docs/FORMAT.md, kinds 1 and 5.
+//! Converts compact filters to truebloom files and back: docs/FORMAT.md, kinds 1 and 5.
 //!
-//! The second place that knows the format. It writes files, and takes apart those that the filter
-//! crate has just written; what others wrote is read by the crate's reader alone. The filter crate
-//! has no constructor from words without a file, because such a constructor would need checks as
-//! well. `tests` compares these bytes with the crate's.
+//! A part of the file format is implemented here a second time. This module writes files, and reads
+//! only those that the filter crate has just written; other files are read by the crate's own
+//! reader. The filter crate has no constructor from words without a file, because such a
+//! constructor would need the same checks. `tests` compares these bytes with the crate's.
 
 use crate::answer::Failure;
 use crate::compact::{Compact, MOST_WORDS, SEED_WORDS, zeroed};

@@ -1,5 +1,5 @@
-//! Filters that come from RedisBloom: their layers are kept as they are and queried by RedisBloom's
-//! arithmetic, and items that are added here go into a filter of our own.
+//! Filters that come from RedisBloom. Their layers are kept unchanged and queried by RedisBloom's
+//! arithmetic; items that are added here go into a filter of our own.
 
 use crate::answer::{FULL, Failure};
 use crate::commands::Request;
@@ -39,7 +39,7 @@ impl Imported {
     /// The filter of a chain, with the words of each layer.
     pub(crate) fn new(chain: Chain, mut bits: Vec<Box<[u64]>>) -> Imported {
         for (layer, words) in chain.layers.iter().zip(&mut bits) {
-            // What is beyond the bits is never asked, and would count as set.
+            // Bits beyond the last one are never queried, but would count as set.
             if let (Some(last), tail @ 1..) = (words.last_mut(), layer.bits % 64) {
                 *last &= (1 << tail) - 1;
             }
@@ -105,9 +105,9 @@ impl Imported {
             .collect()
     }
 
-    /// The empty filter for items that are added here. The parameters of this filter depend only on
-    /// the data that came from RedisBloom, so that replicas agree. The seed of this filter also
-    /// depends only on that data; nobody knows the seed who does not have all the bits.
+    /// The empty filter for items that are added here. Its parameters and its seed depend only on
+    /// the data that came from RedisBloom, so that replicas agree. The seed cannot be computed
+    /// without all the bits.
     fn new_own(&self, is_limited: bool) -> Result<Value, Failure> {
         let capacity = self.chain.layers.iter().fold(0u64, |sum, layer| sum.saturating_add(layer.capacity));
         let items = self.chain.items();
@@ -133,14 +133,14 @@ impl Imported {
         Seed::from(hash.digest128())
     }
 
-    /// The number of items in the layers that came, plus those that were added here.
+    /// The number of items in the imported layers, plus those that were added here.
     pub(crate) fn items(&self) -> u64 {
         self.chain.items().saturating_add(self.own().map_or(0, Value::items))
     }
 
     pub(crate) fn capacity(&self) -> u64 {
         let layers = self.chain.layers.iter().fold(0u64, |sum, layer| sum.saturating_add(layer.capacity));
-        // A fixed filter of our own is for what its layers have room for.
+        // If the imported filter is fixed, our own filter adds no capacity.
         if self.chain.is_fixed { layers } else { layers.saturating_add(self.own().map_or(0, Value::capacity)) }
     }
 
@@ -155,7 +155,7 @@ impl Imported {
         self.layers().map(|(plan, bits)| [plan.bits, plan.probes.into(), ones(bits), plan.items]).collect()
     }
 
-    /// How many of this many random keys the layers that came contain. A measurement is needed
+    /// How many of this many random keys the imported layers contain. A measurement is needed
     /// because their positions are not independent, so the set bits do not determine the rate.
     pub(crate) fn hits(&self, queries: u64, seed: u64) -> u64 {
         let word = |number: u64| mix(seed.wrapping_add((number + 1).wrapping_mul(STEP)));
@@ -163,9 +163,9 @@ impl Imported {
         keys.filter(|hashes| self.has(*hashes)).count() as u64
     }
 
-    /// An upper bound on the rate of the layers that came, with a confidence of 99%.
+    /// An upper bound on the rate of the imported layers, with a confidence of 99%.
     pub(crate) fn most_now(&self) -> f64 {
-        // The interval has half of what it misses on each side.
+        // The 98% interval misses 1% on each side.
         binomial::interval(self.hits(SAMPLE, 0), SAMPLE, 0.98).1
     }
 }

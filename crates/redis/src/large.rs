@@ -1,5 +1,5 @@
-//! Filters of the library's own types: large ones, blocked ones, and all that come from files and
-//! have no compact form.
+//! Filters of the library's own types: large ones, blocked ones, and filters from files that have
+//! no compact form.
 
 use crate::answer::{FULL, Failure};
 use crate::memory::{self, class};
@@ -23,14 +23,14 @@ const OWN_BYTES: usize = 512;
 const LAYER_BYTES: usize = 800;
 
 /// The most layers of a filter that grows. Each query searches all layers, and computing the rate
-/// of a merged filter considers pairs of layers. By growing alone no filter has a hundred, but by
-/// merging any number.
+/// of a merged filter considers pairs of layers. A filter that only grows has fewer than a hundred,
+/// but merging can produce any number.
 const MOST_LAYERS: usize = 1_024;
 
 /// From this many bytes on, a layer of bits begins at a huge page.
 const HUGE: usize = 2 << 20;
 
-/// How many items are prefetched ahead of the one that is inserted.
+/// How many items in advance the bits are prefetched.
 const AHEAD: usize = 16;
 
 /// Up to this number of items, the bits of all items are prefetched, and then the items are looked
@@ -66,7 +66,8 @@ impl Large {
         match &self.filter {
             AnyFilter::Scalable(grows) => {
                 let numbers = grows.layer_numbers();
-                // A plan takes a tenth of a millisecond: one for all layers of a number.
+                // A plan takes a tenth of a millisecond, so it is computed once for all layers with
+                // the same number.
                 let items = |alike: &[u64]| Some(planned(grows.growth(), *alike.first()?)?.1.saturating_mul(alike.len() as u64));
                 numbers.chunk_by(|one, other| one == other).filter_map(items).fold(0, u64::saturating_add)
             }
@@ -135,7 +136,7 @@ impl Large {
 pub(crate) fn check_layers(layers: u64) -> Result<(), Failure> {
     if layers > MOST_LAYERS as u64 {
         return Err(Failure::text(format!(
-            "ERR the filter would have {layers} layers, but {MOST_LAYERS} are the most, because each query looks in all of them"
+            "ERR the filter would have {layers} layers, but at most {MOST_LAYERS} are allowed, because each query searches all layers"
         )));
     }
     Ok(())
@@ -157,7 +158,7 @@ pub(crate) fn bytes(filter: &AnyFilter) -> usize {
     OWN_BYTES + layers
 }
 
-/// The layer with this number in a growth, and the items that it is for.
+/// The layer with this number in a growth, and its number of items.
 fn planned(growth: &Growth, number: u64) -> Option<(Layer, u64)> {
     growth.layer(u32::try_from(number).ok()?).ok().map(|planned| (planned.layer, planned.items))
 }
@@ -165,7 +166,7 @@ fn planned(growth: &Growth, number: u64) -> Option<(Layer, u64)> {
 /// The number of bytes for this many bits, in their own allocation.
 pub(crate) fn layer_bytes(bits: u64) -> usize {
     let bytes = usize::try_from(bits.div_ceil(8)).unwrap_or(usize::MAX);
-    // The room to begin at a line, or at a huge page.
+    // Additional space, so that the bits can begin at a cache line or a huge page.
     class(bytes.saturating_add(if bytes >= HUGE { HUGE } else { 136 }))
 }
 
@@ -181,7 +182,8 @@ fn room_of(grows: &ScalableFilter) -> u64 {
 
 /// The number of bytes in the next layer.
 fn next_bytes(grows: &ScalableFilter) -> Result<u64, Failure> {
-    // Not as many as there are layers: after a merge there can be several of one number.
+    // The number of the next layer is not the number of layers, because after a merge several
+    // layers can have the same number.
     let number = grows.layer_numbers().last().map_or(0, |last| last.saturating_add(1));
     let (next, _) = planned(grows.growth(), number).ok_or_else(|| Failure::text("ERR the filter would have more than 2^62 bits"))?;
     Ok((LAYER_BYTES + layer_bytes(next.bits())) as u64)

@@ -1,5 +1,5 @@
-//! Values whose chunks are still being loaded: those of this module's BF.SCANDUMP, or of
-//! RedisBloom's.
+//! Values whose chunks are still being loaded. The chunks come from this module's BF.SCANDUMP, or
+//! from RedisBloom's.
 
 use crate::answer::Failure;
 use crate::compact::zeroed;
@@ -41,7 +41,7 @@ pub(crate) fn header(total: u64) -> [u8; 16] {
 impl Loading {
     /// Reads the first chunk.
     pub(crate) fn begin(header: &[u8]) -> Result<Loading, Failure> {
-        let wrong = || Failure::text("ERR received bad data: the first chunk is none of BF.SCANDUMP");
+        let wrong = || Failure::text("ERR received bad data: the first chunk is not from BF.SCANDUMP");
         let (origin, total) = match header.strip_prefix(MAGIC) {
             Some(total) => (Origin::Own, <[u8; 8]>::try_from(total).ok().map(u64::from_le_bytes)),
             None => {
@@ -64,8 +64,8 @@ impl Loading {
         self.total
     }
 
-    /// The iterator with which the next chunk comes, if it has this many bytes: its number, or with
-    /// RedisBloom the position of its end.
+    /// The iterator of the next chunk, if the chunk has this many bytes: its number, or, with
+    /// RedisBloom, the position of its end.
     pub(crate) fn next(&self, length: usize) -> u64 {
         let taken = self.bytes.len() as u64;
         match self.origin {
@@ -88,10 +88,10 @@ impl Loading {
     pub(crate) fn take(&mut self, chunk: &[u8]) -> Result<bool, Failure> {
         let left = self.total - self.bytes.len() as u64;
         if chunk.is_empty() || chunk.len() as u64 > left {
-            return Err(Failure::text(format!("ERR received bad data: a chunk of {} bytes, where {left} are left", chunk.len())));
+            return Err(Failure::text(format!("ERR received bad data: the chunk has {} bytes, but only {left} are missing", chunk.len())));
         }
-        // Room for a quarter more than there is, so that many small chunks are not copied as often
-        // as they are.
+        // A quarter more memory than needed is reserved, so that many small chunks do not cause as
+        // many copies.
         let spare = (self.bytes.len() / 4).min(usize::try_from(left).unwrap_or(usize::MAX));
         self.bytes.try_reserve_exact(spare.max(chunk.len())).map_err(|_| Failure::text("ERR cannot allocate the chunk"))?;
         self.bytes.extend_from_slice(chunk);

@@ -15,7 +15,7 @@ use truebloom_math::{Growth, Rate};
 /// The largest number of layers of a compact filter; it becomes a large one before it has more.
 pub(crate) const MOST_LAYERS: usize = 24;
 
-/// How many plans are cached that no filter uses.
+/// The number of unused plans that are kept in a cache.
 const KEPT: usize = 4_096;
 
 /// The values that compact filters with one plan share.
@@ -32,7 +32,7 @@ pub(crate) struct Shape {
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
     Growing(Growth),
-    /// The number of items for which the filter was made, if there was one.
+    /// The number of items for which the filter was made, if it was made for a number.
     Fixed {
         capacity: Option<u64>,
     },
@@ -89,8 +89,8 @@ impl Shape {
 /// A rate as the parts of its decimal.
 type RateParts = (u64, i32, u64);
 
-/// The properties that distinguish shapes: hasher, rate, expansion, items, and the ratio of growth
-/// or bits and probes.
+/// The properties that distinguish shapes: hasher, rate, expansion, items, and either the ratio of
+/// growth or the bits and probes.
 type ShapeKey = (u16, Option<RateParts>, u32, Option<u64>, Result<u64, (u64, u32)>);
 
 /// The properties that distinguish plans: rate, items, and the scheme.
@@ -150,16 +150,17 @@ fn kept<K: Hash + Eq, V: Clone>(
     if cache.len() >= KEPT {
         cache.retain(|_, value| is_used(value));
     }
-    // Where all are used there is no room, and filters that are made alike do not share.
+    // If all plans are in use, the cache stays full, and filters with the same parameters do not
+    // share a plan.
     if cache.len() < 16 * KEPT {
         cache.insert(key, found.clone());
     }
     Ok(found)
 }
 
-/// How a filter with this rate grows, from approximately this number of items on. The expansion is
-/// the largest ratio of its memory to that of a filter of the right size, unless the growth needs a
-/// larger one.
+/// How a filter with this rate grows, beginning with approximately this number of items. The
+/// expansion is the largest ratio of its memory to that of a filter of the right size, unless the
+/// growth needs a larger ratio.
 pub(crate) fn growth(rate: Rate, items: u64, expansion: u32) -> Result<Growth, Failure> {
     let first = items.clamp(LEAST_FIRST, Growth::MOST_FIRST);
     kept(
@@ -227,8 +228,8 @@ pub(crate) fn design(
 /// The rate that one filter of this size keeps with a probability of 99.9% once it holds its
 /// capacity. An error for schemes without such a guarantee.
 pub(crate) fn kept_by_one(scheme: SchemeId, bits: u64, probes: u32, capacity: u64) -> Result<f64, Failure> {
-    // A filter with less than a bit per item has hardly any rate to keep, and a forged capacity
-    // must not cost a second per question.
+    // A filter with less than a bit per item cannot keep a useful rate, and a forged capacity must
+    // not cost a second per query.
     if capacity > bits {
         return Ok(1.0);
     }

@@ -1,8 +1,8 @@
 //! The format of RedisBloom: the first chunk of its BF.SCANDUMP, and the hash that determines which
 //! bits are set.
 //!
-//! Its documentation prints all chunks of a small filter, with which `tests` below compares this
-//! file. docs/design/redis.md lists where the other facts are published.
+//! RedisBloom's documentation prints all chunks of a small filter, and `tests` below compares this
+//! file with them. docs/design/redis.md lists where the other facts are published.
 
 use crate::answer::Failure;
 
@@ -98,14 +98,14 @@ impl Chain {
     /// A chain of these layers.
     pub(crate) fn checked(layers: Vec<Plan>, options: u64, growth: u64) -> Result<Chain, Failure> {
         if !(1..=MOST_LAYERS).contains(&layers.len()) {
-            return Err(wrong("a filter of no layers, or of too many"));
+            return Err(wrong("a filter without layers, or with too many"));
         }
         if options & option::WIDE == 0 || options & !option::ALL != 0 {
-            return Err(wrong("a filter of RedisBloom 1 with hashes of 32 bits, or one of a later version than this module knows"));
+            return Err(wrong("a filter with the 32-bit hashes of RedisBloom 1, or from a version newer than this module supports"));
         }
         let growth = u32::try_from(growth).unwrap_or(u32::MAX).min(crate::settings::MOST_EXPANSION);
         let chain = Chain { layers, growth, is_fixed: options & option::FIXED != 0 };
-        if chain.bytes().is_some() { Ok(chain) } else { Err(wrong("a filter of more bytes than there are")) }
+        if chain.bytes().is_some() { Ok(chain) } else { Err(wrong("a filter with an impossible number of bytes")) }
     }
 
     /// Reads the first chunk; `None` if it is not one of RedisBloom.
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!((chain.asked(), chain.bytes(), chain.items()), (0.1, Some(8), 1));
         let bits = [u64::from_le_bytes(BITS)];
         assert!(Hashes::of(b"item1").are_in(&layer, &bits));
-        // Its five bits are all that are set: no one of them can be missing.
+        // Only these five bits are set, and none of them can be missing.
         for bit in 0..64 {
             let without = [bits[0] & !(1 << bit)];
             assert_eq!(Hashes::of(b"item1").are_in(&layer, &without), without == bits);
@@ -217,7 +217,7 @@ mod tests {
         assert!((2..=7).all(|number| !Hashes::of(format!("item{number}").as_bytes()).are_in(&layer, &bits)));
     }
 
-    /// Chunks of any length, and with any byte changed, cause an error at most.
+    /// Chunks of any length, and with any changed byte, cause at most an error.
     #[test]
     fn altered_headers_are_refused_or_sound() {
         for length in 0..HEADER.len() {

@@ -141,11 +141,11 @@ pub(crate) fn set_argument(name: &str, value: &str) -> Result<(), String> {
     let Some(number) = NUMBERS.iter().find(|number| number.name.to_bytes() == name.as_bytes()) else {
         let names = NUMBERS.iter().map(|number| number.name).chain(TEXTS.iter().map(|text| text.name));
         let names: Vec<_> = names.map(|name| name.to_string_lossy()).collect();
-        return Err(format!("{name} is no setting; there are {}", names.join(", ")));
+        return Err(format!("{name} is not a setting; the settings are {}", names.join(", ")));
     };
-    let parsed: i64 = value.parse().map_err(|_| format!("{name} {value}: it must be a whole number"))?;
+    let parsed: i64 = value.parse().map_err(|_| format!("{name} is {value}, but must be a whole number"))?;
     if !(number.lowest..=number.highest).contains(&parsed) {
-        return Err(format!("{name} {value}: it must be {} to {}", number.lowest, number.highest));
+        return Err(format!("{name} is {parsed}, but must be from {} to {}", number.lowest, number.highest));
     }
     number.set(parsed);
     Ok(())

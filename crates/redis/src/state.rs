@@ -4,9 +4,9 @@
 //! | bytes | |
 //! |---|---|
 //! | 4 | `TBv1` |
-//! | 4 | what follows: 1 a compact filter, 2 a file of the project, 3 one of a filter that recycles, 4 one of a sketch, 5 chunks that are still coming, 6 a filter of RedisBloom, 7 chunks of one |
-//! | 8 | the expansion that was asked for; 0 for none |
-//! | | that |
+//! | 4 | the kind of the contents: 1 a compact filter, 2 the file of a filter, 3 the file of a filter that recycles, 4 the file of a sketch, 5 chunks that are still coming, 6 a filter of RedisBloom, 7 chunks of RedisBloom that are still coming |
+//! | 8 | the requested expansion; 0 for none |
+//! | | the contents |
 //!
 //! A compact filter consists of twelve words (see [`Compact`]'s fields in [`write`]), followed by
 //! its own words. Everything that is read is checked for consistency before it is used, and nothing
@@ -51,7 +51,7 @@ const HEADER: u64 = 16;
 /// The number of words before a compact filter's own.
 const COMPACT_WORDS: usize = 12;
 
-/// The beginning of a file of the project. Compressed files, which could expand to a thousand times
+/// The beginning of a truebloom file. Compressed files, which could expand to a thousand times
 /// their length, begin differently and are refused.
 pub(crate) const FILE_MAGIC: &[u8; 8] = b"\x89TBL\r\n\x1a\n";
 
@@ -110,7 +110,7 @@ pub(crate) fn part(value: &Value, start: u64, most: usize) -> Result<Vec<u8>, Fa
         Value::Sketch(sketch) => sketch.0.part_of_bytes(start, most).map_err(Failure::of),
         Value::Compact(_) | Value::Loading(_) | Value::Imported(_) => {
             let mut part = Part { skip: HEADER + start, bytes: Vec::new(), most };
-            // It ends the writing when it is whole.
+            // The writer ends the writing when the part is complete.
             let _ = write(value, &mut part);
             Ok(part.bytes)
         }
@@ -133,7 +133,7 @@ pub(crate) fn write(value: &Value, target: &mut dyn Write) -> io::Result<()> {
         Value::Sketch(sketch) => sketch.0.write_to(target),
         Value::Loading(loading) => {
             let (header, bytes) = loading.parts();
-            // A first chunk of our own says the number of bytes alone.
+            // A first chunk of our own contains only the number of bytes.
             if is_own(header) {
                 target.write_all(&loading.total().to_le_bytes())?;
             } else {
@@ -241,10 +241,10 @@ fn read_form(source: &mut impl Source, limit: Option<u64>, forms: &[u32]) -> Res
     let number = |at: usize| header.get(at..).and_then(|rest| rest.first_chunk::<4>()).map_or(0, |bytes| u32::from_le_bytes(*bytes));
     let (form, expansion) = (number(4), number(8));
     if number(0) != MAGIC || number(12) != 0 || expansion > crate::settings::MOST_EXPANSION {
-        return Err(refused("the bytes are no value of this module"));
+        return Err(refused("the bytes are not a value of this module"));
     }
     if !forms.contains(&form) {
-        return Err(refused(format!("a value of kind {form} is newer than this module, or not where it may be")));
+        return Err(refused(format!("a value of kind {form} is not allowed here, or is newer than this module")));
     }
     let value = match form {
         form::COMPACT => Value::Compact(read_compact(source, expansion)?),
@@ -259,18 +259,18 @@ fn read_form(source: &mut impl Source, limit: Option<u64>, forms: &[u32]) -> Res
         other => return Err(refused(format!("a value of kind {other} is newer than this module"))),
     };
     if source.left() > 0 {
-        return Err(refused("something follows the value"));
+        return Err(refused("there are extra bytes after the value"));
     }
     Ok(value)
 }
 
-/// The following bytes, if they begin like an uncompressed file of the project that takes no more
-/// than `limit`.
+/// The following bytes, if they begin like an uncompressed truebloom file that takes no more than
+/// `limit`.
 fn file<S: Source>(source: &mut S, limit: Option<u64>) -> Result<impl Read, Refused> {
     let mut header = [0; FileHeader::BYTES as usize];
     source.read_exact(&mut header).map_err(refused)?;
     if !header.starts_with(FILE_MAGIC) {
-        return Err(refused("the value has no file of the project in it"));
+        return Err(refused("the value does not contain a truebloom file"));
     }
     let bytes = FileHeader::from_bytes(&header).map_err(refused).and_then(|header| large::bytes_of_file(&header).map_err(of_failure))?;
     if let Some(limit) = limit.filter(|limit| bytes > *limit) {
@@ -289,7 +289,7 @@ fn read_loading(source: &mut impl Source, form: u32, limit: Option<u64>) -> Resu
         header = vec![0; first as usize];
         source.read_exact(&mut header).map_err(refused)?;
         if is_own(&header) {
-            return Err(refused("the first chunk is none of RedisBloom"));
+            return Err(refused("the first chunk is not from RedisBloom"));
         }
     }
     let mut loading = Loading::begin(&header).map_err(of_failure)?;
@@ -300,7 +300,7 @@ fn read_loading(source: &mut impl Source, form: u32, limit: Option<u64>) -> Resu
     bytes.try_reserve_exact(usize::try_from(source.left()).map_err(refused)?).map_err(refused)?;
     source.read_to_end(&mut bytes).map_err(refused)?;
     if !bytes.is_empty() && loading.take(&bytes).map_err(of_failure)? {
-        return Err(refused("more chunks than the value has bytes"));
+        return Err(refused("the value is stored as incomplete, but all its chunks are there"));
     }
     Ok(loading)
 }
@@ -334,9 +334,9 @@ fn read_imported(source: &mut impl Source, limit: Option<u64>) -> Result<Importe
     for _ in 0..count {
         let [bits, probes, capacity, items, rate] = read_words::<LAYER_WORDS>(source)?;
         let plan = redisbloom::Plan::checked([bits, probes, capacity, items], f64::from_bits(rate), 0).map_err(of_failure)?;
-        // What is allocated is there to be read.
+        // Memory is allocated only for words that are in the source.
         if plan.bytes() > source.left() {
-            return Err(refused("the value is cut"));
+            return Err(refused("the value is cut off"));
         }
         let mut words = zeroed((plan.bytes() / 8) as usize).map_err(of_failure)?;
         fill_words(&mut words, source)?;
@@ -353,12 +353,12 @@ fn read_imported(source: &mut impl Source, limit: Option<u64>) -> Result<Importe
     }
     match read_form(source, limit, &[form::COMPACT, form::FILE])? {
         own @ (Value::Compact(_) | Value::Large(_)) => Ok(imported.with_own(Some(own))),
-        _ => Err(refused("what was added is no filter")),
+        _ => Err(refused("the part for items that were added later is not a filter")),
     }
 }
 
 fn read_compact(source: &mut impl Source, expansion: u32) -> Result<Compact, Refused> {
-    let wrong = || refused("the counts, the plan and the bits of the filter do not fit each other");
+    let wrong = || refused("the counts, the plan and the bits of the filter contradict each other");
     let [kind, hasher, seed_low, seed_high, numerator, exponent, divisor, items, size, probes, counts, count] =
         read_words::<COMPACT_WORDS>(source)?;
     let hasher = [HasherId::Xxh3, HasherId::Sip13].into_iter().find(|id| *id as u64 == hasher).ok_or_else(wrong)?;
@@ -366,7 +366,7 @@ fn read_compact(source: &mut impl Source, expansion: u32) -> Result<Compact, Ref
         (0, 0, 0) => None,
         _ => Some(Rate::from_parts(numerator, i32::try_from(exponent as i64).map_err(refused)?, divisor).map_err(refused)?),
     };
-    // What is allocated is there to be read.
+    // Memory is allocated only for words that are in the source.
     if count > MOST_WORDS as u64 || 8 * count != source.left() {
         return Err(wrong());
     }

@@ -39,7 +39,8 @@ fn both(hasher: HasherId, seed: u128) -> [(Value, AnyFilter); 2] {
     ]
 }
 
-/// So many items the compact form has room for, of such a filter at 1e-4 for 50,000 at first.
+/// The number of items for which the compact form has room, for a growing filter with a rate of
+/// 1e-4 that begins with 50,000 items.
 const COMPACT_ITEMS: u32 = 572_268;
 
 fn add(value: &mut Value, items: std::ops::Range<u32>) -> Vec<bool> {
@@ -47,8 +48,8 @@ fn add(value: &mut Value, items: std::ops::Range<u32>) -> Vec<bool> {
     value.add(keys.iter().map(|key| &key[..]), false).expect("a filter").into_iter().map(|answer| answer.expect("room")).collect()
 }
 
-/// Item by item, they give the same answers and the same bytes as the library's filters that are
-/// offered only items they do not contain, over several layers.
+/// After each item, compact filters give the same answers and bytes as the library's filters, which
+/// are offered only items that they do not contain. The filters have several layers.
 #[test]
 fn compact_filters_are_those_of_the_library() {
     for hasher in [HasherId::Xxh3, HasherId::Sip13] {
@@ -92,15 +93,15 @@ fn compact_filters_become_large_ones() {
     assert_eq!(ours.items(), theirs.changed());
 }
 
-/// Where there is no memory for the large form, items that were taken before stay, each refused one
-/// is said, and the next try with memory goes on as if nothing had been: at every size of block
-/// that is refused.
+/// If there is no memory for the large form, the items added before stay, and each refused item is
+/// reported. The next attempt with enough memory continues as if nothing had happened. This holds
+/// for every size of block that is refused.
 #[test]
 fn no_memory_for_the_large_form_loses_nothing() {
     let growth = plans::growth(rate("0.0001"), 50_000, 2).expect("in range");
     let shape = plans::growing(growth, 2, HasherId::Xxh3).expect("in range");
     let mut ours = Value::Compact(Compact::new(&shape, Seed::from(7)).expect("memory").expect("small"));
-    // All but the last ones that the compact form has room for.
+    // All items but the last ones for which the compact form has room.
     add(&mut ours, 0..COMPACT_ITEMS - 100);
     let keys: Vec<[u8; 4]> = (COMPACT_ITEMS - 100..COMPACT_ITEMS + 1_000).map(u32::to_le_bytes).collect();
     let items = keys.iter().map(|key| &key[..]);
@@ -161,7 +162,7 @@ fn parts_are_what_is_written() {
     let sketch = Sketch::new(100, 3, PortableHasher::xxh3(Seed::from(5))).expect("memory");
     let mut values = vec![Value::Large(Box::new(Large::new(large.into(), 2))), Value::Turning(Box::new(turning)), imported(), imported()];
     values.extend(both(HasherId::Xxh3, 5).map(|(value, _)| value));
-    // One of the two from RedisBloom has nothing of its own.
+    // One of the two filters from RedisBloom has no items that were added here.
     for (number, value) in values.iter_mut().enumerate() {
         if number != 2 {
             add(value, 0..700);
@@ -189,8 +190,8 @@ fn parts_are_what_is_written() {
     }
 }
 
-/// A filter is due exactly when its time is up, to the nanosecond. If its clock starts, that is a
-/// change which is replicated.
+/// A filter is due exactly when its time is up, to the nanosecond. The start of its clock is a
+/// change that is replicated.
 #[test]
 fn a_filter_is_due_when_its_time_turns_it() {
     let policy = Policy { age: Some(Duration::from_nanos(1_500_000)), ..Policy::two_phases(500) };
@@ -218,7 +219,7 @@ fn imported() -> Value {
     Value::Imported(Box::new(Imported::new(chain, bits)))
 }
 
-/// The chunks of a dump, however a client cuts it, are accepted in order and give the dump.
+/// However a client cuts a dump into chunks, they are accepted in order and give the same dump.
 #[test]
 fn chunks_come_in_order_and_to_the_end() {
     let mut loading = Loading::begin(&loading::header(10)).expect("a header");

@@ -37,7 +37,7 @@ macro_rules! each {
 pub(crate) struct Window {
     /// Whether there are two phases; the previous one is then still queried.
     pub(crate) two: bool,
-    /// The longest duration of a phase in milliseconds; 0 if only its room limits it.
+    /// The longest duration of a phase in milliseconds; 0 if a phase ends only when it is full.
     pub(crate) every: u64,
 }
 
@@ -112,8 +112,8 @@ impl Turning {
     }
 
     /// Whether the time of the active phase is up, to the nanosecond. If it is not,
-    /// [`advance`](Turning::advance) would only set the filter's clock, and a replica, which is
-    /// told only of new phases, would have another clock.
+    /// [`advance`](Turning::advance) would only set the filter's clock. A replica, which gets only
+    /// new phases, would then have another clock.
     pub(crate) fn is_due(&self, now: u64) -> bool {
         let start = each!(&self.filter, filter => filter.phase_start());
         self.age().is_some_and(|age| Duration::from_millis(now).saturating_sub(start) >= age)
@@ -124,8 +124,8 @@ impl Turning {
         each!(&self.filter, filter => filter.policy().age)
     }
 
-    /// Moves on as many phases as the time requires; returns whether anything changed, which
-    /// includes the start of the clock.
+    /// Begins as many new phases as the time requires. Returns whether anything changed; the start
+    /// of the clock is a change.
     pub(crate) fn advance(&mut self, now: u64) -> bool {
         let state = |filter: &Turning| (filter.stats().cycles, each!(&filter.filter, filter => (filter.phase_start(), filter.now())));
         let before = state(self);

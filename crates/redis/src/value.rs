@@ -29,7 +29,7 @@ const _: () = assert!(size_of::<Value>() <= 32);
 const LOADING: Failure = Failure::Text(std::borrow::Cow::Borrowed("ERR the filter is being loaded by BF.LOADCHUNK"));
 
 const FOREIGN: Failure = Failure::Text(std::borrow::Cow::Borrowed(
-    "ERR a filter that came from RedisBloom has the bits of its arithmetic: no file of truebloom holds them, and it cannot be merged",
+    "ERR a filter imported from RedisBloom keeps RedisBloom's arithmetic, so it cannot be saved as a truebloom file or merged",
 ));
 
 impl Value {
@@ -112,8 +112,9 @@ impl Value {
             if answers.len() == items.clone().count() {
                 return Ok(answers);
             }
-            // One that may take none of the items stays as it is, as it does on the replicas. So
-            // does one for whose larger form there is no memory, with what it has taken so far.
+            // A filter that may not take any of the items stays unchanged, as on the replicas. If
+            // there is no memory for the larger form, the filter keeps the items that it has taken
+            // so far.
             let mut large = match file::to_filter(filter) {
                 Ok(larger) => Large::new(larger, filter.shape().expansion),
                 Err(failure) => {
@@ -142,7 +143,8 @@ impl Value {
         Ok(answers)
     }
 
-    /// The filter as the library's type, for operations that are rare. Recycling filters have none.
+    /// The filter as the library's type, for rare operations. Recycling filters cannot be
+    /// converted.
     pub(crate) fn to_filter(&self) -> Result<AnyFilter, Failure> {
         match self {
             Value::Compact(filter) => file::to_filter(filter),
@@ -179,7 +181,7 @@ impl Value {
         }
     }
 
-    /// The approximate number of items that the value has room for so far.
+    /// The approximate number of items for which the value has room so far.
     pub(crate) fn capacity(&self) -> u64 {
         match self {
             Value::Compact(filter) => filter.capacity(),

@@ -9,7 +9,7 @@ const FACTORS: [u64; 4] = [105, 120, 150, 200];
 /// A filter that holds more items than it was planned for.
 #[derive(Clone, Copy, Debug)]
 pub struct Overload {
-    /// The number of items divided by that of the plan.
+    /// The number of items divided by the planned number.
     pub factor: f64,
     /// The number of items.
     pub items: u64,
@@ -43,7 +43,7 @@ pub struct Static {
     pub fuse: f64,
 }
 
-/// The static filters for the items and the rate of a plan; `None` if no rate was asked for.
+/// The static filters for the items and the rate of a plan; `None` if no rate was requested.
 #[must_use]
 pub fn static_filters(plan: &Plan) -> Option<Static> {
     let fingerprint = (-plan.rate?.to_f64().log2()).ceil().max(1.0);

@@ -2,7 +2,7 @@
 
 use truebloom_math::{Layout, Plan, Target};
 
-/// The blocked filter for the same question, and how many more bits it needs.
+/// The blocked filter for the same target, and how many more bits it needs.
 #[derive(Clone, Debug)]
 pub struct Alternative {
     /// The plan.
@@ -19,8 +19,8 @@ impl Alternative {
     #[must_use]
     pub fn of(target: &Target, standard: &Plan) -> Option<Alternative> {
         let plan = Plan::new(&target.clone().layout(Layout::Lines)).ok()?;
-        // Where both have one size, the standard filter has the lower rate; the price is in bits
-        // anyway.
+        // If the size is given, the standard filter has the lower rate. The cost is still expressed
+        // in bits.
         let of_its_rate = match target.rate {
             None => {
                 let kept = plan.guarantee.map_or(plan.fpr, |guarantee| guarantee.fpr);

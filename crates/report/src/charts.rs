@@ -30,19 +30,19 @@ fn rates(xs: impl Iterator<Item = f64>, rate: impl Fn(f64) -> Result<Fpr>) -> Ve
     xs.map_while(|x| Some((x, rate(x).ok()?))).collect()
 }
 
-/// A line where rates are exact or validated, and a band where only two ends are known; the band
+/// A line where rates are exact or validated, and a band where only bounds are known. The band
 /// begins and ends at the nearest points of the line.
 fn line_and_band(name: &str, rates: &[(f64, Fpr)]) -> Vec<Series> {
     let is_sharp = |i: usize| rates.get(i).is_none_or(|(_, rate)| matches!(rate.method, Method::Exact | Method::Validated));
     let line = rates.iter().enumerate().map(|(i, (x, rate))| (*x, if is_sharp(i) { rate.value } else { f64::NAN })).collect();
     let band = rates.iter().enumerate().map(|(i, (x, rate))| {
         let alone = is_sharp(i) && is_sharp(i + 1) && (i == 0 || is_sharp(i - 1));
-        // A lower end of 0 has no place on a logarithmic axis.
+        // A lower bound of 0 cannot be shown on a logarithmic axis.
         (*x, if alone { f64::NAN } else { rate.lower.max(rate.upper * 1e-6) }, rate.upper)
     });
     let mut series = Vec::new();
     if !(0..rates.len()).all(is_sharp) {
-        series.push(Series::band(format!("{name}, between the ends that are known"), band.collect()).coloured(0));
+        series.push(Series::band(format!("{name}, between proven bounds"), band.collect()).coloured(0));
     }
     if (0..rates.len()).any(is_sharp) {
         series.push(Series::line(format!("{name}, exact"), line).coloured(0));
@@ -51,7 +51,7 @@ fn line_and_band(name: &str, rates: &[(f64, Fpr)]) -> Vec<Series> {
 }
 
 /// The chart of a plan: the rate by the number of items, up to twice as many as planned, and the
-/// scatter of one filter's own rate.
+/// range of one filter's own rate.
 ///
 /// # Errors
 /// The errors of the law.
@@ -79,7 +79,7 @@ pub fn plan(plan: &Plan) -> Result<Chart> {
         .with(Series::line("average over filters", line).coloured(0))
         .with(Series::points("at 1, 1.05, 1.2, 1.5 and 2 times the plan", points).coloured(1));
     if let Some(asked) = plan.rate {
-        chart = chart.marked(Mark::level(asked.to_f64(), format!("asked for: {asked}")));
+        chart = chart.marked(Mark::level(asked.to_f64(), format!("asked: {asked}")));
     }
     Ok(chart.marked(Mark::upright(planned as f64, format!("planned: {}", count(planned)))))
 }
@@ -89,7 +89,7 @@ fn scatter(plan: &Plan, variant: Variant) -> Vec<(f64, f64, f64)> {
     let at = |share: f64| {
         let items = items_at(plan.items, share);
         let level = |level| Some(rate_quantile_bound(variant, plan.bits, items, plan.probes, level).ok()?.fpr);
-        // Outwards at both edges: the value is the upper end of what is known of a quantile.
+        // Both edges are rounded outwards: the value is the upper bound of a quantile.
         Some((items as f64, level(0.01)?.lower, level(0.99)?.value))
     };
     shares(19).map_while(at).collect()
@@ -119,7 +119,8 @@ pub fn by_probes(
     let note = format!("{}, {}", plural(bits, "bit"), plural(items, "item"));
     let chart = Chart::new("Rate by probes", Axis::linear("probes per item"), Axis::log(RATE)).note(note);
     Ok(chart
-        // Over the exact line, from which it hardly differs where filters are large.
+        // The textbook curve is drawn over the exact line, from which it hardly differs for large
+        // filters.
         .with_all(line_and_band(name, &rates))
         .with(Series::dashed("textbook", textbook).coloured(1))
         .marked(Mark::upright(f64::from(given), format!("given: {given}"))))
@@ -156,7 +157,7 @@ pub fn spread(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Ch
     let middle = points.iter().map(|&(rate, low, high)| (rate, f64::midpoint(low, high))).collect();
     let wide = points.iter().any(|(_, low, high)| high - low > 0.5);
     let mut chart = Chart::new(
-        "How one filter's own rate scatters over seeds",
+        "How the rate of one filter depends on its seed",
         Axis::log("rate of one filter"),
         Axis::linear("filters with at most this rate, %").between(0.0, 100.0),
     )
@@ -196,9 +197,10 @@ pub fn libraries(given: &[Given], refused: &[&str], items: u64, asked: Option<f6
     };
     let intervals = given.iter().enumerate().flat_map(interval).collect();
     let height = 150 + 24 * given.len() as u32;
-    let missing = if refused.is_empty() { String::new() } else { format!("; not drawn, as refused: {}", refused.join(", ")) };
-    // As wide as the rates: an interval of few hits reaches down to the floor of equal hashes, and
-    // so does a rate of none.
+    let missing =
+        if refused.is_empty() { String::new() } else { format!("; not drawn, because they refuse these numbers: {}", refused.join(", ")) };
+    // The range covers only the rates, because an interval of few hits, or a rate without hits,
+    // reaches down to the floor of equal hashes.
     let rates = given.iter().flat_map(|given| [given.ideal, given.rate.0]).chain(asked).filter(|rate| *rate > 0.0);
     let (low, high) = rates.fold((f64::INFINITY, 0.0f64), |(low, high), rate| (low.min(rate), high.max(rate)));
     let chart = Chart::new(
@@ -206,14 +208,11 @@ pub fn libraries(given: &[Given], refused: &[&str], items: u64, asked: Option<f6
         Axis::log(RATE).between((low / 2.0).max(asked.unwrap_or(0.0) * 1e-4), (2.0 * high).min(1.0)),
         Axis::named("", names),
     )
-    .note(format!(
-        "asked for {}; each rate is computed from the library's law, or simulated (with its 99% interval){missing}",
-        plural(items, "item")
-    ))
+    .note(format!("filters for {}; each rate is computed by a formula, or simulated (with a 99% interval){missing}", plural(items, "item")))
     .sized(720, height)
     .with(Series::band("99% interval or bracket", intervals).coloured(0))
     .with(Series::points("if positions were independent", points(&|given| given.ideal)).coloured(5))
-    .with(Series::points("what it gives", points(&|given| given.rate.0)).coloured(1));
+    .with(Series::points("real rate", points(&|given| given.rate.0)).coloured(1));
     match asked {
         Some(asked) => chart.marked(Mark::upright(asked, format!("asked: {}", significant(asked, 4)))),
         None => chart,
@@ -245,12 +244,12 @@ pub fn library(
         let x = items as f64;
         chart = chart
             .with(Series::band("99% interval", vec![(x * 0.985, low, high), (x * 1.015, low, high)]).coloured(1))
-            .with(Series::points("what it gives, simulated", vec![(x, value)]).coloured(1));
+            .with(Series::points("real rate, simulated", vec![(x, value)]).coloured(1));
     } else {
-        chart = chart.with(Series::line("what it gives, by its law", line).coloured(1));
+        chart = chart.with(Series::line("real rate, computed", line).coloured(1));
     }
     if let Some(asked) = asked {
         chart = chart.marked(Mark::level(asked, format!("asked: {}", significant(asked, 4))));
     }
-    chart.marked(Mark::upright(items as f64, format!("asked for {}", plural(items, "item"))))
+    chart.marked(Mark::upright(items as f64, format!("given: {}", plural(items, "item"))))
 }

@@ -1,5 +1,5 @@
 //! Comparison of filters that forget: one phase, one phase in cache lines, two phases, and the
-//! usual way without a model.
+//! usual design without a model.
 
 use crate::show::significant;
 use truebloom_math::recycling::{
@@ -8,8 +8,8 @@ use truebloom_math::recycling::{
 };
 use truebloom_math::{BLOCK_BITS, Layout, Rate, Result, Variant, max_items};
 
-/// The usual way without a model: a filter that is emptied after a fixed number of items, with a
-/// limit on its worst rate.
+/// The usual design, without a model: a filter that is emptied after a fixed number of items, with
+/// a limit on its worst rate.
 #[derive(Clone, Debug)]
 pub struct Today {
     /// The number of bits.
@@ -21,7 +21,7 @@ pub struct Today {
 }
 
 impl Today {
-    /// The number of items held per bit, divided by that of the way without a model.
+    /// The number of items held per bit, divided by that of the usual design.
     #[must_use]
     pub fn gain(&self, sized: &SizedDesign) -> f64 {
         self.per_bit(held(sized), sized.design.total_bits())
@@ -38,8 +38,8 @@ impl Today {
     }
 }
 
-/// The items that a filter holds when it is emptied, on average: the one that ends a cycle of one
-/// phase is forgotten with it (D3 in docs/ERRATA.md).
+/// The average number of items that a filter holds when it is emptied. With one phase, the item
+/// that ends a cycle is forgotten with it (D3 in docs/ERRATA.md).
 #[must_use]
 pub fn held(sized: &SizedDesign) -> f64 {
     let forgotten = if sized.design.mode().filters() == 1 { 1.0 } else { 0.0 };
@@ -60,9 +60,9 @@ const FEW: f64 = 100.0;
 #[must_use]
 pub fn held_in_words(held: f64) -> Option<String> {
     if held < 1e-9 {
-        Some("it holds nothing: the item that ends a cycle is forgotten with it".to_owned())
+        Some("it holds nothing: the item that ends a cycle is also forgotten".to_owned())
     } else if held < FEW {
-        Some(format!("it holds {} of them on average: the one that ends the cycle is forgotten", significant(held, 4)))
+        Some(format!("it holds {} items on average: the item that ends a cycle is forgotten", significant(held, 4)))
     } else {
         None
     }
@@ -71,7 +71,7 @@ pub fn held_in_words(held: f64) -> Option<String> {
 /// The designs that are compared.
 #[derive(Clone, Debug)]
 pub struct Designs {
-    /// The way without a model.
+    /// The usual design, without a model.
     pub today: Option<Today>,
     /// One phase, which keeps the rate on average.
     pub one: Option<SizedDesign>,
@@ -157,7 +157,7 @@ fn today(items: u64, rate: &Rate) -> Result<Option<Today>> {
 mod tests {
     use super::*;
 
-    /// The item that ends a cycle of one phase is not held; that of two phases is.
+    /// The item that ends a cycle is not held with one phase, and is held with two phases.
     #[test]
     fn what_is_forgotten_is_not_held() {
         let designs = Designs::of_items(3, &"10%".parse().expect("a rate"), Layout::Lines).expect("designs");
@@ -170,7 +170,7 @@ mod tests {
         assert!(blocked_held(&blocked) == blocked.run.items_per_cycle.lower - 1.0 && today.blocked_gain(&blocked) > 0.0);
     }
 
-    /// 500 a minute are 30,000 in an hour, and half an item is one.
+    /// 500 a minute are 30,000 in an hour, and half an item counts as one.
     #[test]
     fn no_item_is_made_of_rounding() {
         for (seconds, per_second, items) in [

@@ -28,18 +28,18 @@ pub struct Finding {
     pub size: Size,
     /// The rate that the same number of independent positions would have.
     pub ideal: Fpr,
-    /// Its rate according to a law, if one applies.
+    /// The rate by a formula, if one applies.
     pub law: Option<Fpr>,
     /// The rate that equal hashes alone cause.
     pub floor: f64,
-    /// Its rate according to a simulation.
+    /// The rate by a simulation.
     pub simulation: Option<Simulation>,
     /// A lower bound on the share of filters that keep the requested rate.
     pub share: Option<f64>,
 }
 
 impl Finding {
-    /// The finding for a size, from laws alone.
+    /// The finding for a size, without a simulation.
     ///
     /// # Errors
     /// The errors of the laws.
@@ -58,7 +58,7 @@ impl Finding {
     }
 
     /// How many queries a simulation needs to measure the rate to a few percent, limited to about a
-    /// second of work; `None` if a law gives the rate.
+    /// second of work; `None` if a formula gives the rate.
     #[must_use]
     pub fn queries(&self) -> Option<u64> {
         self.law.is_none().then(|| (10_000.0 / self.ideal.value).clamp(1e6, 2e7) as u64)
@@ -73,7 +73,7 @@ impl Finding {
         Ok(Finding { simulation, ..self })
     }
 
-    /// The rate and its interval. The numbers come from the law if there is one, and are never
+    /// The rate and its interval. The numbers come from the formula if there is one, and are never
     /// below the floor of equal hashes.
     #[must_use]
     pub fn rate(&self) -> (f64, f64, f64) {
@@ -84,9 +84,9 @@ impl Finding {
         }
     }
 
-    /// The number of hits, if the interval of the simulation says almost nothing. Then either too
-    /// few of its filters had any hits, or there were too few filters to exclude that others have
-    /// many.
+    /// The number of hits, if the interval of the simulation is so wide that it says almost
+    /// nothing. Then too few filters had hits, or there were too few filters to exclude that some
+    /// filters have many.
     #[must_use]
     pub fn too_short(&self) -> Option<u64> {
         let found = self.simulation.as_ref().filter(|_| self.law.is_none())?;
@@ -104,16 +104,16 @@ impl Finding {
         }
     }
 
-    /// The verdict on the rate from the simulation alone.
+    /// The verdict on the rate from only the simulation.
     #[must_use]
     pub fn interval(&self, found: &Simulation, write: impl Fn(f64) -> String) -> String {
         match self.too_short() {
-            Some(_) => format!("too short to say more than below {}", write(found.upper)),
+            Some(_) => format!("too short; the rate is below {}", write(found.upper)),
             None => format!("99% interval {} to {}", write(found.lower), write(found.upper)),
         }
     }
 
-    /// A chart of the rate by the number of items, around the number asked for.
+    /// A chart of the rate by the number of items, around the given number.
     #[must_use]
     pub fn chart(&self, asked: Option<Rate>) -> Chart {
         let by_law = |items: u64| rate(self.profile, self.size, items).ok()?.map(|fpr| fpr.value);
@@ -129,7 +129,7 @@ impl Finding {
         let name = self.profile.name;
         let (value, lower, upper) = self.rate();
         match self.too_short() {
-            // A bar across the whole chart would be all that is seen of it.
+            // The interval is left out, because it would be a bar across the whole chart.
             Some(_) => Given { library: format!("{name} (too short)"), ideal: self.ideal.value, rate: (value, f64::NAN, f64::NAN) },
             None => Given { library: name.to_owned(), ideal: self.ideal.value, rate: (value, lower, upper) },
         }
@@ -150,9 +150,9 @@ impl Finding {
         self.simulation.as_ref().filter(|_| is_open).map(|found| more(found.queries))
     }
 
-    /// A text that says whether the rate is at most the one asked for. If too few queries were
-    /// simulated to decide, `remedy` makes the end of the sentence; it gets the number of queries
-    /// that may be enough.
+    /// A text that says whether the rate is at most the requested rate. If there were too few
+    /// queries to decide, the sentence ends with the result of `remedy`, which gets the number of
+    /// queries that may be enough.
     #[must_use]
     pub fn verdict(&self, asked: Option<Rate>, remedy: impl Fn(&str) -> String) -> String {
         let Some(rate) = asked else { return "nothing asked".to_owned() };
@@ -160,10 +160,7 @@ impl Finding {
         let (value, lower, upper) = self.rate();
         if self.floor > asked {
             let bits = self.profile.arithmetic.hash_bits(self.size);
-            format!(
-                "missed: {} times what was asked, and equal hashes of {bits} bits alone give more than that",
-                rate_text(value / asked, 2)
-            )
+            format!("missed: {} times the requested rate, and equal hashes of {bits} bits alone exceed it", rate_text(value / asked, 2))
         } else if upper <= asked {
             "kept".to_owned()
         } else if lower <= asked {
@@ -172,7 +169,7 @@ impl Finding {
                 None => "too close to tell".to_owned(),
             }
         } else if value >= 1.5 * asked {
-            format!("missed: {} times what was asked", rate_text(value / asked, 2))
+            format!("missed: {} times the requested rate", rate_text(value / asked, 2))
         } else {
             format!("missed by {}%", rate_text(100.0 * (value / asked - 1.0), 2))
         }
@@ -193,7 +190,7 @@ fn more(queries: u64) -> String {
 mod tests {
     use super::*;
 
-    /// More queries are asked for while an interval holds the rate asked for, and only then.
+    /// More queries are suggested only if the interval contains the requested rate.
     #[test]
     fn more_queries_only_where_they_may_tell() {
         let asked = |rate: &str| rate.parse::<Rate>().expect("a rate");

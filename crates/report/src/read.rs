@@ -37,7 +37,7 @@ pub fn items(text: &str) -> Result<u64, String> {
     })
 }
 
-/// After the error of a number that is a rate.
+/// The end of the error for a number that is a rate.
 const IS_RATE: &str = "; if that is the rate, give it with -p";
 
 /// Nouns that may follow a number of items.
@@ -64,7 +64,7 @@ const NOUNS: [&str; 16] = [
 fn without_noun(text: &str) -> &str {
     let text = text.trim();
     let rest = NOUNS.iter().filter_map(|noun| without_last(text, noun)).map(str::trim_end);
-    // The longest word leaves the shortest rest.
+    // The longest noun leaves the shortest text.
     rest.min_by_key(|rest| rest.len()).unwrap_or(text)
 }
 
@@ -75,9 +75,9 @@ fn without_last<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     (last.eq_ignore_ascii_case(word) && rest.ends_with(' ') && !rest.trim().is_empty()).then_some(rest)
 }
 
-/// A number of bits. Plain numbers and suffixes count bits, also with a final `b`; with a final `B`
-/// they count bytes. A number with a unit may have decimals, as in `17.14MiB`, and is rounded down
-/// to a bit.
+/// A number of bits. Plain numbers and suffixes mean bits, also with a final `b`; a final `B` means
+/// bytes. A number with a unit may have decimals, as in `17.14MiB`, and is rounded down to a whole
+/// bit.
 ///
 /// # Errors
 /// The text is wrong; the error says how to write it.
@@ -95,7 +95,7 @@ fn bits_written(text: &str) -> Result<u64, String> {
     Err(format!("`{text}` is not a size; write bits as 1M or 64Mi, bytes as 2MB or 64MiB{meant}"))
 }
 
-/// What a size in small letters means; empty where that is not clear.
+/// The probable meaning of a size in small letters; empty if it is not clear.
 fn meant_size(text: &str) -> String {
     let (number, unit) = split_number(text.trim());
     let unit = match unit.trim().to_ascii_lowercase().as_str() {
@@ -125,7 +125,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
 }
 
 /// A number of bytes of memory for a useful filter. A small number without a unit is an error,
-/// because so few bytes can hardly be meant.
+/// because so few bytes are hardly intended.
 ///
 /// # Errors
 /// The text is wrong; the error says how to write it.
@@ -167,7 +167,8 @@ pub fn rate(text: &str) -> Result<Rate, String> {
     })
 }
 
-/// The error of the number parser for a number in digits; it knows no words and no separators.
+/// The error of the rate parser for a number of 1 or more. The parser itself does not know words
+/// and digit separators.
 fn not_below_1(text: &str) -> Error {
     Error::NotARate { found: text.to_owned(), reason: "it must lie strictly between 0 and 1" }
 }
@@ -178,7 +179,7 @@ fn one_in(text: &str) -> Option<String> {
     let (at, between) = [" out of ", " in ", " per ", ":"].into_iter().find_map(|between| Some((lower.find(between)?, between)))?;
     let (part, whole) = (&text[..at], &text[at + between.len()..]);
     let part = if part.trim().eq_ignore_ascii_case("once") { 1 } else { count(part).ok()? };
-    // `per thousand` is in one thousand.
+    // `per thousand` means in one thousand.
     let whole = count(whole).or_else(|_| count(&format!("one {}", whole.trim()))).ok()?;
     Some(format!("{part}/{whole}"))
 }
@@ -537,7 +538,7 @@ mod tests {
         assert_eq!((bits("17.14MiB"), bits("1.2345 kb"), bits("0.3B")), (Ok(143_780_741), Ok(1234), Ok(2)));
         assert_eq!((bits("64 megabytes"), bytes("1.5 Gigabytes"), bits("2 kilobits")), (Ok(512_000_000), Ok(1_500_000_000), Ok(2000)));
         assert_eq!((bits("3.562 KiB"), bytes("2 bytes"), bits("1.5e0MiB")), (Ok(29_179), Ok(2), Ok(3 << 22)));
-        // Without a unit, what is not whole is a slip.
+        // Without a unit, a number that is not whole is a typing error.
         for text in ["1.5", "1.5 bits", "0.5", "1e-1"] {
             assert!(bits(text).is_err(), "{text}");
         }
@@ -557,7 +558,7 @@ mod tests {
         assert!(per_second("often").expect_err("a word").contains("500 a minute"));
     }
 
-    /// Each message about a likely slip names the slip.
+    /// The message for a likely typing error suggests what was meant.
     #[test]
     fn slips_are_named() {
         for (text, said) in [

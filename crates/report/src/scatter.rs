@@ -1,10 +1,10 @@
-//! How the fill and the rate of one filter scatter over seeds; `explain` prints and draws this.
+//! How the fill and the rate of one filter vary with its seed; `explain` prints and draws this.
 
 use truebloom_math::occupancy::{Occupancy, Quantile};
 use truebloom_math::{Fpr, Law, Method, Result, Variant, rate_quantile_bound};
 
-/// Quantiles are summed, which takes milliseconds, if there are at most this many throws or at most
-/// this many bits.
+/// Quantiles are computed by sums, which take milliseconds, if there are at most this many throws
+/// or at most this many bits.
 const SUMMED: u64 = 20_000;
 
 /// The distributions of one filter's fill and rate. The filter is a standard or a classic one.
@@ -13,7 +13,7 @@ pub struct Scatter {
     bits: u64,
     items: u64,
     probes: u32,
-    /// The law of the number of set bits.
+    /// The distribution of the number of set bits.
     pub fill: Occupancy,
     law: Box<dyn Law>,
     is_summed: bool,
@@ -37,7 +37,7 @@ impl Scatter {
     /// the number is computed by a sum; for larger ones, it is a bracket from proven bounds.
     ///
     /// # Errors
-    /// The share is not between 0 and 1; or the work exceeds that of one call.
+    /// The share is not between 0 and 1, or the computation would take too long.
     pub fn quantile(&self, share: f64) -> Result<Quantile> {
         if self.is_summed { self.fill.exact_quantile(share) } else { self.fill.quantile(share) }
     }

@@ -90,7 +90,7 @@ pub fn rate(value: f64, digits: usize) -> String {
 /// Like [`rate`], but never below the number: for upper bounds.
 #[must_use]
 pub fn rate_up(value: f64, digits: usize) -> String {
-    // The shortest step up that the printed digits show.
+    // If the printed number is too low, it is raised by one in its last digit.
     round_with(value, digits, |shown| if shown < value { step(value, digits) } else { 0.0 } + shown)
 }
 

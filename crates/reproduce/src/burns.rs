@@ -62,8 +62,8 @@ fn bounds_and_figures() -> Result<Vec<Claim>> {
     let one_valley = |rates: Vec<f64>| rates.windows(3).all(|next| next[1] <= next[0] || next[2] >= next[1]);
     let [standards, classics]: [Vec<f64>; 2] = [rates.iter().map(|rate| rate.0).collect(), rates.iter().map(|rate| rate.1).collect()];
     let ends = [standards[39], classics[39]];
-    // Table 1 at 100 bits, 20 items, 3 probes: the means, and what its rows "balls n, batches k"
-    // give if read as they stand.
+    // Table 1 at 100 bits, 20 items, 3 probes: the means, and the results of its rows "balls n,
+    // batches k" if they are read literally.
     let means = [Occupancy::classic(100, 20, 3)?.mean()?, Occupancy::standard(100, 20, 3)?.mean()?];
     let printed = [1.0 - libm::pow(0.97, 20.0), 1.0 - libm::pow(0.99, 60.0)].map(|share| 100.0 * share);
     let swapped = Occupancy::classic(100, 3, 20)?.mean()?;
@@ -126,7 +126,7 @@ fn minimisation() -> Result<Vec<Claim>> {
     let rate: Rate = "1e-3".parse()?;
     let (most, least) = (max_items(Variant::Standard, 1000, &rate)?, min_bits(Variant::Standard, 50, &rate)?);
     let (most, least) = (most.map_or(0, |best| best.items), least.map_or(0, |best| best.bits));
-    // The least rate at a size, from below and above.
+    // Lower and upper bounds on the lowest rate at a size.
     let least_rate = |bits, items| Ok::<_, truebloom_math::Error>(optimal_probes(Variant::Standard, bits, items)?.fpr);
     let limit = rate.to_f64();
     let (strict_items, strict_bits) = (least_rate(1000, most + 1)?.lower > limit, least_rate(least - 1, 50)?.lower > limit);
@@ -222,7 +222,7 @@ fn conjecture_24() -> Result<Vec<Claim>> {
             full.add(classic.probes == 1 && standard.probes == 1, case);
             continue;
         }
-        // Of several best probes the conjecture may choose.
+        // If several numbers of probes are best, the conjecture may choose any of them.
         let last = classic.ties.last().copied().unwrap_or(classic.probes);
         lower.add(bits <= 2 * items * u64::from(last), case);
         middle.add(classic.probes <= standard.ties.last().copied().unwrap_or(standard.probes), case);
@@ -238,7 +238,7 @@ fn conjecture_24() -> Result<Vec<Claim>> {
     ])
 }
 
-/// The claims of section 4.1 before its parts.
+/// The claims of section 4.1 before its subsections.
 fn efficiencies() -> Result<Vec<Claim>> {
     let bits = 100;
     let (m, limit) = (bits as f64, standard_limit(bits)?.1);
@@ -246,7 +246,7 @@ fn efficiencies() -> Result<Vec<Claim>> {
         let k = f64::from(probes);
         Ok(-items * k * libm::log(-libm::expm1(items * k * libm::log1p(-1.0 / m))) / LN_2 / m)
     };
-    // So many bits that the items of a peak may be whole.
+    // With so many bits, it hardly matters that the number of items at a peak is whole.
     let large = 1_000_000_000u64;
     let of_textbook = |probes: u32, items: f64| {
         let items = libm::round(items);
@@ -451,7 +451,7 @@ fn valleys_and_compression() -> Result<Vec<Claim>> {
         equal.add((left / right - 1.0).abs() < 1e-12 && (left / valley - 1.0).abs() < 1e-12, || format!("k = {probes}"));
     }
     let golden = libm::exp(crossover(1)?);
-    // log2 C(16, k) over the whole bits that number the filters.
+    // log2 C(16, k), divided by the whole bits that are needed to number the filters.
     let mut sets = Tally::default();
     let mut shares = Vec::new();
     for (probes, ways) in [(1, 16u32), (2, 120), (4, 1820), (8, 12870)] {
@@ -462,7 +462,8 @@ fn valleys_and_compression() -> Result<Vec<Claim>> {
     let in_whole_bits = sets.holds() && (shares[3] - 0.975_123).abs() < 1e-6 && shares.iter().all(|share| *share <= 1.0 + 1e-12);
     let peaks = [1, 48, 69, 100, 300].map(|items| best_efficiency(100, items));
     let peaks = peaks.into_iter().collect::<Result<Vec<f64>>>()?;
-    // The least between one and twice m items, and the lowest between two peaks.
+    // The efficiency is lower at both ends than at m items, and lower between two peaks than at a
+    // peak.
     let (least, valley) = (peaks[0] < peaks[3] && peaks[4] < peaks[3], peaks[1] < peaks[2] && (crossover(1)? * 100.0 - 48.0).abs() < 1.0);
     let filters = 1.0 / classic(16, 1, 8)?;
     Ok(vec![
@@ -550,7 +551,7 @@ fn discussion() -> Result<Vec<Claim>> {
     ])
 }
 
-/// How far the standard filter's best number of probes is below the estimate in a figure's data, at
+/// How far the standard filter's best number of probes is below the estimate, in a figure's data at
 /// n = 2, 4, 8 and 16; empty if the figure does not have both by items.
 fn approach(figure: &Figure) -> Vec<f64> {
     let column = |name: &str| figure.columns.iter().position(|column| column == name);
@@ -602,7 +603,7 @@ fn efficiency_figure(variant: Variant) -> Result<Figure> {
         Variant::Classic => ("burns-10", "efficiency by items, classic filter of 100 bits"),
         _ => ("burns-9", "efficiency by items, standard filter of 100 bits"),
     };
-    // Of figure 10 also the curve whose peak its text is about.
+    // For figure 10, also the curve whose peak the paper's text discusses.
     let probes = || (1..=20).chain((variant == Variant::Classic).then_some(50));
     let columns: Vec<String> = std::iter::once("items".to_owned()).chain(probes().map(|probes| format!("k{probes}"))).collect();
     let row = |items: u64| {

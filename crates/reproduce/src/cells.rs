@@ -1,6 +1,6 @@
-//! The work behind figures and claims, divided into cells. A cell has a name, can be run alone and
-//! on any thread, and gives the same numbers every time. So a long run can continue where it was
-//! stopped, and a computation that both a figure and a claim need is done once.
+//! The work behind figures and claims, divided into cells. A cell has a name, can be computed alone
+//! and on any thread, and always gives the same numbers. So a long run can continue where it was
+//! stopped, and a result that both a figure and a claim need is computed once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,15 +13,15 @@ pub type Known = BTreeMap<String, Vec<f64>>;
 /// A function that says whether these can be the numbers of a cell.
 pub(crate) type Fits<'a> = Box<dyn Fn(&[f64]) -> bool + Send + Sync + 'a>;
 
-/// One experiment, or one law.
+/// One experiment, or one computation by a formula.
 pub(crate) struct Cell<'a> {
     pub(crate) name: String,
     /// An estimate of its work, in any unit, from which the remaining time is estimated.
     pub(crate) steps: f64,
-    /// Whether these can be its numbers; numbers that were stored in a file may be damaged.
+    /// Whether these can be its numbers, because numbers from a file may be damaged.
     pub(crate) fits: Fits<'a>,
-    /// Whether its numbers may be stored. Laws are not stored: they are computed by the program
-    /// that prints them.
+    /// Whether its numbers may be stored. Results of formulas are not stored, so that they always
+    /// come from the program that prints them.
     pub(crate) is_experiment: bool,
     pub(crate) run: Box<dyn Fn() -> Result<Vec<f64>> + Send + Sync + 'a>,
 }
@@ -50,14 +50,15 @@ pub struct Done<'a> {
     pub name: &'a str,
     /// The numbers of the cell.
     pub values: &'a [f64],
-    /// Whether the numbers are worth storing for another run; those of laws are not.
+    /// Whether the numbers should be stored for another run; results of formulas should not.
     pub is_experiment: bool,
     /// The share of all work that is done, including cells that were known at the start.
     pub share: f64,
 }
 
 /// Runs all cells that are not known, each name once, on this many threads, the longest first. The
-/// function calls `done` for each, and stops early if that returns false. Returns the first error.
+/// function calls `done` for each cell that ends, and stops early if `done` returns false. Returns
+/// the first error.
 pub(crate) fn run(cells: &[Cell<'_>], known: &mut Known, threads: usize, mut done: impl FnMut(&Done<'_>) -> bool) -> Result<()> {
     let mut names = BTreeSet::new();
     let cells: Vec<&Cell<'_>> = cells.iter().filter(|cell| names.insert(cell.name.as_str())).collect();
@@ -66,8 +67,8 @@ pub(crate) fn run(cells: &[Cell<'_>], known: &mut Known, threads: usize, mut don
     open.sort_by(|a, b| b.steps.total_cmp(&a.steps));
     let mut left: f64 = open.iter().map(|cell| cell.steps).sum();
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    // Without room: who has a result waits until it is told of, so that a stop is heeded after one
-    // more cell of each thread at most.
+    // The channel has no buffer: a thread with a result waits until it is received, so after a stop
+    // each thread runs at most one more cell.
     let (sender, receiver) = mpsc::sync_channel(0);
     std::thread::scope(|scope| {
         for _ in 0..threads.clamp(1, 1_024).min(open.len()) {
@@ -114,7 +115,7 @@ mod tests {
             is_experiment: true,
             run: Box::new(move || Ok(vec![f64::from(i * i)])),
         };
-        // Twice, as where a figure and a claim ask for the same.
+        // Each cell occurs twice, as if a figure and a claim need it.
         (1..=20).chain(1..=20).map(cell).collect()
     }
 
@@ -134,13 +135,13 @@ mod tests {
         assert!(shares.len() == 20 && shares.windows(2).all(|pair| pair[0] < pair[1]) && (shares[19] - 1.0).abs() < 1e-12);
         let mut resumed = Known::new();
         let first = run_all(&mut resumed, 2, 5);
-        // Those that were being computed when it was stopped still end.
+        // The cells that were running at the stop are completed.
         assert!(first.len() >= 5 && resumed.len() == first.len());
         let rest = run_all(&mut resumed, 3, usize::MAX);
         assert_eq!((rest.len(), &resumed), (20 - first.len(), &whole));
         assert!(rest.first().is_none_or(|next| *next > first[0]));
         assert_eq!(run_all(&mut resumed, 2, usize::MAX), [0.0; 0]);
-        // What cannot be a cell's numbers counts as not known.
+        // Impossible numbers are treated as unknown.
         resumed.insert("cell-7".to_owned(), vec![49.0, 1.0]);
         assert_eq!(cells()[6].value(&resumed), Ok(vec![49.0]));
         assert_eq!(run_all(&mut resumed, 1, usize::MAX).len(), 1);

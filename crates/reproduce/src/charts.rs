@@ -10,8 +10,8 @@ fn rate_axis() -> Axis {
 
 impl Figure {
     /// The charts of the figure, with their file names without an ending. Most figures are one
-    /// chart. Figure 1 of Kirsch and Mitzenmacher has one for each load and figure 2 one for each
-    /// scheme, and where many decades hide a difference there is a second chart of ratios.
+    /// chart. Figure 1 of Kirsch and Mitzenmacher has a chart for each load, and figure 2 one for
+    /// each scheme. If many decades hide a difference, there is a second chart of ratios.
     ///
     /// # Errors
     /// The figure has no points; all those of [`crate::Paper::figures`] have some.
@@ -60,7 +60,7 @@ impl Figure {
         Chart::new(title, x, y).note(self.text)
     }
 
-    /// Table 1 of Burns as laws of the set bits.
+    /// Table 1 of Burns as distributions of the number of set bits.
     fn laws(&self) -> Chart {
         let mean = |name: &str| self.pairs(name).iter().map(|(ones, p)| ones * p).sum::<f64>();
         let named = |words: &str, name: &str| format!("{words}, mean {:.2}", mean(name));
@@ -187,7 +187,7 @@ impl Figure {
         let mut chart = Chart::new(
             format!("Kirsch and Mitzenmacher, figure 1, c = {load}: rates of five schemes"),
             Axis::log("items"),
-            // Narrow where the schemes are: the paper's axis begins at 0.
+            // The range covers only the schemes, whereas the paper's axis begins at 0.
             Axis::log("false-positive rate"),
         )
         .note(format!(
@@ -207,7 +207,7 @@ impl Figure {
             let (simulated, error, law, lower, upper) = (of("simulated"), of("error"), of("law"), of("lower"), of("upper"));
             let line = rows.iter().map(|row| (row[2], row[law])).collect();
             let is_sharp = |i: usize| rows.get(i).is_none_or(|row| row[law].is_finite());
-            // From the last size with a sharp law to the next one.
+            // The band reaches from the last size with an exact rate to the next one.
             let bracket = rows.iter().enumerate().map(|(i, row)| {
                 let alone = is_sharp(i) && is_sharp(i + 1) && (i == 0 || is_sharp(i - 1));
                 (row[2], if alone { f64::NAN } else { row[lower] }, row[upper])
@@ -266,7 +266,7 @@ impl Figure {
 
     fn interval(&self, probes: f64) -> Vec<(f64, f64, f64)> {
         let (low, high) = (self.of_probes(probes, "lower"), self.of_probes(probes, "upper"));
-        // A lower end of 0 has no logarithm; the band begins far below the chart.
+        // A lower bound of 0 has no logarithm, so the band begins far below the chart.
         low.into_iter().zip(high).map(|((x, low), (_, high))| (x, low.max(FLOOR), high)).collect()
     }
 
@@ -289,7 +289,7 @@ impl Figure {
         chart
     }
 
-    /// Two phases with the trigger kept, divided by (26), which takes the trigger out.
+    /// The rate of two phases that keep the trigger, divided by (26), which removes the trigger.
     fn over_formula_26(&self) -> Chart {
         let chart = self.over(
             "formula 26",
@@ -315,7 +315,8 @@ impl Figure {
         self.over("model", title, note, (0.8, 1.3)).marked(Mark::level(1.0, "the model"))
     }
 
-    /// Points and bands of figure 3 as ratios to a column, as far as they show more than noise.
+    /// Points and bands of figure 3 as ratios to a column; points that show only noise are left
+    /// out.
     fn over(&self, base: &str, title: &str, note: &str, (low, high): (f64, f64)) -> Chart {
         let mut chart = Chart::new(title, Axis::linear("sigma: recycled when more bits are set"), Axis::linear("ratio").between(low, high))
             .note(format!("{note}; points: the filter, where its 99% interval is narrower than an eighth; bands: that interval"));
@@ -337,7 +338,7 @@ impl Figure {
         chart
     }
 
-    /// Figure 4: lower bounds, the chain, and the filter.
+    /// Figure 4: the lower bounds, the rate by the Markov chain, and the simulated filter.
     fn lower_bounds(&self) -> Chart {
         self.bounds_by(
             "Dozier et al., figure 4: f_o and f_a below the rate of a filter that counts items",
@@ -346,8 +347,8 @@ impl Figure {
         )
     }
 
-    /// The curves of the figure, divided by the rate of the filter by the chain, which shows how
-    /// near both are.
+    /// The curves of the figure, divided by the filter's rate according to the chain, which shows
+    /// how near both are.
     fn over_filter(&self) -> Chart {
         let exact = self.column("f_a exact");
         self.bounds_by(
@@ -389,7 +390,7 @@ impl Figure {
             .marked(Mark::level(0.7, "30% less"))
     }
 
-    /// Figure 7: one phase divided by two.
+    /// Figure 7: the items of one phase divided by those of two phases.
     fn phases(&self) -> Chart {
         let mut chart = self.chart(
             "Dozier et al., figure 7: one phase over one of two phases",

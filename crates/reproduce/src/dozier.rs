@@ -1,5 +1,5 @@
 //! Dozier, Salamatian and Rubenstein, *Modeling Average False Positive Rates of Recycling Bloom
-//! Filters*, section V: figures 3 to 7, filters simulated beside the models.
+//! Filters*, section V: figures 3 to 7, with simulations of filters beside the models.
 //!
 //! The paper prints neither its k nor its numbers. So each figure is recomputed for several k, and
 //! "around 30%" becomes a function of the rate. Simulated filters are offered only new items: a
@@ -23,8 +23,8 @@ const CLAIM_ITEMS: u64 = 200_000;
 const BITS: u64 = 1_000;
 const PROBES: [u32; 3] = [3, 5, 7];
 
-/// The mode with one phase. Seeds are renewed with each cycle, so that two phases have positions of
-/// their own, as (26) assumes.
+/// The mode with one phase. Seeds are renewed with each cycle, so that two phases have different
+/// positions, as (26) assumes.
 const ONE: Mode = Mode { phases: Phases::One, colliding: true, retaining: false, seeds: Seeds::Renewed };
 
 fn two_phases(trigger: Trigger) -> Mode {
@@ -51,7 +51,7 @@ fn cell<'a>(name: String, trial: Trial, items: u64, seed: u64, make: Maker<'a>) 
     }
 }
 
-/// One point of figure 3: probes, sigma, and the model's rate.
+/// One point of figure 3: the probes, sigma, and the model's rate.
 struct Modelled {
     design: Design,
     model: f64,
@@ -103,8 +103,8 @@ fn inside(model: f64, [lower, upper]: &Interval) -> bool {
     (*lower..=*upper).contains(&model)
 }
 
-/// Some of the 99% intervals miss. This is a number of misses that does not contradict the model:
-/// more of them have a probability below 1e-3.
+/// The number of 99% intervals that may miss the model's rate without contradicting the model: a
+/// larger number has a probability below 1e-3.
 fn may_miss(points: usize) -> usize {
     let (mut left, mut chance) = (1.0, libm::pow(0.99, points as f64));
     for misses in 0..points {
@@ -169,7 +169,7 @@ fn figure_3_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
 struct Counted {
     probes: u32,
     items: u64,
-    /// The rates f_o and f_a, each as printed and by the chain.
+    /// The rates f_o and f_a, each by the printed formula and by the chain.
     printed: [f64; 2],
     exact: [f64; 2],
 }
@@ -220,9 +220,9 @@ fn figure_4_claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
 
 /// The numbers of items that one memory holds at one rate.
 struct Held {
-    /// The N of f_w, by the textbook's (1) as in the paper.
+    /// The N for f_w, by the textbook's formula (1) as in the paper.
     worst: f64,
-    /// The N of f_a, as printed.
+    /// The N for f_a, by the printed formula.
     counted: f64,
     /// The E[N_0] of one phase.
     sigma: f64,
@@ -262,7 +262,7 @@ fn counted_items(bits: u64, rate: f64) -> u64 {
         loop {
             let f = Approximation::SeveranceLohman.value(bits, items, probes).unwrap_or(f64::NAN);
             let more = passed + f / (1.0 - f);
-            // f_a of one item more.
+            // The f_a for one more item.
             if more.is_nan() || more / ((items + 1) as f64 + more) > rate {
                 return items;
             }
@@ -335,8 +335,8 @@ fn capacity_claims() -> Result<Vec<Claim>> {
     ])
 }
 
-/// The number of items of one phase divided by that of two phases in the same memory: according to
-/// (24), and with the trigger kept.
+/// The number of items of one phase divided by that of two phases in the same memory, by (24) and
+/// with the trigger kept.
 fn ratios(bits: u64, rate: &str) -> Result<[f64; 2]> {
     let rate: Rate = rate.parse()?;
     let items =
@@ -369,7 +369,7 @@ fn figure_7_claims() -> Result<Vec<Claim>> {
     ])
 }
 
-/// Claims that follow from the formulas, on a small chain and in closed form.
+/// Claims that follow from the formulas, for a small chain and in closed form.
 fn formula_claims() -> Result<Vec<Claim>> {
     let cycle = Design::new(6, 2, 4, Mode::default())?.long_run()?.items_per_cycle.value;
     let (bits, sigma) = (BITS, 300u64);
@@ -407,8 +407,8 @@ pub(super) fn claims(make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
 const MODELLED: [&str; 6] = ["probes", "sigma", "model", "simulated", "lower", "upper"];
 const CAPACITIES: [&str; 5] = ["f_w items", "f_a items", "sigma items", "f_w ratio", "f_a ratio"];
 
-/// The simulations: figures 3 and 4, each with the effort that is given and with that of the
-/// claims, and the paper's own experiment.
+/// The simulations: figures 3 and 4, each with the given effort and with the effort of the claims,
+/// and the paper's own experiment.
 pub(super) fn cells<'a>(effort: &Effort, make: Maker<'a>) -> Vec<Cell<'a>> {
     let wanted = |items: u64| [items, CLAIM_ITEMS].into_iter().filter(|items| *items > 0);
     let third = MODES.iter().filter_map(|&(_, _, mode)| Modelled::all(mode).ok()).flatten();
@@ -446,8 +446,8 @@ fn own_experiment(two: bool, renewed: bool) -> Vec<(Modelled, Cell<'static>)> {
     Modelled::all(mode).unwrap_or_default().into_iter().map(with_cell).collect()
 }
 
-/// Three results for the points with enough hits: how many have the model in their interval, how
-/// many there are, and the point whose mean is farthest off.
+/// Three results for the points with enough hits: how many intervals contain the model's rate, how
+/// many points there are, and the point whose mean differs most from the model.
 fn inside_epochs(two: bool, renewed: bool, known: &Known) -> Result<(usize, usize, String)> {
     let (mut hits, mut all, mut worst, mut farthest) = (0, 0, String::new(), 0.0);
     for (point, cell) in own_experiment(two, renewed) {
@@ -525,7 +525,7 @@ pub(super) fn figures(effort: &Effort, make: Maker<'_>, known: &Known) -> Result
         let rows = Modelled::all(mode)?.iter().map(|point| Ok(point.row(&point.simulated(effort.items_3, make).value(known)?))).collect();
         let mut figure = Figure::new(name, text, &MODELLED, rows)?;
         if mode.phases == Phases::Two(Trigger::Included) {
-            // What the paper draws beside such a filter.
+            // The curve that the paper draws beside such a filter.
             figure.columns.push("formula 26".to_owned());
             figure.rows.iter_mut().zip(Modelled::all(two_phases(Trigger::Excluded))?).for_each(|(row, point)| row.push(point.model));
         }

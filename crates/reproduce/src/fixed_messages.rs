@@ -1,8 +1,8 @@
-//! The experiment of Dozier, Salamatian and Rubenstein as we read their description (V-A1): a
-//! filter of one phase or of two phases over the same 1,000 messages, which are drawn uniformly,
-//! with one set of hash functions.
+//! The experiment of Dozier, Salamatian and Rubenstein as we read their description (V-A1). A
+//! filter of one or two phases gets the same 1,000 messages, drawn uniformly, with one set of hash
+//! functions.
 //!
-//! The model assumes that the positions of each new message are fresh. In this experiment a cycle
+//! The model assumes that each new message has new random positions. In this experiment, a cycle
 //! cannot have more than 1,000 new messages, and the same messages come again with the same
 //! positions.
 
@@ -11,7 +11,7 @@ use truebloom_math::simulation::SplitMix64;
 const MESSAGES: usize = 1_000;
 const ARRIVALS: usize = 100_000;
 
-/// The number of epochs for one phase and for two, each with the 99.5% point of Student's
+/// The number of epochs, for one phase and for two, each with the 99.5% quantile of Student's
 /// distribution for that number.
 const EPOCHS: [(usize, f64); 2] = [(7, 3.707), (10, 3.250)];
 
@@ -83,13 +83,14 @@ impl Phase {
 
 impl Experiment {
     /// Measures the rate among messages that the filter does not hold. With one phase, the message
-    /// that overflows the filter is forgotten with it; with two phases, its bits stay in the filter
-    /// that is frozen.
+    /// that overflows the filter is forgotten with it. With two phases, its bits stay in the
+    /// previous filter.
     pub(super) fn run(&self) -> Epochs {
         let probes = self.probes as usize;
         let mut random = SplitMix64::of(&[self.bits, self.probes.into(), self.sigma, 1_000]);
         let kept: Vec<usize> = (0..MESSAGES * probes).map(|_| random.below(self.bits) as usize).collect();
-        // A message is hashed once a phase, so fresh positions are those of fresh hash functions.
+        // A message is hashed once per phase, so new random positions have the same effect as new
+        // hash functions.
         let mut hashed = |message: usize| -> Vec<usize> {
             match self.renewed {
                 true => (0..probes).map(|_| random.below(self.bits) as usize).collect(),
@@ -102,7 +103,7 @@ impl Experiment {
             let mut arrivals = SplitMix64::of(&[self.bits, self.probes.into(), self.sigma, 1_001, epoch as u64]);
             let (mut active, mut frozen) = (Phase::new(self.bits), Phase::new(self.bits));
             let (mut new, mut passed) = (0u64, 0u64);
-            // An epoch of two phases is counted from its first frozen filter on.
+            // With two phases, an epoch is counted from the first full filter on.
             let mut is_counted = !self.two;
             for _ in 0..ARRIVALS {
                 let message = arrivals.below(MESSAGES as u64) as usize;

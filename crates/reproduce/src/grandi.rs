@@ -74,7 +74,7 @@ impl Setting {
         self.at(self.best_standard)
     }
 
-    /// The largest value of some number, and the number of probes at which it occurs.
+    /// The largest value of a number over the points, and the number of probes at which it occurs.
     fn largest(&self, number: impl Fn(&Point) -> f64) -> (f64, f64) {
         let most = self.points.iter().max_by(|a, b| number(a).total_cmp(&number(b)));
         most.map_or((0.0, 0.0), |point| (number(point), point.probes.into()))

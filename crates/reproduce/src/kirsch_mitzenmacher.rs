@@ -1,5 +1,5 @@
 //! Kirsch and Mitzenmacher, *Building a Better Bloom Filter*, sections 3 to 8: constants and
-//! bounds. (Section 9 and the experiments of figures 1 and 2 have files of their own.)
+//! bounds. (Section 9 and the experiments of figures 1 and 2 are in separate files.)
 
 use crate::kirsch_mitzenmacher_trials::{SCHEMES, rate_of};
 use crate::{Claim, shown};
@@ -13,7 +13,7 @@ use truebloom_math::{Law, Result, SchemeId};
 /// Numbers of bits per item, each with its best number of probes: `floor` or `ceil` of c ln 2.
 pub(super) const LOADS: [(u32, u32); 4] = [(4, 3), (8, 6), (12, 8), (16, 11)];
 
-/// The numbers of items at which the schemes' laws are compared in a claim.
+/// The numbers of items at which the schemes' rates are compared in a claim.
 const SIZES_TRIED: [u64; 4] = [100, 250, 1_000, 2_500];
 
 const MILLION: u64 = 1_000_000;
@@ -118,15 +118,15 @@ fn section_6() -> Result<Vec<Claim>> {
 fn section_7_and_others() -> Result<Vec<Claim>> {
     let excess = |c: f64| 3.0 * libm::log2(c) - c;
     let top = 3.0 / std::f64::consts::LN_2;
-    // Where 3 log2 c is that much above c, the rule is met with equality.
+    // If 3 log2 c exceeds c by that much, the rule holds with equality.
     let share = libm::pow(std::f64::consts::LN_2, 5.0) * libm::exp2(top + 3.0 * libm::log2(top) - 1.0) / MILLION as f64;
     let rule = negligible_up_to(MILLION, share);
     let tiny = PartitionDouble::new(2, 3)?.fpr(2)?.value;
     let delta = truebloom_math::convergence::conditions(&double(41, 6, Step::Any, Offsets::Linear)?, 1).single;
     let ends = LOADS.map(|(c, k)| [theorem_6_2_lower_printed(c.into(), k), theorem_6_3_lower_printed(c.into(), k)]);
     let list = |which: usize| ends.iter().map(|ends| shown(ends[which])).collect::<Vec<_>>().join(", ");
-    // The schemes of 6.2 and of 6.3, by proven rates: the same coefficient at ten times the items,
-    // and not 0.
+    // The schemes of 6.2 and 6.3, by proven rates: the coefficient is the same at ten times the
+    // items, and is not 0.
     let settles = |law: &dyn Fn(u64) -> Result<Box<dyn Law>>| {
         let at = |items: u64| {
             let law = law(items)?;
@@ -182,7 +182,7 @@ fn section_8() -> Result<Vec<Claim>> {
     let small = |scheme: SchemeId, items| Ok::<_, truebloom_math::Error>(rate_of(scheme, 16, 11, items)?.value);
     let (sliced, array, standard) =
         (small(SchemeId::PartitionDouble, 100)?, small(SchemeId::Double, 100)?, small(SchemeId::Standard, 100)?);
-    // How far the schemes lie apart at most, by the ends of what is known of each.
+    // An upper bound on how far the rates of the schemes differ, from the bounds on each rate.
     let spread = |load: u32, probes: u32, items: u64| {
         let rates = SCHEMES.iter().map(|&scheme| rate_of(scheme, load, probes, items)).collect::<Result<Vec<_>>>()?;
         let (low, high) = rates.iter().fold((f64::INFINITY, 0f64), |(low, high), rate| (low.min(rate.lower), high.max(rate.upper)));

@@ -37,17 +37,17 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
     ])
 }
 
-/// Whether the theorem's bound shows that one copy of its width and depth errs by `epsilon` N with
-/// a probability of at most `epsilon`.
+/// Whether the theorem's bound shows that one copy with its width and depth has an error above
+/// `epsilon` N with a probability of at most `epsilon`.
 fn one_copy_keeps(epsilon: &Rate) -> Result<bool> {
     let shape = Shape::for_error(epsilon, epsilon, Rows::TwoHash)?;
     Ok(shape.copies() == 1 && shape.failure_bound(epsilon, Family::Ideal)?.upper <= epsilon.to_f64())
 }
 
-/// The probability that each of `depth` rows of h1 + j h2 holds one of the items (-t, 1), t below
-/// `items`, that does not share both hashes of the origin. The probability is found by trying all
-/// linear hashes `h(x) = alpha x + beta` modulo a prime. A common factor of the four alphas changes
-/// nothing, so the first alpha that is not 0 is set to 1.
+/// The probability that, in each of `depth` rows of h1 + j h2, the origin collides with one of the
+/// items (-t, 1), t below `items`, that does not share both hashes of the origin. It is found by
+/// trying all linear hashes `h(x) = alpha x + beta` modulo a prime. A common factor of the four
+/// alphas changes nothing, so the first alpha that is not 0 is set to 1.
 fn counterexample(width: u64, depth: u64, items: u64) -> f64 {
     let more = |first: u64, second: u64, t: u64| (second + (width - t) * first) % width;
     let every_row_is_hit = |[a, b, c, d]: [u64; 4]| {

@@ -1,4 +1,4 @@
-//! The experiments of Kirsch and Mitzenmacher, section 8, run again: figures 1 and 2.
+//! The experiments of Kirsch and Mitzenmacher, section 8, repeated: figures 1 and 2.
 
 use crate::cells::{Cell, Known, are_shares};
 use crate::kirsch_mitzenmacher::LOADS;
@@ -31,17 +31,17 @@ pub(super) fn rate_of(scheme: SchemeId, load: u32, probes: u32, items: u64) -> R
     scheme.law(bits(scheme, load, probes, items), probes)?.fpr(items)
 }
 
-/// The methods by which a law may know a rate; a cell stores the index of one of them.
+/// The methods by which a rate may be computed; a cell stores the index of one of them.
 const METHODS: [Method; 4] = [Method::Exact, Method::Validated, Method::Bound, Method::Simulation];
 
-/// The value, the ends, and the index of the method; for an approximation, which no size here
+/// The value, both bounds, and the index of the method. For an approximation, which no size here
 /// needs, the index is one beyond the last.
 fn numbers(fpr: &Fpr) -> Vec<f64> {
     let method = METHODS.iter().position(|method| *method == fpr.method).unwrap_or(METHODS.len());
     vec![fpr.value, fpr.lower, fpr.upper, method as f64]
 }
 
-/// The columns for a law: its value, unless that is only the middle of a bracket; both ends; and
+/// The columns for a rate: its value, unless this is only the middle of a bracket; both bounds; and
 /// the method in words.
 fn columns_of(values: &[f64]) -> ([f64; 3], &'static str) {
     let at = |i: usize| values.get(i).copied().unwrap_or(f64::NAN);
@@ -82,7 +82,7 @@ impl Setting {
         let (scheme, load, probes, items, queries) = (self.scheme, self.load, self.probes, self.items, self.queries());
         Cell {
             name: format!("kirsch-mitzenmacher-1 {scheme} c={load} n={items} filters={filters}"),
-            // A query is refused after two positions or so.
+            // A query that does not pass usually ends after about two positions.
             steps: filters as f64 * (items as f64 * f64::from(probes) + 2.0 * queries as f64),
             fits: are_shares(2),
             is_experiment: true,
@@ -134,8 +134,9 @@ pub(super) fn cells(effort: &Effort) -> Vec<Cell<'static>> {
     points.chain(COUNTED.map(|scheme| counts(scheme, effort.filters))).collect()
 }
 
-/// Figure 1: the rate of every scheme by simulation, with its standard error, and by its law, with
-/// its ends and its method. Figure 2: how often each number of hits among Q queries occurred.
+/// Figure 1: the rate of every scheme, by simulation with its standard error, and by its formula
+/// with its bounds and its method. Figure 2: how often each number of hits among Q queries
+/// occurred.
 pub(super) fn figures(effort: &Effort, known: &Known) -> Result<Vec<Figure>> {
     let mut columns = vec!["c".to_owned(), "k".to_owned(), "n".to_owned(), "limit".to_owned()];
     for scheme in SCHEMES {
@@ -220,7 +221,7 @@ impl Trial {
     }
 
     /// Runs one trial: fills a filter with this many items, and returns the hits among this many
-    /// fresh queries.
+    /// queries of other keys.
     fn hits(&mut self, items: u64, queries: u64) -> u64 {
         self.filter.fill(false);
         for _ in 0..items {

@@ -5,7 +5,7 @@ use crate::{Claim, Figure, shown, standard};
 use truebloom_math::occupancy::Occupancy;
 use truebloom_math::{Approximation, Law, Plan, Rate, Result, Target, Variant, law};
 
-/// The sizes at which his formulas are tried: bits, items, probes.
+/// The sizes at which his formulas are checked: bits, items, probes.
 const SIZES: [(u64, u64, u32); 6] = [(1, 3, 2), (10, 4, 1), (64, 4, 10), (128, 16, 5), (1000, 100, 7), (1 << 20, 100_000, 7)];
 
 /// The rates of the design table.
@@ -51,7 +51,7 @@ fn expectation() -> Result<Vec<Claim>> {
     let closed = apart(|bits, items, probes| {
         Ok((-(bits as f64) * libm::expm1(nk(items, probes) as f64 * libm::log1p(-1.0 / bits as f64)), mean(bits, nk(items, probes))?))
     })?;
-    // N = 1000 to 10^9 at the same load: by how much the exponential misses, times N.
+    // The error of the exponential, times N, for N = 1000 to 10^9 at the same load.
     let misses: Vec<f64> = [3, 6, 9]
         .into_iter()
         .map(|digits| {

@@ -4,8 +4,8 @@
 //! A [`Claim`] is one printed number, or one statement that numbers can decide. Its [`Verdict`]
 //! follows from the numbers. A number that agrees with all printed digits is confirmed; one that
 //! agrees only with the correction in `docs/ERRATA.md` is confirmed with a correction; any other is
-//! refuted. Statements about all sizes are decided on the range that their text names: a
-//! counterexample refutes them, but if there is none, nothing is proven beyond that range.
+//! refuted. A statement about all sizes is tested on the range that its text names. A
+//! counterexample refutes it, but without a counterexample nothing is proven beyond that range.
 //!
 //! ```
 //! use truebloom_reproduce::{Paper, Verdict};
@@ -62,7 +62,7 @@ pub struct Trial {
     pub most_items: Option<u64>,
 }
 
-/// Makes the filter of a trial from a seed, or returns `None` to use the one of
+/// Makes the filter of a trial from a seed, or returns `None` to use that of
 /// [`truebloom_math::recycling::subject`]. In this way, real filters, which this crate does not
 /// know, can be compared with their models.
 pub type Maker<'a> = &'a (dyn Fn(&Trial, u64) -> Option<Box<dyn Subject>> + Sync);
@@ -71,7 +71,7 @@ pub type Maker<'a> = &'a (dyn Fn(&Trial, u64) -> Option<Box<dyn Subject>> + Sync
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
     /// The number of filters for every point of figures 1 and 2 of Kirsch and Mitzenmacher, who
-    /// made 10,000.
+    /// used 10,000.
     pub(crate) filters: u64,
     /// The number of new items for every point of figure 3 of Dozier et al., who had 7 epochs of
     /// 100,000 arrivals.
@@ -91,7 +91,7 @@ impl Effort {
     /// No figures, only the claims, which are the same with every effort.
     pub const CLAIMS: Effort = Effort { filters: 0, items_3: 0, items_4: 0 };
 
-    /// This many filters for every point, or 10,000 times as many new items.
+    /// An effort of this many filters for every point, or 10,000 times as many new items.
     #[must_use]
     pub fn trials(trials: u64) -> Effort {
         let items = trials.saturating_mul(dozier::ITEMS);
@@ -128,15 +128,14 @@ impl Paper {
         }
     }
 
-    /// The claims of the paper, in its order. The computation takes less than two seconds, for
-    /// Dozier et al. some more. The sizes are the papers', so no error is expected.
+    /// The claims of the paper, in its order. The computation takes less than two seconds, but more
+    /// for Dozier et al. The sizes are the papers', so no error is expected.
     pub fn claims(self) -> Result<Vec<Claim>> {
         self.claims_of(NO_MAKER, &Known::new())
     }
 
-    /// Like [`claims`](Self::claims), with two additions. Filters that are simulated (for Dozier et
-    /// al.) are made by `make`, and results that are already in `known` are used: see
-    /// [`Paper::experiments`].
+    /// Like [`claims`](Self::claims), with two additions. Simulated filters (for Dozier et al.) are
+    /// made by `make`. Results that are already in `known` are used: see [`Paper::experiments`].
     pub fn claims_of(self, make: Maker<'_>, known: &Known) -> Result<Vec<Claim>> {
         match self {
             Paper::Burns => burns::claims(),
@@ -147,9 +146,9 @@ impl Paper {
         }
     }
 
-    /// The data of the paper's figures, with a hundred trials of every experiment. (Lehr draws no
-    /// figures; for him it is the data of his sequence and of the design tables that he describes.)
-    /// This takes some seconds, for Kirsch and Mitzenmacher half a minute.
+    /// The data of the paper's figures, with a hundred trials of every experiment. Lehr draws no
+    /// figures; for him, the data are those of his sequence and of the design tables that he
+    /// describes. This takes some seconds, for Kirsch and Mitzenmacher half a minute.
     pub fn figures(self) -> Result<Vec<Figure>> {
         self.figures_of(&Effort::trials(100), NO_MAKER, &Known::new())
     }
@@ -168,9 +167,9 @@ impl Paper {
     }
 
     /// Runs the experiments behind the claims and the figures on this many threads and adds their
-    /// numbers to `known`, without those that are already there. `done` is called for each that
-    /// ends, and returns whether to continue. The numbers do not depend on the threads, nor on
-    /// where a run was stopped and continued.
+    /// numbers to `known`, except experiments that are already there. `done` is called for each
+    /// experiment that ends, and returns whether to continue. The numbers do not depend on the
+    /// threads, nor on where a run was stopped and continued.
     ///
     /// ```
     /// use truebloom_reproduce::{Effort, Known, Paper};
@@ -284,13 +283,13 @@ impl Claim {
         Claim::number(id, place, text, printed, ours).unless(corrected, agrees(ours, corrected), erratum)
     }
 
-    /// A claim in words, with whether it held as printed, and what was found.
+    /// A claim in words, whether it held as printed, and what was found.
     fn statement([id, place, text]: [&'static str; 3], printed: &'static str, holds: bool, ours: impl Into<String>) -> Claim {
         let verdict = if holds { Verdict::Confirmed } else { Verdict::Refuted };
         Claim { id, place, text, printed, corrected: None, ours: ours.into(), verdict, erratum: None }
     }
 
-    /// If the claim failed as printed: sets the corrected form, and whether that form held.
+    /// Sets the corrected form of a claim that failed as printed, and whether that form held.
     fn unless(mut self, corrected: &'static str, holds: bool, erratum: &'static str) -> Claim {
         if self.verdict == Verdict::Refuted && holds {
             (self.verdict, self.corrected) = (Verdict::Corrected, Some(corrected));

@@ -34,11 +34,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    // First, as nothing else waits for a signal to end it, or keeps others from the filter.
+    // The input is read before the filter is locked: until then, a signal ends the program, and
+    // other processes can use the filter.
     let (difference, name) = (Held::of_input(&args.difference)?, name(&args.difference));
     let lock = Lock::of(&args.filter)?;
     let old = Held::open(&args.filter)?;
-    // What is wrong with the filter is no fault of the difference.
+    // An error in the filter must not be reported as one in the difference.
     FileHeader::from_bytes(old.as_ref()).map_err(|cause| format_error(&args.filter, cause))?;
     let new = wire::apply(old.as_ref(), difference.as_ref()).map_err(|cause| format_error(name, cause))?;
     drop(old);

@@ -1,4 +1,4 @@
-//! `truebloom audit`: the rate that the library you use today really gives.
+//! `truebloom audit`: computes the real rate of a filter of another library.
 
 use crate::args::{bits as parse_bits, count as parse_count, probes as parse_probes, rate as parse_rate};
 use crate::failure::Failure;
@@ -20,9 +20,9 @@ Examples:
   truebloom audit --table -n 1000 -p 1e-6                     all libraries, side by side
   truebloom audit --table -n 1000 -p 1% --plot audit.svg      the same as a chart
 
-The audit computes with a library's arithmetic and ideal hashes in place of its own. Rates come from a formula if one applies, and otherwise from a simulation with a 99% interval.
+The audit uses the library's own arithmetic, but ideal hashes in place of its hash function. Rates come from a formula if one applies, and otherwise from a simulation with a 99% interval.
 
-All libraries are judged alike, including truebloom. The verdict says whether the expected rate is at most the rate asked for. `keep it` is a lower bound on the share of filters whose own rate is at most the rate asked for (`-` if the set bits do not determine a filter's rate).";
+All libraries are judged alike, including truebloom. The verdict says whether the expected rate is at most the requested rate. `keep it` is a lower bound on the share of filters whose own rate is at most the requested one (`-` if the set bits do not determine a filter's rate).";
 
 const USAGE: &str = "\
 truebloom audit [OPTIONS] -n <N> -p <RATE> <LIBRARY>
@@ -80,8 +80,8 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Collects what is known about one library: from laws, and from a simulation if one was requested
-/// or no law applies.
+/// Collects what is known about one library, from formulas, and from a simulation if one was
+/// requested or no formula applies.
 fn finding(profile: &'static Profile, args: &Args) -> Result<Finding, Failure> {
     let size = match (args.bits, args.probes, args.rate) {
         (Some(bits), Some(probes), _) => profile.size_of(bits, probes)?,
@@ -154,7 +154,7 @@ fn report(finding: &Finding, args: &Args) -> Report {
     report.line("size", format!("{}, {}", plural(size.bits, "bit"), plural(size.probes.into(), "probe")));
     report.line(
         "hash",
-        format!("{} bits, so that equal hashes alone give a rate of {}", profile.arithmetic.hash_bits(size), rate_text(finding.floor, 2)),
+        format!("{} bits; equal hashes alone give a rate of {}", profile.arithmetic.hash_bits(size), rate_text(finding.floor, 2)),
     );
     report.line("ideal", format!("{} if its positions were independent (exact)", fpr_text(&finding.ideal, 4)));
     if let Some(law) = &finding.law {
@@ -175,8 +175,8 @@ fn report(finding: &Finding, args: &Args) -> Report {
     }
     if args.rate.is_some() {
         let text = match finding.share {
-            Some(share) => format!("at least {} of the filters built have at most the requested rate", percent(share)),
-            None => "unknown: the positions are correlated, and no law gives the share of filters that keep the rate".to_owned(),
+            Some(share) => format!("at least {} of all filters have at most the requested rate", percent(share)),
+            None => "unknown: the positions are correlated, so no formula gives the share of filters that keep the rate".to_owned(),
         };
         report.line("keep it", text);
     }

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     filters::save(&filter, &lock)?;
     let mut report = Report::new("clear");
     report.field("filter", args.filter.display().to_string()).field("forgotten", offered);
-    report.line("cleared", format!("{}, which had been offered {}", args.filter.display(), plural(offered, "key")));
+    report.line("cleared", format!("{}, into which {} had been inserted", args.filter.display(), plural(offered, "key")));
     super::add_state(&mut report, &filter)?;
     report.print_as(args.format.format())?;
     Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! `truebloom compare`: estimates how much filters have in common.
+//! `truebloom compare`: estimates how many keys filters have in common.
 
 use crate::args;
 use crate::cmd::merge::mismatch;
@@ -15,7 +15,7 @@ Examples:
   truebloom compare monday.tbl tuesday.tbl
   truebloom compare --confidence 99.9% monday.tbl tuesday.tbl other.tbl
 
-The filters must have the same bits, probes, scheme, hasher and seed: make them all from one, with `truebloom copy --empty`.
+The filters must have the same bits, probes, scheme, hasher and seed: make them all from one filter, with `truebloom copy --empty`.
 The ranges hold for keys that were chosen without knowing the seed. Intersections are refused, because their set bits do not determine how many items they hold.";
 
 /// Estimate the number of keys that filters share, with a range for each estimate
@@ -51,7 +51,7 @@ fn refusal(args: &Args, error: &CompareError) -> Failure {
         ),
         CompareError::Unfit { index } => Failure::at(
             name(*index),
-            "the set bits are inconsistent with the keys that it was offered, so they say nothing about its items; see `truebloom verify`, and build the filter again",
+            "its set bits contradict its count of keys, so the number of its items cannot be estimated; see `truebloom verify`, and build the filter again",
         ),
         CompareError::Grows { index } => Failure::at(
             name(*index),

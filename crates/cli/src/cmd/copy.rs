@@ -34,9 +34,9 @@ pub(crate) struct Args {
     #[arg(long)]
     empty: bool,
 
-    /// Compress the copy, to send it: its size is then close to the entropy of its bits. Every
-    /// command can read a compressed file. `copy` without this option expands it, as does every
-    /// command that changes it
+    /// Compress the copy, for example to send it; its size is then close to the entropy of its
+    /// bits. Every command reads compressed files, and every command that changes one expands it,
+    /// as does `copy` without this option
     #[arg(long)]
     compress: bool,
 
@@ -55,7 +55,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.seed.is_some() {
         return Err(Failure::new(
-            "a filter cannot be given another seed: the seed determined which bits its keys set, and the filter does not contain the keys; build a new one from the data with `truebloom create --seed`",
+            "a filter cannot be given another seed, because it does not contain its keys; build a new one from the data with `truebloom create --seed`",
         ));
     }
     let lock = Lock::of_output(&args.out, args.force)?;

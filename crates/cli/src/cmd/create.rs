@@ -1,5 +1,5 @@
-//! `truebloom create`: builds a filter from lines, in one pass and the memory of the filter and its
-//! longest line.
+//! `truebloom create`: builds a filter from lines, in one pass. It needs memory only for the filter
+//! and the longest line.
 
 use super::plan::add_promise;
 use super::probes;
@@ -46,7 +46,7 @@ pub(crate) struct Args {
 
     /// Make a filter that grows with its input, in one pass and without -n; FIRST is the
     /// approximate number of items in its first layer. The rate is kept for any number of items.
-    /// Without -n, input that cannot be read twice, such as a pipe, is read in this way by default
+    /// This is the default without -n if the input, such as a pipe, cannot be read twice
     #[arg(long, value_name = "FIRST", num_args = 0..=1, require_equals = true, default_missing_value = "1000", value_parser = crate::args::items)]
     #[arg(conflicts_with_all = ["items", "bits", "probes", "confidence", "mean", "scheme", "layout", "strict"], requires = "rate")]
     grow: Option<u64>,
@@ -118,12 +118,13 @@ enum Made {
 fn build(mut filter: AnyFilter, made: &Made, args: &Args, lock: &Lock) -> Result<ExitCode, Failure> {
     let limits = Limits { strict: args.strict, memory: args.size.max_memory };
     let records = if args.empty { None } else { Some(records::insert_all(&mut filter, &args.records, &args.inputs, limits)?) };
-    // An accident upstream, such as a file that is not there yet, must not cost the filter that is.
+    // An error upstream, such as an input that does not exist yet, must not destroy the existing
+    // filter.
     if lock.replaces() && records.as_ref().is_some_and(|records| records.read() == 0) {
         return Err(Failure::at(
             &args.filter,
             format_args!(
-                "stays as it was, because there was no {} to read; add --empty to replace it with an empty filter",
+                "stays unchanged, because the input has no {}s; add --empty to replace it with an empty filter",
                 args.records.noun()
             ),
         ));
@@ -139,7 +140,8 @@ fn build(mut filter: AnyFilter, made: &Made, args: &Args, lock: &Lock) -> Result
 
 /// Stores in the filter how its keys are extracted, and warns if that cannot be stored.
 fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records>) {
-    // Of an empty filter it is known as soon as something is inserted, or said now.
+    // For an empty filter, this is stored with the first insertion, unless the options already say
+    // it.
     if !args.empty || args.records.says_what_keys_are() {
         args.records.extraction().keep(&args.filter, |label| filter.set_label(label));
     }
@@ -157,12 +159,12 @@ fn made(args: &Args) -> Result<Made, Failure> {
     filters::check_layout(args.scheme, args.layout)?;
     if matches!(args.size, Size { items: None, rate: None, bits: None, .. }) {
         return Err(Failure::new(
-            "give two of -n, -p and -m; or only a rate with -p: then lines in files are counted first, and for other input the filter grows",
+            "give two of -n, -p and -m, or only a rate with -p; with -p alone, lines in files are counted first, and for other input the filter grows",
         ));
     }
     let mut target = args.size.target().scheme(args.scheme).layout(args.layout.planned());
     let rate_and_bits = target.rate.is_some() && target.bits.is_some();
-    // Too little in any case is the planner's to explain.
+    // If the options would not determine a filter even with a count, the planner reports the error.
     if target.items.is_none() && !rate_and_bits && (target.rate.is_some() || target.bits.is_some()) {
         let counted = if args.empty { None } else { records::count(&args.records, &args.inputs)? };
         let Some(counted) = counted else {
@@ -172,12 +174,12 @@ fn made(args: &Args) -> Result<Made, Failure> {
                     "for an empty filter, give the planned number of items with -n, or only a rate for a filter that grows",
                 )),
                 None => Err(Failure::new(
-                    "the input cannot be read twice, so it cannot be counted first: give the number of items with -n (an upper bound is enough), \
-                     write the lines to a file first and name that, or give only a rate for a filter that grows",
+                    "the input cannot be read twice, so its lines cannot be counted first: give their number, or an upper bound, with -n; \
+                     save the lines in a file and name it; or give only a rate, for a filter that grows",
                 )),
             };
         };
-        // An input without records still makes a filter.
+        // A filter is made even if the input has no records.
         target.items = Some(counted.max(1));
     }
     let plan = Plan::new(&target)?;
@@ -258,8 +260,8 @@ fn report(args: &Args, filter: &AnyFilter, made: &Made, records: Option<&Records
     Ok(report)
 }
 
-/// Adds the rates if there are more items than planned. Then nothing is guaranteed, and the rates
-/// of the plan are for fewer items than there are.
+/// Adds the rates if there are more items than planned. Then nothing is guaranteed, because the
+/// plan's rates are for fewer items.
 fn add_broken_promise(report: &mut Report, plan: &Plan) {
     let items = plural(plan.items, "item");
     report.field("confidence", Value::Null).field("guarantee", Value::Null);

@@ -12,7 +12,7 @@ Examples:
   truebloom diff monday.tbl tuesday.tbl > news
   truebloom apply monday.tbl news                      now monday.tbl equals tuesday.tbl
 
-Use it to update copies of a filter elsewhere. A difference contains only the new bits, compressed to about their entropy. Both files must be states of one filter, with the same seed and size.
+A difference updates copies of a filter on other machines. It contains only the new bits, compressed to about their entropy. Both files must be states of one filter, with the same seed and size.
 A filter that grows may have more layers in the later state.";
 
 /// Write the difference that turns an earlier state of a filter into a later one
@@ -33,7 +33,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new("a difference is not text: write it to a file, with `> FILE`, or pipe it"));
     }
     let (old, new) = (Held::open(&args.old)?, Held::open(&args.new)?);
-    // What is wrong with one of them is said of that one; what `apply` would not take is not made.
+    // Errors are reported for the file that has them. No difference is made that `apply` would
+    // refuse.
     for (path, bytes) in [(&args.old, &old), (&args.new, &new)] {
         held::look_at(bytes.clone()).map_err(|cause| format_error(path, cause))?;
     }

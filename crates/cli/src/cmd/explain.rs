@@ -16,7 +16,7 @@ use truebloom_report::scatter::Scatter;
 const EXAMPLES: &str = "\
 Examples:
   truebloom explain --bits 9585 --items 1000 --probes 7
-  truebloom explain -m 9585 -n 1000 -k 7 --plot spread.svg    how one filter's own rate scatters
+  truebloom explain -m 9585 -n 1000 -k 7 --plot spread.svg    how the rate of one filter depends on its seed
   truebloom explain -m 64MiB -n 50M -k 7 --variant classic
   truebloom explain seen.tbl                           a filter that was built";
 
@@ -81,13 +81,16 @@ impl Explained {
         if let AnyFilter::Scalable(_) = filter {
             return Err(Failure::at(
                 path,
-                "it grows by layers, and only single filters can be explained; `truebloom info --json` shows each layer, whose bits, probes and keys can be given with -m, -k and -n",
+                "it consists of layers, which can only be explained one by one; `truebloom info --json` shows the bits, probes and keys of each, to be given with -m, -k and -n",
             ));
         }
         let variant = filter.scheme_id().variant().filter(|variant| *variant != Variant::Partitioned).ok_or_else(|| {
             Failure::at(
                 path,
-                format_args!("it has the {} scheme; only filters of the standard and the classic one can be explained", filter.scheme_id()),
+                format_args!(
+                    "it has the {} scheme; only filters with the standard or the classic scheme can be explained",
+                    filter.scheme_id()
+                ),
             )
         })?;
         let items = match args.items {
@@ -150,7 +153,8 @@ fn add_fill(report: &mut Report, of: &Explained, scatter: &Scatter) -> Result<Ve
 
 fn add_rate(report: &mut Report, of: &Explained, expected: &Fpr, scatter: &Scatter, fills: &[Quantile]) -> Result<(), Failure> {
     report.line("expected rate", fpr_text(expected, 9));
-    // It takes the work of a rate at twice the probes, and the rest is worth having without it.
+    // This takes as much work as a rate with twice the probes. If that is too much, the variance is
+    // left out.
     let variance = rate_moments(of.variant, of.bits, of.items, of.probes).ok().map(|moments| moments.variance);
     let spread = variance.map_or(f64::NAN, |variance| variance.sqrt() / expected.value);
     let mut quantiles = Map::new();
@@ -170,7 +174,7 @@ fn add_rate(report: &mut Report, of: &Explained, expected: &Fpr, scatter: &Scatt
 }
 
 fn add_bounds(report: &mut Report, of: &Explained, expected: &Fpr) {
-    // They are for distinct bits, at most as many as there are.
+    // These bounds are for distinct bits, so they need at least as many bits as probes.
     let Ok(found) = bounds::rates(of.bits, of.items, of.probes) else { return };
     let named = [("lower_by_mean", "lower by mean", found.lower_by_mean), ("lower", "lower", found.lower), ("upper", "upper", found.upper)];
     let fields = named.iter().map(|(name, _, fpr)| ((*name).to_owned(), Value::Object(fpr_value(fpr)))).collect();
@@ -202,7 +206,11 @@ fn add_efficiency(report: &mut Report, of: &Explained) -> Result<(), Failure> {
     report.field("efficiency", value);
     report.line(
         "efficiency",
-        format!("{}% of its bits; large filters reach {}%", significant(100.0 * value, 5), significant(100.0 * std::f64::consts::LN_2, 4)),
+        format!(
+            "a perfect structure would need {}% of its bits; large Bloom filters reach {}%",
+            significant(100.0 * value, 5),
+            significant(100.0 * std::f64::consts::LN_2, 4)
+        ),
     );
     Ok(())
 }

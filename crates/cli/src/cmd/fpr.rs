@@ -133,8 +133,8 @@ fn check_plot(args: &Args) -> Result<(), Failure> {
 
 /// The number of points of a curve.
 const POINTS: u32 = 40;
-/// The number of points of a curve for schemes of two hashes. Many of its rates are simulated, in
-/// some tenths of a second each.
+/// The number of points of a curve for schemes of two hashes. Many of their rates are simulated,
+/// which takes some tenths of a second each.
 const FEW_POINTS: u32 = 16;
 
 /// Prints the report, and draws the rate as a function of the number of probes.
@@ -161,7 +161,7 @@ fn add_rate(report: &mut Report, label: &str, fpr: &Fpr) {
         report.line(label, rate(fpr.value, 15));
         report.line("bracket", format!("{:e} to {:e}, {}", fpr.lower, fpr.upper, fpr.method));
     } else {
-        // Below the range of f64 the logarithm still tells.
+        // For rates below the range of f64, the logarithms are shown.
         report.line(label, fpr_text(fpr, 10));
         report.line("bracket", format!("e^{} to e^{}, {}", fpr.ln_lower, fpr.ln_upper, fpr.method));
     }
@@ -199,7 +199,8 @@ fn add_scheme(report: &mut Report, args: &Args) -> Result<(), Failure> {
     let independent = Variant::Standard.fpr(law.bits(), items, args.probes)?;
     report.field("standard", Value::Object(fpr_value(&independent)));
     if independent.ln.is_finite() {
-        // By the logarithms: the rates can be below the range of `f64`, and the ratio above it.
+        // Logarithms are compared, because the rates can be below the range of `f64`, and their
+        // ratio above it.
         let ln_times = fpr.ln - independent.ln;
         let compared = match ln_times.exp() {
             times @ ..10.0 => format!("{:+.3}%", 100.0 * (times - 1.0)),
@@ -241,7 +242,7 @@ fn add_expected(report: &mut Report, args: &Args, items: u64) -> Result<(), Fail
     add_rate(report, "expected rate", &fpr);
     let mut fields = Map::new();
     for approximation in Approximation::ALL {
-        // Those for distinct bits have no value for more probes than bits.
+        // Approximations for distinct bits have no value if there are more probes than bits.
         let Ok(value) = approximation.value(args.bits(), items, args.probes) else { continue };
         fields.insert(approximation.name().to_owned(), value.into());
         let error = value / fpr.value - 1.0;

@@ -56,10 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let lock = Lock::of(&args.filter)?;
     let mut filter = filters::open_for(&args.filter, &args.inputs, |path| AnyFilter::open(path))?;
     if args.strict && filter.capacity().is_none() {
-        return Err(Failure::at(
-            &args.filter,
-            "was not planned for a number of items, so there is no limit for --strict to keep; leave --strict out",
-        ));
+        return Err(Failure::at(&args.filter, "was not planned for a number of items, so --strict has no limit to enforce; leave it out"));
     }
     let before = (filter.offered(), filter.changed());
     let kept = Extraction::of(filter.label());
@@ -70,7 +67,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         doubt.iter().for_each(warn);
     }
     let records = records?;
-    // The first keys say what the others are.
+    // The first keys determine how all keys of the filter are read.
     if filter.label().is_none() && before.0 == 0 {
         record_args.extraction().keep(&args.filter, |label| filter.set_label(label));
     }

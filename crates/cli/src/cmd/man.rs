@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A command, its verbs, and the verbs of these.
+/// A command, its verbs, and their sub-verbs.
 fn pages(command: &clap::Command) -> Vec<&clap::Command> {
     std::iter::once(command).chain(command.get_subcommands().flat_map(pages)).collect()
 }

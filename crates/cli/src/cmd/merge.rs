@@ -14,7 +14,7 @@ Examples:
   truebloom merge week.tbl monday.tbl tuesday.tbl           the keys of both
   truebloom merge --intersect both.tbl monday.tbl tuesday.tbl
 
-The filters must have the same bits, probes, scheme, hasher and seed: make them all from one, with `truebloom copy --empty`.
+The filters must have the same bits, probes, scheme, hasher and seed: make them all from one filter, with `truebloom copy --empty`.
 The merged filter keeps the plan of the first. Its counts of items are only bounds.";
 
 /// Merge filters into one that holds the keys of all of them; with --intersect, only the keys that
@@ -43,7 +43,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    // Before anything is said about OUT, which is an existing filter if it was left out.
+    // This is checked before OUT: if OUT was left out, an existing filter is in its place.
     if args.filters.len() < 2 {
         return Err(Failure::new(
             "name the filter to write first, and then at least two filters to merge: truebloom merge OUT FILTER FILTER",
@@ -70,7 +70,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 pub(crate) fn mismatch(verb: &str, first: &Path, other: &Path, error: &MergeError) -> Failure {
     let differ = |ours: String, theirs: String| format!("{} has {ours}, {} has {theirs}", first.display(), other.display());
     let why = match *error {
-        // Not the seeds themselves: knowing one is enough to choose keys that pass.
+        // The seeds themselves are not shown, because a known seed is enough to choose keys that
+        // pass.
         MergeError::Seed => format!("{} and {} have different seeds", first.display(), other.display()),
         MergeError::Bits { ours, theirs } => differ(plural(ours, "bit"), plural(theirs, "bit")),
         MergeError::Probes { ours, theirs } => differ(plural(ours.into(), "probe"), plural(theirs.into(), "probe")),
@@ -86,7 +87,7 @@ pub(crate) fn mismatch(verb: &str, first: &Path, other: &Path, error: &MergeErro
     }
     let unwritten = if verb == "merge" { "; nothing was written" } else { "" };
     Failure::new(format_args!(
-        "cannot {verb}: {why}{unwritten}. Make the second like the first and fill it again from its data:\n  \
+        "cannot {verb}: {why}{unwritten}. Make an empty copy of the first, and fill it with the data of the second:\n  \
          truebloom copy --empty {} NEW && truebloom insert NEW INPUT",
         for_shell(first)
     ))

@@ -1,4 +1,4 @@
-//! The verbs, one file each: it has the arguments, and a `run` that returns the exit code.
+//! The verbs. Each file has the arguments of one verb, and a `run` that returns the exit code.
 
 pub(crate) mod apply;
 pub(crate) mod audit;
@@ -57,13 +57,13 @@ pub(crate) fn held(filter: &AnyFilter<impl Counted>) -> String {
     }
 }
 
-/// A text like `7 probes`. For a filter that grows, it is the number of probes in all layers; a key
-/// that is in none of them needs only a few.
+/// A text like `7 probes`. For a filter that grows, it is the number of probes in all layers,
+/// although only a few are examined for a missing key.
 pub(crate) fn probes(filter: &AnyFilter<impl Counted>) -> String {
     let all = plural(filter.probes().into(), "probe");
     match filter {
         AnyFilter::Scalable(grown) if grown.layers().len() > 1 => {
-            format!("{all} in all layers, about two per layer for a key that is in none")
+            format!("{all} in all layers; for a missing key, about two per layer are examined")
         }
         _ => all,
     }
@@ -79,7 +79,7 @@ pub(crate) fn add_growth(report: &mut Report, growth: &Growth) {
         .line(
             "memory",
             format!(
-                "at most {} times that of a filter planned for the right number of items, once it holds {}",
+                "at most {} times that of a filter planned for the right number of items, from {} items on",
                 growth.ratio(),
                 count(growth.first())
             ),

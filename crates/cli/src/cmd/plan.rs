@@ -19,20 +19,20 @@ const EXAMPLES: &str = "\
 Give two of -n, -p and -m; truebloom computes the third:
   truebloom plan -n 10M -p 0.1%                  the fewest bits for a rate
   truebloom plan --bits 64MiB -p 1e-6            the most items that fit
-  truebloom plan -n 10M --memory 16MiB           the best rate of a size
+  truebloom plan -n 10M --memory 16MiB           the lowest rate of this size
   truebloom plan -n 10M --bits-per-item 10       the same
   truebloom plan -n 10M -p 1% --layout blocked   one cache line per lookup
-  truebloom plan -n 1G -p 1% --max-memory 2GiB    refuse more than that
+  truebloom plan -n 1G -p 1% --max-memory 2GiB    refuse a larger filter
   truebloom plan -n 1000 -p 1% --plot plan.svg   also draw the rate up to twice as many items
   truebloom plan -n 10M -p 0.1% --mean           the fewest bits for the average alone
-  truebloom plan -n 1M -p 1% --transmit 1.1MB     the fewest bits that compress to this, to be sent
+  truebloom plan -n 1M -p 1% --transmit 1.1MB     the fewest bits that compress to this size
   truebloom plan -n 1M -p 1e-6 --scheme cube --mean
-                                                 a size of another hashing scheme
+                                                 the size with another hashing scheme
 
-Filters that forget, for endless streams (the report compares one phase, two phases, `certain`: two phases that never forget too early, and `today`: the usual design, made without a model):
+Filters that forget, for endless streams. The report compares one phase, two phases, `certain` (two phases that never forget too early) and `today` (the usual design, which uses no model):
   truebloom plan --recycling --memory 64MiB -p 0.1%      the most items that they hold
-  truebloom plan --recycling -n 10M -p 0.1%              the fewest bits for this many per cycle
-  truebloom plan --recycling --remember 10M -p 0.1%      the fewest bits that remember this many
+  truebloom plan --recycling -n 10M -p 0.1%              the fewest bits for this many items per cycle
+  truebloom plan --recycling --remember 10M -p 0.1%      the fewest bits that remember this many items
   truebloom plan --recycling --remember 1h --arrival 5000 -p 0.1%
   truebloom plan --recycling --memory 64KiB -p 1% --plot saw.svg    its rate over five cycles
 
@@ -63,8 +63,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BITS", value_parser = crate::args::bits_per_item, conflicts_with_all = ["bits", "memory", "recycling"])]
     bits_per_item: Option<f64>,
 
-    /// Plan a filter to be sent: the fewest bits that compress to at most this size, with fewer
-    /// probes
+    /// Plan a filter to be sent: the fewest bits that compress to at most this size. It has fewer
+    /// probes than usual
     #[arg(long, value_name = "BYTES", value_parser = crate::args::bytes, allow_hyphen_values = true, requires_all = ["items", "rate"])]
     #[arg(conflicts_with_all = ["bits", "memory", "recycling", "probes", "bits_per_item", "scheme", "layout", "prove"])]
     transmit: Option<u64>,
@@ -115,7 +115,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     {
         let percent = |share: f64| rate(100.0 * share, 7);
         warn(format_args!(
-            "the certificate proves the rate of one filter with {}%, a little less than the plan's {}%, because its bound can be checked step by step",
+            "the certificate proves the rate of one filter with probability {}%, slightly less than the plan's {}%, because it uses a bound that can be checked step by step",
             percent(claimed),
             percent(planned)
         ));
@@ -131,12 +131,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     args.plot.finish(report, args.format.format(), || as_one_call(|| Ok(plots::plan(&plan)?)))
 }
 
-/// The error for a filter to be sent, if even one probe needs more than the size allowed.
+/// The error for a filter to be sent: if even one probe needs more than the allowed size, the
+/// message says so.
 fn not_sent(target: &Target, asked: u64, error: truebloom_math::Error) -> Failure {
     let least = Plan::new(&target.clone().probes(1)).and_then(|plan| plan.transmitted_bits());
     match least {
         Ok(Some(least)) if least > 8.0 * asked as f64 => Failure::new(format_args!(
-            "no filter for this rate compresses to {}: at one probe, with the most bits, it is {}; ask for a higher rate, or for fewer items",
+            "no filter for this rate compresses to {}: with one probe, which compresses best, it takes {}; choose a higher rate or fewer items",
             bytes(asked),
             bytes((least / 8.0).ceil() as u64)
         )),
@@ -151,7 +152,7 @@ fn add_transmitted(report: &mut Report, plan: &Plan, target: &Target) -> Result<
     let (now, then) = (sent(plan)?, sent(&usual)?);
     report.field("transmitted", json!({ "bytes": now, "usual_bytes": then, "usual_bits": usual.bits, "usual_probes": usual.probes }));
     report.line("transmitted", format!("{} on average when full and compressed, plus about 120 bytes for the file format", bytes(now)));
-    report.line("usual", format!("{}, {} would send {}", size(usual.bits), plural(usual.probes.into(), "probe"), bytes(then)));
+    report.line("usual", format!("{}, {}: would compress to {}", size(usual.bits), plural(usual.probes.into(), "probe"), bytes(then)));
     Ok(())
 }
 
@@ -194,7 +195,7 @@ fn add_certificate(report: &mut Report, certificate: &Certificate, path: &Path) 
     let claim = &certificate.claim;
     let mut parts = vec!["the average rate".to_owned()];
     if let Some(share) = claim.confidence {
-        parts.push(format!("the rate of one filter with {}%", rate(100.0 * share, 13)));
+        parts.push(format!("the rate of one filter with probability {}%", rate(100.0 * share, 13)));
     }
     if claim.smallest != Smallest::NotClaimed {
         parts.push("that one bit less is not enough".to_owned());
@@ -277,8 +278,8 @@ fn add_standard(report: &mut Report, plan: &Plan, target: &Target) -> Result<(),
     let listed: Vec<_> = floors.iter().map(|floor| json!({ "cause": floor.cause, "rate": floor.rate })).collect();
     report.field("floors", listed);
     if let (Some(asked), None) = (plan.rate, target.bits) {
-        // The largest that is allowed is no reason to refuse the comparison, and a layout in lines
-        // would be the scheme itself.
+        // A limit on the size must not prevent the comparison, and with the layout in lines, the
+        // result would be the blocked scheme itself.
         let standard = Plan::new(&Target { max_bits: None, ..target.clone().scheme(SchemeId::Standard).layout(Layout::Spread) })?;
         report.field("standard_bits", standard.bits);
         let more = 100.0 * (plan.bits as f64 / standard.bits as f64 - 1.0);

@@ -20,7 +20,7 @@ pub(super) fn add_overload(report: &mut Report, plan: &Plan) -> Result<(), Error
     Ok(())
 }
 
-/// Adds the size of a static filter for the same question.
+/// Adds the size of a static filter for the same items and rate.
 pub(super) fn add_static(report: &mut Report, plan: &Plan) {
     let Some(found) = static_filters(plan) else {
         report.field("static", serde_json::Value::Null);

@@ -39,8 +39,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", value_parser = args::count, requires = "recycling")]
     over: Option<u64>,
 
-    /// standard: the fewest bits; blocked: all probes of an item in one cache line, with
-    /// --recycling for one phase only; auto: blocked if that needs at most 10% more bits
+    /// standard: the fewest bits; blocked: all probes of an item in one cache line (with
+    /// --recycling, only for one phase); auto: blocked if that needs at most 10% more bits
     #[arg(long, value_name = "LAYOUT", default_value = "standard", hide_possible_values = true)]
     layout: Layout,
 }
@@ -121,7 +121,9 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
 
 fn add_today(report: &mut Report, today: Option<&Today>, gap: Option<u64>) {
     let Some(Today { bits, probes, items }) = today else {
-        report.field("today", Value::Null).line("today", "none: no filter of this size (or of up to 2^62 bits) can keep this rate");
+        report
+            .field("today", Value::Null)
+            .line("today", "none: no filter of this size (by default, of up to 2^62 bits) can keep this rate");
         return;
     };
     let forgotten = gap.map(|gap| gap.saturating_add(1).min(*items) as f64 / *items as f64);
@@ -138,7 +140,7 @@ fn add_design(
     today: Option<&Today>,
 ) -> Result<(), Failure> {
     let Some(sized @ SizedDesign { design, run, .. }) = found else {
-        report.field(name, Value::Null).line(label, "none: no filter of this size (or of up to 2^62 bits) can keep this rate");
+        report.field(name, Value::Null).line(label, "none: no filter of this size (by default, of up to 2^62 bits) can keep this rate");
         return Ok(());
     };
     let law = design.forgetting()?;
@@ -172,13 +174,13 @@ fn add_design(
     if is_one {
         add_held(report, held);
     }
-    // Items that are refreshed fill a phase before new ones come: of two phases only the worst rate
-    // holds for every stream.
+    // Refreshed items can fill a phase before new items arrive, so with two phases only the worst
+    // rate holds for every stream.
     let rates = if is_one {
         format!("average at most {}, worst {}", proven(&run.fpr, Some(asked.rate)), rate(run.worst.value, 3))
     } else {
         format!(
-            "at most {} whatever the stream, {} on average where all items are new",
+            "at most {} whatever the stream, {} on average if all items are new",
             proven(&run.worst, Some(asked.rate)),
             rate(run.fpr.value, 3)
         )
@@ -187,26 +189,25 @@ fn add_design(
     add_one_run(report, &one_run, is_one);
     add_forgotten(report, asked.gap, forgotten.map(|chance| chance.value));
     if law.remembered_at_least() > 1 {
-        report
-            .line("", format!("guaranteed to be remembered while fewer than {} have come", plural(law.remembered_at_least(), "new item")));
+        report.line("", format!("guaranteed to be remembered until {} have come", plural(law.remembered_at_least(), "new item")));
     }
     Ok(())
 }
 
-/// Adds one phase with cache lines, for comparison with the phase without them. With `auto`, it is
-/// added only if its speed is worth its bits.
+/// Adds the blocked design with one phase, for comparison with the standard one. With `auto`, it is
+/// added only if it needs at most 10% more bits.
 fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &Asked) -> Result<(), Failure> {
     let worth = |found: &BlockedSized| designs.one.as_ref().is_some_and(|one| found.is_worth_it(one));
     let Some(found) = designs.blocked.as_ref().filter(|found| layout == Layout::Blocked || worth(found)) else {
         let why = match layout {
-            Layout::Auto => "none that takes at most 10% more bits",
-            _ => "none: no blocked filter of this size (or of up to 2^62 bits) can keep this rate",
+            Layout::Auto => "none: no blocked filter takes at most 10% more bits",
+            _ => "none: no blocked filter of this size (by default, of up to 2^62 bits) can keep this rate",
         };
         report.field("blocked", Value::Null).line("blocked", why);
         return Ok(());
     };
     let (design, run) = (&found.design, &found.run);
-    // What is proven: at least this many items, and so at most this share.
+    // A cycle is proven to have at least this many items, so at most this share is forgotten.
     let items = run.items_per_cycle.lower;
     let forgotten = asked.gap.map(|gap| ((gap as f64 + 1.0) / items).min(1.0));
     let one_run = OneRun::of(asked, &run.items_per_cycle, true, |items| design.wrong_drops_at_most(items, CONFIDENCE))?;
@@ -274,8 +275,8 @@ impl OneRun {
     }
 }
 
-/// If the design was planned for its average (`is_planned`), a bound by the worst rate is several
-/// times what was asked for.
+/// If the design was planned for its average (`is_planned`), a bound from the worst rate is several
+/// times the requested rate.
 fn add_one_run(report: &mut Report, run: &OneRun, is_planned: bool) {
     let (dropped, share) = (count(run.at_most), rate_up(run.average(), 3));
     let of = plural(run.items, "new item");

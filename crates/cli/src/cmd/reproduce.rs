@@ -19,9 +19,9 @@ use truebloom_reproduce::{Claim, Effort, Known, Paper, Trial, Verdict};
 
 const EXAMPLES: &str = "\
 Examples:
-  truebloom reproduce grandi                     every number of the paper, ours, and a verdict
+  truebloom reproduce grandi                     every number of the paper beside ours, with a verdict
   truebloom reproduce burns --csv > burns.csv
-  truebloom reproduce --out report               all five: pictures, their numbers, and report/report.html
+  truebloom reproduce --out report               all five papers: pictures, their numbers, and report/report.html
   truebloom reproduce --out report --full        with as many trials as the papers; can be stopped and continued
   truebloom reproduce burns --figures data/      the numbers of every figure only, a CSV file each
   truebloom reproduce kirsch-mitzenmacher --figures data/ --trials 10000    (minutes)
@@ -173,7 +173,7 @@ fn print_text(out: &mut impl Write, paper: Paper, claims: &[Claim], figures: &[P
     let row = |claim: &Claim| [claim.verdict.name(), claim.id, claim.place, claim.printed, &claim.ours].map(str::to_owned);
     let header = ["verdict", "id", "where", "printed", "ours"].map(str::to_owned);
     let rows: Vec<[String; 5]> = std::iter::once(header).chain(claims.iter().map(row)).collect();
-    // Long answers in words do not push the claims to the right.
+    // Columns are not widened for long answers in words.
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).filter(|&width| width <= 32).max().unwrap_or(0);
     let widths: [usize; 5] = std::array::from_fn(width);
     for (i, row) in rows.iter().enumerate() {

@@ -115,7 +115,7 @@ impl Workers {
 }
 
 fn keep(log: &mut File, name: &str, values: &[f64]) -> io::Result<()> {
-    // One write, so that a stop in between leaves at most one broken line, the last.
+    // A single write, so that a stop during it leaves at most one broken line, at the end.
     log.write_all(format!("{}\n", json!({ "experiment": name, "values": values })).as_bytes())
 }
 
@@ -139,9 +139,9 @@ impl Store {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             read => read.map_err(|error| Failure::at(&path, error))?,
         };
-        // What was cut off by a stop counts as not done.
+        // A line that was cut off by a stop is ignored, so its experiment runs again.
         let known: Known = text.lines().skip(1).filter_map(entry).collect();
-        // Other versions may have experiments of the same names that are others.
+        // Other versions may have different experiments with the same names.
         if text.lines().next().is_some_and(|first| first != version()) {
             return Err(Failure::at(
                 &path,

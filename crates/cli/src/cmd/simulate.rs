@@ -18,12 +18,12 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom simulate --bits 1000 -k 4 --sigma 300                       one phase, new items only
   truebloom simulate --bits 500 -k 5 --sigma 220 --phases 2             two phases of 500 bits each
-  truebloom simulate --bits 1000 -p 1% --plot saw.svg                   the saw-tooth of its rate, with the average
+  truebloom simulate --bits 1000 -p 1% --plot saw.svg                   its rate over five cycles, with the average
   truebloom simulate --bits 64KiB -p 1%                                 the design with the most items
   truebloom simulate --bits 10k -p 1% --stream zipf:100k,1.1            popular items come again
   truebloom simulate --bits 10k -p 1% --phases 2 --stream fading:500    interest fades
 
-The model describes streams in which every item is new. Items that come again refresh two phases, which the model does not include.";
+The model describes streams in which every item is new. With two phases, items that come again are refreshed, which the model does not include.";
 
 /// Run a real recycling filter over a stream, and compare it with its model
 #[derive(clap::Args)]
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long)]
     classic: bool,
 
-    /// Make the item that ends a cycle the first of the next one (one phase)
+    /// Make the item that ends a cycle the first item of the next cycle (one phase)
     #[arg(long)]
     retaining: bool,
 
@@ -71,8 +71,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "STREAM", value_parser = stream, default_value = "new")]
     stream: Stream,
 
-    /// Number of items whose outcomes are counted; before them, a tenth as many arrive that are not
-    /// counted
+    /// Number of items whose outcomes are counted, after a warm-up of a tenth as many
     #[arg(short = 'n', long, value_name = "N", value_parser = args::count, default_value = "1M")]
     arrivals: u64,
 
@@ -103,7 +102,7 @@ fn stream(text: &str) -> Result<Stream, String> {
     }
 }
 
-/// The largest number of arrivals: some hours.
+/// The largest number of arrivals, which takes some hours.
 const MOST_ARRIVALS: u64 = 1_000_000_000_000;
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
@@ -190,8 +189,8 @@ fn add_repeats(report: &mut Report, seen: &Simulated) {
     }
 }
 
-/// Adds the filter's own report about the stream, which it makes without knowing which items were
-/// new.
+/// Adds the rate and the wrong drops that the filter itself reports, without knowing which items
+/// were new.
 fn add_own_account<S: FillScheme>(report: &mut Report, filter: &Real<S>) -> Result<(), Failure> {
     let average = filter.0.average_fpr();
     report.field("own_average", average).field("cycles", filter.0.stats().cycles);
@@ -214,5 +213,5 @@ fn add(report: &mut Report, label: &str, what: &str, seen: &Bracket, model: Opti
         let inside = if seen.lower <= model && model <= seen.upper { "inside" } else { "outside" };
         format!("; model {}, {inside}", shown(model))
     });
-    report.line(label, format!("{} {what}, 99%: {} to {}{model}", shown(seen.value), shown(seen.lower), shown(seen.upper)));
+    report.line(label, format!("{} {what}, 99% interval {} to {}{model}", shown(seen.value), shown(seen.lower), shown(seen.upper)));
 }

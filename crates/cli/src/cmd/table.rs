@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count, default_value = "4,6,8,10,12,16,20,24")]
     bits_per_item: Vec<u64>,
 
-    /// Columns instead: rates, for which the bits per item are tabulated
+    /// Columns: rates instead of bits per item. The cells are then the bits per item
     #[arg(short = 'p', long = "fpr", value_name = "LIST", value_delimiter = ',', value_parser = rate, conflicts_with = "bits_per_item")]
     rates: Vec<Rate>,
 
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.items == 0 {
         return Err(Failure::new("items is 0, but must be at least 1: give more with -n"));
     }
-    // All cells together take a second or so at most.
+    // All cells together take about a second at most.
     let columns: Vec<Vec<Cell>> = truebloom_math::as_one_call(|| {
         if families {
             args.rates.iter().map(|rate| sizes(args, *rate)).collect::<Result<_, _>>()

@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn measure(measurement: &mut Measurement<'_>, args: &Args) {
-    /// How many keys are queried between two looks at the clock.
+    /// The number of keys that are queried between two checks of the time.
     const BATCH: u64 = 1 << 16;
     let mut progress = if args.no_progress { Progress::none() } else { Progress::new("random keys", args.queries) };
     let start = Instant::now();
@@ -170,7 +170,7 @@ fn add_this_filter(report: &mut Report, filter: &Looked, verification: &Verifica
     report.line("this filter", format!("{}{from} {} of {} bits set, {law}", rate_now(filter)?, count(fill.ones), count(filter.bits())));
     report.field("withheld", verification.has_withheld_keys());
     if verification.has_withheld_keys() {
-        report.line("withheld", "more bits are set than the keys offered explain: new keys that seemed to be contained were not inserted");
+        report.line("withheld", "more bits are set than the inserted keys explain: new keys that seemed to be contained were not inserted");
     }
     Ok(())
 }
@@ -223,10 +223,7 @@ fn add_measured(report: &mut Report, measurement: &Measurement<'_>, seed: u64) {
     let (lowest, highest) = measurement.possible_rates();
     if lowest < highest {
         report.field("possible_rates", json!({ "lower": lowest, "upper": highest }));
-        report.line(
-            "possible",
-            format!("{} to {}: how far one filter's rate may be from the expected one", rate(lowest, 3), rate_up(highest, 3)),
-        );
+        report.line("possible", format!("{} to {}: the range of rates that one filter may have", rate(lowest, 3), rate_up(highest, 3)));
     }
 }
 
@@ -255,7 +252,7 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
     let is_exceeded = verification.expected_verdict() == ExpectedVerdict::Exceeded;
     if is_exceeded {
         let (low, _) = verification.items();
-        reasons.push(format!("it holds at least {} items, too many for the rate asked for; plan for more", count(low)));
+        reasons.push(format!("it holds at least {} items, too many for the requested rate; plan for more", count(low)));
     }
     let fill = verification.fill();
     if !fill.holds() {
@@ -269,19 +266,19 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
     let is_overfull = verification.is_overfull() || measurement.is_overfull();
     if let (true, AnyFilter::Scalable(_), Some(asked)) = (is_overfull, filter, filter.rate()) {
         reasons.push(format!(
-            "its rate is certainly above the {asked} asked for at any number of items: each filter that grows keeps its rate, but a merge of them may not"
+            "its rate is certainly above the requested {asked}: each filter that grows keeps its rate, but a merge of such filters may not"
         ));
     }
-    // Where the items counted say it already, once is enough.
+    // If the counted items already exceed the plan, this is not reported twice.
     if let (true, false, Some(limit), Some(items)) = (is_overfull, is_exceeded, verification.limit(), filter.capacity()) {
         reasons.push(format!(
-            "its rate is above {}, which one in a million filters with the {} it was planned for exceeds: it holds too many; plan for more",
+            "its rate is above {}, which happens in only one of a million filters with the planned {}; so it holds too many: plan for more",
             rate_up(limit, 4),
             plural(items, "item")
         ));
     }
     if !measurement.agrees() {
-        reasons.push("random keys hit at a rate that its fill does not allow: the hash spreads the keys unevenly".to_owned());
+        reasons.push("random keys pass at a rate that contradicts the number of set bits: the hash spreads the keys unevenly".to_owned());
     }
     format!("BROKEN: {}", reasons.join("; "))
 }

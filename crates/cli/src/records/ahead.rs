@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The length from which on a text is worth handing to another thread.
+/// The smallest length of a text that is handed to another thread.
 const WORTH_IT: usize = 4 << 10;
 
 /// The threads, and the channel through which they get work.
@@ -146,7 +146,7 @@ impl Done {
     pub(super) fn find(&mut self, splitter: &mut Splitter, columns: Columns, text: &[u8]) -> bool {
         self.columns = columns;
         self.found.clear();
-        // What was found before may have been thrown away untold.
+        // Problems found before may have been discarded without being reported.
         self.found.troubles.clear();
         self.found.passed.clear();
         self.found.more_troubles = 0;

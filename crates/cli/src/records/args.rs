@@ -91,7 +91,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         [byte] => Ok(*byte),
         b"\\t" => Ok(b'\t'),
-        _ => Err(format!("`{text}` is not one byte; write one plain character, or \\t for a tabulator")),
+        _ => Err(format!("`{text}` is not one byte; write one plain character, or \\t for a TAB")),
     }
 }
 
@@ -107,7 +107,7 @@ fn max_record(text: &str) -> Result<u64, String> {
         .checked_sub(least)
         .map(|size| size + least)
         .filter(|size| *size <= most)
-        .ok_or_else(|| format!("`{text}` is not a size from {least} byte to 1GiB, the greatest length of a record"))
+        .ok_or_else(|| format!("`{text}` is not a length of a record from {least} byte to 1GiB"))
 }
 
 impl RecordArgs {

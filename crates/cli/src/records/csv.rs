@@ -1,10 +1,10 @@
 //! Records of comma-separated values: quotes, and newlines within quotes, as in RFC 4180.
 //!
-//! A quote that is never closed would swallow all further lines of its input. So a broken record is
-//! given up line by line: its first line is reported and skipped, and reading continues at the next
-//! line. A record is broken in these cases: it is still open at the end of the input, it is too
-//! long, it has text after a closing quote, or it has several lines and another number of fields
-//! than the first record.
+//! If a quote is never closed, all further lines of the input would belong to the same record. So a
+//! broken record is given up line by line: its first line is reported and skipped, and reading
+//! continues at the next line. A record is broken in these cases: it is still open at the end of
+//! the input, it is too long, it has text after a closing quote, or it has several lines and
+//! another number of fields than the first record.
 
 use super::found::Found;
 use super::line::{Form, Line};
@@ -145,7 +145,7 @@ impl Csv {
         }
         let (mut start, mut at) = (0, 0);
         let form = Form::of(text, self.delimiter);
-        // With room for all there is, the reader never runs out of it.
+        // The buffer has room for the whole text, so the reader never needs more.
         let room = self.filled.0 + text.len() - at;
         if self.fields.len() < room {
             self.fields.resize(room, 0);
@@ -183,7 +183,7 @@ impl Csv {
             }
             self.begin_record();
             start = at;
-            // The header is an event of its own.
+            // The header is reported as a separate event.
             if self.header.is_some() {
                 return Ok(at);
             }
@@ -194,7 +194,7 @@ impl Csv {
 
     /// Takes the record that begins here if the [fast path](super::line) finds it, and returns
     /// where the next record begins. The fast path is possible only between two records, because
-    /// there it does not matter what the reader has read before.
+    /// only there the reader's state does not matter.
     #[inline]
     fn short_way(&mut self, text: &[u8], at: usize, form: Form, found: &mut Found) -> Option<usize> {
         let between = self.width.is_some() && self.filled == (0, 0) && self.carry.is_empty() && self.header.is_none();
@@ -216,7 +216,7 @@ impl Csv {
     }
 
     /// Ends the input. The last record may lack its newline or its closing quote. In the latter
-    /// case, the text that it has swallowed is put into `again`.
+    /// case, the text after its first line is put into `again`.
     pub(super) fn finish(&mut self, found: &mut Found) -> Result<(), String> {
         let open = !self.used && !trim(&self.carry).is_empty();
         if open {
@@ -275,7 +275,8 @@ impl Csv {
         whole.extend_from_slice(&text[start..]);
         let line = first_line(&whole);
         self.skipping = line == whole.len() && whole.last() != Some(&b'\n');
-        // Without line ends before it: one of them may be what ended the record before.
+        // Line ends before the record are left out, because one of them may have ended the record
+        // before.
         let begin = whole[..line].iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(line);
         found.pass(&whole[begin..line]);
         whole.drain(..line);
@@ -320,17 +321,17 @@ impl Csv {
             return Outcome::Done;
         }
         if lines && (fields != width || !is_well_quoted(raw, self.delimiter)) {
-            found.trouble(self.number, "is broken: a quote opens in it and is closed some lines later, in the wrong place");
+            found.trouble(self.number, "is broken: a quote opens in it, and closes some lines later in the wrong place");
             return Outcome::Broken;
         }
         self.push(range, found);
         Outcome::Done
     }
 
-    /// Handles the first record: names of columns, or a record like the others.
+    /// Handles the first record, which has the names of the columns or is an ordinary record.
     fn first(&mut self, raw: &[u8], range: Range<usize>, found: &mut Found) -> Outcome {
         let mut names: Vec<_> = (0..self.filled.1).map(|i| String::from_utf8_lossy(self.field(i)).into_owned()).collect();
-        // The reader takes a byte order mark away, but only if it comes in one piece.
+        // The reader removes a byte order mark, but only if it gets the whole mark at once.
         if let Some(name) = names.first_mut()
             && let Some(bare) = name.strip_prefix('\u{feff}')
         {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use std::path::Path;
 
 /// The options that determine the key, without those that only say how the input is read.
-/// docs/FORMAT.md has the fields of this object.
+/// docs/FORMAT.md describes the fields of this object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Extraction(Map<String, Value>);
 
@@ -34,7 +34,7 @@ impl Extraction {
         match Extraction::of_state(label) {
             (Some(keys), false) => Some(keys.options()),
             (Some(keys), true) => Some(format!("{}, with second occurrences", keys.options())),
-            (None, true) => Some("it is not stored how they were read; with second occurrences".to_owned()),
+            (None, true) => Some("the way in which they were read is not stored; with second occurrences".to_owned()),
             (None, false) => label.map(str::to_owned),
         }
     }
@@ -54,7 +54,7 @@ impl Extraction {
     /// do not fit.
     pub(crate) fn keep(&self, path: &Path, mut set_label: impl FnMut(&str) -> bool) {
         if !set_label(&self.label()) {
-            // What the entries are is not lost with it.
+            // That the entries include second occurrences is stored even then.
             if self.0.contains_key("second") {
                 set_label(r#"{"second":true,"unkept":true}"#);
             }
@@ -73,7 +73,7 @@ impl Extraction {
             && first_keys.is_other_form(&other_keys)
         {
             warn(format_args!(
-                "the keys of {} were read {}, those of {} {}; are they the same keys?",
+                "the keys of {} were read {}, and the keys of {} {}; are they the same keys?",
                 first.display(),
                 first_keys.described(),
                 other.display(),
@@ -93,7 +93,7 @@ impl Extraction {
                 ("csv", Value::Bool(true)) => args.csv = true,
                 ("hex", Value::Bool(true)) => args.hex = true,
                 ("blanks", Value::Bool(true)) => args.blanks = true,
-                // Say nothing of keys.
+                // These fields do not describe keys.
                 ("second" | "unkept", Value::Bool(true)) => {}
                 ("header", Value::Bool(false)) => args.no_header = true,
                 ("fields", Value::String(text)) => args.field = Some(text.parse().ok()?),
@@ -196,20 +196,20 @@ impl RecordArgs {
             let other = known.iter().find(|(_, kept)| **kept != given);
             let doubt = other.map(|(path, other)| {
                 format!(
-                    "the keys of {} were read {}, and these {}; are they the same keys?",
+                    "the keys of {} were read {}, and the keys of this run {}; are they the same keys?",
                     path.display(),
                     other.described(),
                     given.described()
                 )
             });
             let other_form = other.is_some_and(|(_, other)| other.is_other_form(&given));
-            // That keys are whole lines here is often the point of saying so.
+            // With --lines, keys are often whole lines on purpose, so there is no warning.
             let other_part = !self.lines && known.iter().any(|(_, kept)| kept.part() != given.part());
             return Ok(KeysOf { args: self.clone(), doubt, is_kept: false, other_form, other_part });
         }
         if let Some((path, other)) = known.iter().find(|(_, other)| *other != kept) {
             return Err(Failure::new(format_args!(
-                "the keys of {} were read {}, those of {} {}; say with such options, or with --lines, how keys are read here",
+                "the keys of {} were read {}, and the keys of {} {}; say how keys are read here, with such options or with --lines",
                 first.display(),
                 kept.described(),
                 path.display(),
@@ -218,7 +218,7 @@ impl RecordArgs {
         }
         let doubt = (!kept.is_lines()).then(|| {
             format!(
-                "keys are read as those of {} were, {}; for whole lines add --lines, or give other options",
+                "keys are read like the keys of {}, {}; for whole lines add --lines, or give other options",
                 first.display(),
                 kept.described()
             )

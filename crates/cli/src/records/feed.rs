@@ -108,7 +108,7 @@ impl Feed {
     fn arrived(&self, coming: Coming) -> Waited {
         let message = match coming {
             Coming::Next(Next::Plain(block)) => Message::Bytes(block),
-            // A block that was promised is waited for: it is a matter of milliseconds.
+            // A promised block is ready within milliseconds, so it is awaited.
             Coming::Next(Next::Promised(block)) => Message::Bytes(block.recv().expect("a thread that took a block gives it back")),
             Coming::InputEnded(result) => {
                 self.left.set(self.left.get() - 1);
@@ -134,7 +134,7 @@ impl Feed {
     /// Returns a block so that it can be filled again.
     pub(super) fn recycle(&self, block: Block) {
         if block.bytes.len() == BLOCK {
-            // A full channel means that there are blocks enough.
+            // If the channel is full, there are enough blocks.
             let _ = self.used.try_send(block);
         }
     }

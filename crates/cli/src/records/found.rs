@@ -10,7 +10,7 @@ use std::ops::Range;
 #[derive(Clone, Copy)]
 pub(super) struct Span {
     record: (u32, u32),
-    /// In the text, or with [`COPIED`] in the keys.
+    /// A range of the text, or, if it has the bit [`COPIED`], of the copied keys.
     key: (u32, u32),
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Found {
     /// Whether the only span is that of the carried record, which is not in the text.
     pub(super) carried: bool,
     pub(super) troubles: Vec<Trouble>,
-    /// The number of problems in addition to the [`SHOWN`] that are reported.
+    /// The number of problems beyond the [`SHOWN`] that are reported.
     pub(super) more_troubles: u64,
     /// Whether records without keys are passed on, so that nothing is lost.
     pub(super) passing: bool,
@@ -41,8 +41,8 @@ pub(super) struct Found {
     pub(super) numbers: Vec<(u32, u64)>,
     /// The number after that of the last span.
     pub(super) next_number: u64,
-    /// Text that must be split next, before any new text is read: the text that was wrongly taken
-    /// as a part of a broken record, and the text after it.
+    /// Text that must be split next, before any new text is read: it was wrongly taken as part of a
+    /// broken record, or comes after that part.
     pub(super) again: Option<Vec<u8>>,
 }
 
@@ -140,7 +140,7 @@ fn short(range: Range<usize>) -> (u32, u32) {
     (range.start as u32, range.end as u32)
 }
 
-/// The bit of a range that is one of copied keys.
+/// The bit that marks a range of the copied keys.
 const COPIED: u32 = 1 << 31;
 
 /// A range that stands for "no key", because it ends before it begins.
@@ -239,7 +239,7 @@ impl<'a> Batch<'a> {
     fn is_followed_by(&self, index: usize, end: &[u8]) -> bool {
         let after = self.spans[index].record.1 as usize;
         match end {
-            // Most often, and faster than a comparison of slices.
+            // The most frequent case; this is faster than a comparison of slices.
             [byte] => self.text.get(after) == Some(byte),
             _ => self.text.get(after..after + end.len()) == Some(end),
         }

@@ -22,8 +22,7 @@ impl Habit {
         if keys().all(|key| key.ends_with(b"\r")) {
             return Some(Habit::CarriageReturn);
         }
-        // Numbers alone, and short words, are no hexadecimal digits that somebody wrote in upper
-        // case.
+        // Numbers without letters, and short words, are not regarded as upper-case hexadecimal.
         let is_hex =
             keys().all(|key| key.len() >= 8 && key.iter().all(is_upper)) && keys().any(|key| key.iter().any(u8::is_ascii_alphabetic));
         is_hex.then_some(Habit::UpperHex)
@@ -34,7 +33,7 @@ impl Habit {
         match self {
             Habit::CarriageReturn => "the lines end with CR LF, and the CR is part of each key: --crlf removes it",
             Habit::UpperHex => {
-                "the keys are hexadecimal in upper case: if those of the filter are in lower case, `tr A-F a-f` first; if they are the bytes themselves, add --hex"
+                "the keys are upper-case hexadecimal: if the filter's keys are lower-case, convert the input with `tr A-F a-f`; if the filter's keys are raw bytes, add --hex"
             }
         }
     }

@@ -127,8 +127,8 @@ fn find_fields(record: &[u8], delimiter: u8, fields: &Fields, keys: &mut Vec<u8>
             usize::MAX => record.len(),
             _ => {
                 advance_past(last).ok_or_else(missing)?;
-                // The end of the last field is the next delimiter, which the search for the next
-                // range begins after.
+                // The last field ends at the next delimiter. The search for the next range begins
+                // after it.
                 match delimiters.next() {
                     Some(at) => {
                         (number, start) = (number + 1, at + 1);

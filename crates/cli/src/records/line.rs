@@ -1,9 +1,9 @@
 //! The fast path to the key of a CSV record. Most records are one line, whose quotes, if it has
 //! any, are in the usual places.
 //!
-//! The fast path answers only for such records. Everything else (line ends in quotes, text after a
-//! closing quote, missing fields, lines that are too long or whose end was not read yet) is left to
-//! the general reader, which knows what is wrong and words the message.
+//! The fast path answers only for such records. All other records are left to the general reader,
+//! which knows what is wrong and words the message: those with line ends in quotes, text after a
+//! closing quote, or missing fields, and lines that are too long or not completely read.
 
 use super::csv::MAX_FIELDS;
 use super::near;
@@ -37,7 +37,7 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// Examines the text in which records are to be found.
+    /// Examines a text whose records must be found.
     pub(super) fn of(text: &[u8], delimiter: u8) -> Form {
         let has = |byte| memchr::memchr(byte, text).is_some();
         Form { delimiter, has_quotes: has(b'"'), has_returns: has(b'\r') }
@@ -50,7 +50,7 @@ impl Form {
         let start = from + text[from..].iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
         let (end, key) = self.fields(text, start, key)?;
         let next = if text[end] == b'\r' && text.get(end + 1) == Some(&b'\n') { end + 2 } else { end + 1 };
-        // A longer one may have too many fields.
+        // A longer record may have too many fields.
         (end - start <= most.min(MAX_FIELDS / 2)).then_some(Line { record: start..end, next, key })
     }
 
@@ -59,7 +59,7 @@ impl Form {
     fn fields(self, text: &[u8], start: usize, key: Option<usize>) -> Option<(usize, Field)> {
         let (mut at, mut found) = (start, None);
         for number in 0.. {
-            // Without quotes only the key's borders count, and the record's end.
+            // Without quotes, only the borders of the key and the end of the record matter.
             if !self.has_quotes && key.is_none_or(|key| number > key) {
                 let end = self.line_end(text, at)?;
                 return Some((end, if key.is_none() { Field::plain(start..end) } else { found? }));
@@ -149,9 +149,9 @@ mod tests {
         (result == ReadRecordResult::Record).then_some((fields, used))
     }
 
-    /// The test has all texts of up to six bytes, out of the bytes that have a meaning and one that
-    /// has none. For every field and for whole records, each answer of the fast path equals that of
-    /// the general reader.
+    /// The test uses all texts of up to six bytes that consist of the special bytes and one
+    /// ordinary byte. For every field and for whole records, each answer of the fast path equals
+    /// that of the general reader.
     #[test]
     fn the_short_way_is_the_long_way() {
         let (mut answered, mut whole) = (0u64, 0u64);
@@ -163,7 +163,8 @@ mod tests {
                 answered += u64::from(check(&text, long.as_ref()));
             }
         }
-        // Not those with line ends in quotes, text after a closing quote, or quotes left open.
+        // Except records with line ends in quotes, text after a closing quote, or quotes that are
+        // never closed.
         assert!(10 * answered > 8 * whole, "{answered} of {whole}");
     }
 

@@ -89,7 +89,7 @@ pub(crate) enum Event<'a> {
     InputEnded { is_read: bool },
     /// The time set with [`Records::wake_at`] has come.
     Deadline,
-    /// A signal asked to stop, and all whole records that had been read by then have been
+    /// A signal asked to stop, and all complete records that had been read by then have been
     /// processed.
     Stopped,
     /// All inputs have ended.
@@ -114,8 +114,8 @@ pub(crate) struct Records {
     header: Vec<u8>,
     passed: Vec<u8>,
     passed_told: bool,
-    /// The index of the present input, whether none of it was read yet, whether some of it cannot
-    /// be read, and the number of records skipped in it.
+    /// The index of the present input, whether none of it has been read yet, whether some of it
+    /// cannot be read, and the number of records skipped in it.
     input: usize,
     untouched: bool,
     failed_here: bool,
@@ -146,7 +146,7 @@ impl Records {
         Records::start(args, paths, false, Found::default(), Arc::new(|_, _| ()))
     }
 
-    /// Like [`open`](Self::open), with work for every batch that the `--threads` threads do in any
+    /// Like [`open`](Self::open), with work that the `--threads` threads do for every batch, in any
     /// order.
     pub(crate) fn answering(
         args: &RecordArgs,
@@ -298,8 +298,8 @@ impl Records {
                 }
                 *ahead::lock(&self.columns) = self.splitter.columns();
             }
-            // Whether the input ended by itself or for the signal is not known, so a line without
-            // its end may be half a line.
+            // The input may have ended because of the signal, so a line without its end may be
+            // incomplete.
             Message::InputEnded(_) if self.stopping => self.stopped = true,
             Message::InputEnded(result) => self.ending = Some(result),
         }
@@ -359,7 +359,7 @@ impl Records {
 
     /// Finds the last record of an input, which may lack a terminator.
     fn flush(&mut self) {
-        // What comes before a failure is not known to be whole.
+        // The record before a failure may be incomplete.
         if let Some(Err(error)) = self.ending.take() {
             let after = self.splitter.abandon();
             self.fail(&format_args!("{error}{}", if after > 0 { format!(", after {}", plural(after, self.noun)) } else { String::new() }));
@@ -374,7 +374,7 @@ impl Records {
         }
     }
 
-    /// Returns whether nothing of the input is missing.
+    /// Ends the input; returns whether it was read completely.
     fn end_input(&mut self) -> bool {
         if self.skipped_here > SHOWN as u64 {
             let more = crate::report::count(self.skipped_here - SHOWN as u64);
@@ -446,8 +446,8 @@ impl Records {
         }
     }
 
-    /// Returns to the text that a broken record had swallowed. It waits until the records that were
-    /// found with it are used, because they are in the present block.
+    /// Returns to the text that was wrongly taken as part of a broken record. It waits until the
+    /// records that were found with it are used, because they are in the present block.
     fn split_again(&mut self) {
         if let Some(mut again) = self.found.again.take() {
             again.extend_from_slice(&self.block.bytes[self.at..self.block.length]);
@@ -464,7 +464,7 @@ impl Records {
         (self.block.length, self.at, self.flushed) = (0, 0, true);
         self.found.clear();
         self.splitter.abandon();
-        // What is on its way already is not of interest either.
+        // Blocks that were already read are discarded, too.
         while self.ending.is_none() && stop::signal().is_none() {
             match self.feed.wait(TICK) {
                 Waited::For(Message::Bytes(block)) => self.feed.recycle(block),
@@ -479,7 +479,7 @@ fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
     if paths.is_empty() { vec![PathBuf::from("-")] } else { paths.to_vec() }
 }
 
-/// Whether the only input is a terminal, which is hardly intended.
+/// Whether the only input is a terminal, which is probably not intended.
 pub(crate) fn is_terminal(paths: &[PathBuf]) -> bool {
     paths.iter().all(|path| is_stdin(path)) && io::stdin().is_terminal()
 }

@@ -2,7 +2,7 @@
 //! sixteen at a time. `memchr` is faster only over longer distances, because starting it takes as
 //! long as searching some dozens of bytes.
 
-/// The position of the first such byte, from this position on.
+/// The position of the first byte that equals this one, from this position on.
 #[inline(always)]
 pub(super) fn one(text: &[u8], from: usize, byte: u8) -> Option<usize> {
     search(text, from, move |word| zeros(word ^ each(byte)), move |other| other == byte)
@@ -35,7 +35,7 @@ pub(super) fn special(text: &[u8], from: usize) -> Option<usize> {
 pub(super) fn digits(text: &[u8]) -> usize {
     let mut at = 0;
     while let Some(bytes) = text[at..].first_chunk() {
-        // Digits are 0 to 9 then, and nothing is carried over.
+        // Then digits are 0 to 9, and the addition has no carry from byte to byte.
         let word = u64::from_le_bytes(*bytes) ^ each(b'0');
         let others = (((word & each(0x7f)) + each(0x80 - 10)) | word) & each(0x80);
         if others != 0 {
@@ -46,12 +46,12 @@ pub(super) fn digits(text: &[u8]) -> usize {
     at + text[at..].iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// Whether the whole text is ASCII. Faster for short texts than the standard library's function,
-/// which examines too many of their bytes one by one.
+/// Whether the whole text is ASCII. For short texts, this is faster than the standard library's
+/// function, which examines too many of their bytes one by one.
 #[inline]
 pub(super) fn is_ascii(text: &[u8]) -> bool {
     let Some(last) = text.last_chunk::<16>() else { return text.is_ascii() };
-    // The last sixteen overlap with those before.
+    // The last sixteen bytes overlap with the chunks before.
     let all = text.as_chunks::<16>().0.iter().chain([last]).fold(0, |all, bytes| all | u128::from_ne_bytes(*bytes));
     all & u128::from_ne_bytes([0x80; 16]) == 0
 }
@@ -67,7 +67,7 @@ fn search(text: &[u8], from: usize, marks: impl Fn(u64) -> u64, is_it: impl Fn(u
 /// Continues a [`search`]. It is not inlined, because many callers have only short texts.
 #[inline(never)]
 fn search_on(text: &[u8], from: usize, marks: impl Fn(u64) -> u64, is_it: impl Fn(u8) -> bool) -> Option<usize> {
-    // Without a branch for each byte, so that the compiler makes a vector of them.
+    // There is no branch for each byte, so the compiler can use vector instructions.
     let has_any = |bytes: &[u8; 16]| bytes.iter().fold(false, |any, byte| any | is_it(*byte));
     let chunks = text.get(from..)?.as_chunks().0;
     let mut at = from + 16 * chunks.iter().position(has_any).unwrap_or(chunks.len());
@@ -101,8 +101,8 @@ const fn zeros(word: u64) -> u64 {
 }
 
 /// Sets the high bit of each byte that is below the limit, which is at most 128. The result is
-/// correct up to and including the first such byte, counted from the low end; its borrow may make
-/// later ones wrong.
+/// correct up to and including the first such byte, counted from the low end; a borrow from this
+/// byte may make later ones wrong.
 #[inline(always)]
 const fn below(word: u64, limit: u8) -> u64 {
     word.wrapping_sub(each(limit)) & !word & each(0x80)
@@ -112,7 +112,7 @@ const fn below(word: u64, limit: u8) -> u64 {
 mod tests {
     use super::*;
 
-    /// Every place of what is searched for, among bytes that differ from it by little.
+    /// The byte is searched for at every position, among bytes that differ little from it.
     #[test]
     fn what_is_near_and_what_is_far() {
         let lengths = [0, 1, 7, 8, 9, 15, 16, 17, 23, 24, 25, 33, 50];

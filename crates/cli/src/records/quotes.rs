@@ -9,7 +9,7 @@ pub(super) fn is_well_quoted(raw: &[u8], delimiter: u8) -> bool {
     loop {
         let ends_field = |byte: &u8| *byte == delimiter || matches!(byte, b'\r' | b'\n');
         if let Some(mut quoted) = rest.strip_prefix(b"\"") {
-            // To the first quote that is not one of a pair.
+            // The quoted part ends at the first quote that is not one of a pair.
             loop {
                 let Some(quote) = memchr::memchr(b'"', quoted) else { return false };
                 quoted = &quoted[quote + 1..];

@@ -1,4 +1,4 @@
-//! Which records of a batch are selected: one bit each, in words as in the answers of filters.
+//! The selected records of a batch: one bit for each record, in words as in the answers of filters.
 
 /// Whether the record with this index is selected.
 pub(crate) fn is_selected(words: &[u64], index: usize) -> bool {

@@ -28,7 +28,7 @@ fn begins_zstd(bytes: &[u8]) -> bool {
 }
 
 /// Kinds of input that have no lines and are not decompressed here: how they begin, their name, and
-/// what to do instead. In a magic number, the 0 in bzip2's stands for any digit.
+/// what to do instead. In the magic number of bzip2, the 0 stands for any digit.
 const REFUSED: [(&[u8], &str, &str); 13] = [
     (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz-compressed", "xz -dc"),
     (b"BZh0\x31\x41\x59\x26\x53\x59", "bzip2-compressed", "bzip2 -dc"),
@@ -60,7 +60,7 @@ fn refusal(path: &Path, first: &[u8]) -> Option<String> {
     let (magic, what, remedy) = REFUSED.into_iter().find(|(magic, ..)| first.len() >= magic.len() && agrees(magic, first))?;
     if magic == TRUEBLOOM || magic == COMPRESSED {
         return Some(
-            "is a truebloom file, but lines are expected here; `truebloom merge` joins filters, and --any, --all and --each of `truebloom check` query several"
+            "is a truebloom file, but lines are expected here; `truebloom merge` joins filters, and --any, --all and --each of `truebloom check` query several filters"
                 .to_owned(),
         );
     }
@@ -93,7 +93,7 @@ pub(crate) fn is_filter(path: &Path) -> bool {
 pub(crate) fn check_not_output(paths: &[PathBuf]) -> Result<(), Failure> {
     for path in super::or_stdin(paths) {
         let is_file = input_metadata(&path).is_ok_and(|data| data.is_file());
-        // What cannot be opened is found out when it is read.
+        // An input that cannot be opened is reported when it is read.
         if is_file && open_file(&path).and_then(|file| output::feeds(&file)).unwrap_or(false) {
             return Err(Failure::at(
                 name(&path),
@@ -185,7 +185,7 @@ impl<R: Read> Read for Unpacked<R> {
 }
 
 /// A reader of gzip: any number of members one after the other, followed by any number of zeros,
-/// with which tapes and disks are padded.
+/// because tapes and disks pad files with zeros.
 struct Gzip<R>(Option<GzDecoder<R>>);
 
 impl<R: BufRead> Read for Gzip<R> {
@@ -213,7 +213,7 @@ fn next_member<R: BufRead>(mut source: R) -> io::Result<Option<GzDecoder<R>>> {
             None => return Ok(None),
             Some(0) => padded = true,
             Some(first) if *first == GZIP[0] && !padded => return Ok(Some(GzDecoder::new(source))),
-            Some(_) => return Err(io::Error::other("something that is not gzip follows")),
+            Some(_) => return Err(io::Error::other("data that is not gzip follows")),
         }
         let zeros = rest.iter().take_while(|byte| **byte == 0).count();
         source.consume(zeros);
@@ -265,8 +265,8 @@ impl<R: BufRead> Zstd<R> {
     /// Reads the header of the next frame; false at the end of the source.
     fn begin_frame(&mut self) -> io::Result<bool> {
         while let Some((_, rest)) = self.source.fill_buf()?.split_first() {
-            // The descriptor follows the magic number; 0 is also what the decoder says of a size
-            // that is not there.
+            // The descriptor follows the magic number. It is needed because the decoder reports a
+            // missing size as 0.
             let descriptor = rest.get(ZSTD.len() - 1).copied().unwrap_or(0);
             self.is_sized = descriptor >> 6 != 0 || descriptor & 1 << 5 != 0;
             match self.decoder.reset(&mut self.source) {
@@ -277,11 +277,11 @@ impl<R: BufRead> Zstd<R> {
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
                     let skipped = io::copy(&mut (&mut self.source).take(length.into()), &mut io::sink())?;
                     if skipped < length.into() {
-                        return Err(io::Error::other("it ends in the middle of a frame to be skipped"));
+                        return Err(io::Error::other("it ends within a skippable frame"));
                     }
                 }
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::BadMagicNumber(_))) => {
-                    return Err(io::Error::other("something that is not Zstandard follows"));
+                    return Err(io::Error::other("data that is not Zstandard follows"));
                 }
                 Err(FrameDecoderError::WindowSizeTooBig { requested, max }) => return Err(window_too_large(requested, max)),
                 Err(error) => return Err(io::Error::other(error)),

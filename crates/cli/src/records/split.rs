@@ -7,8 +7,8 @@ use std::ops::Range;
 /// Where records end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Ends {
-    /// Before this byte, which is not part of the record; with `crlf`, a carriage return before it
-    /// is not part of it, either.
+    /// Records end before this byte, which is not part of the record; with `crlf`, a carriage
+    /// return before it is not part of it, either.
     Byte { byte: u8, crlf: bool },
     /// Records end after this many bytes.
     Length(usize),
@@ -157,7 +157,7 @@ impl Split {
             self.skipping = true;
             found.trouble(self.number + 1, too_long(self.most));
             found.pass(&self.carry);
-            // The memory is not needed any more.
+            // The memory is no longer needed.
             self.carry = Vec::new();
             found.pass(text);
         } else {
@@ -181,7 +181,8 @@ impl Split {
         self.record_with_key(text, range, found);
     }
 
-    /// Not as part of the loop over lines, most of which are their keys.
+    /// This is a separate function, so that the loop over lines, most of which are their own keys,
+    /// stays small.
     #[inline(never)]
     fn record_with_key(&mut self, text: &[u8], range: Range<usize>, found: &mut Found) {
         if self.skip_blank && text[range.clone()].iter().all(u8::is_ascii_whitespace) {

@@ -52,7 +52,7 @@ fn split_ahead(splitter: &mut Splitter, (other, done): (&mut Splitter, &mut Done
 
 fn run(mut splitter: Splitter, mut other: Option<Splitter>, text: &[u8], step: usize) -> Outcome {
     let mut outcome = Outcome::default();
-    // What it has found is used again, as in blocks that come back.
+    // The results are reused, like those of blocks that come back.
     let (mut cut, mut done) = (Cut::new(splitter.ends()), Done::default());
     for piece in text.chunks(step) {
         match &mut other {
@@ -140,16 +140,18 @@ fn csv_columns() {
 #[test]
 fn a_broken_quote_loses_its_line_only() {
     let of = |parts: &[&str]| parts.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>();
-    // Never closed; closed by a later quote; open beyond the limit of 60 bytes.
+    // The quote is never closed, is closed by a later quote, or is open beyond the limit of 60
+    // bytes.
     assert_eq!(csv("name", "id,name\n1,a\n2,\"b\n3,c\n4,d\n"), (of(&["a", "c", "d"]), vec![3]));
     assert_eq!(csv("name", "id,name\n1,a\n2,\"b\n3,c\n4,\"d,\"\n5,e"), (of(&["a", "c", "d,", "e"]), vec![3]));
-    // Closed by the next open quote, in a record with as many fields as it should have.
+    // The quote is closed by the next opening quote, and the record has the expected number of
+    // fields.
     assert_eq!(csv("name", "id,name\n1,a\n2,\"b\n3,\"c\n4,d\n"), (of(&["a", "d"]), vec![3, 4]));
     assert_eq!(csv("name", "id,name\n1,\"a\nb\"\r\n2,\"\"\"c\"\"\nd\"\n"), (of(&["a\nb", "\"c\"\nd"]), none()));
     let long: String = (3..20).map(|i| format!("{i},v{i}\n")).collect();
     let kept: Vec<String> = std::iter::once("a".to_owned()).chain((3..20).map(|i| format!("v{i}"))).collect();
     assert_eq!(csv("name", &format!("id,name\n1,a\n2,\"b\n{long}")), (kept, vec![3]));
-    // Closed, but too long, in one line and in several.
+    // The quote is closed, but the record is too long, in one line and in several.
     let wide = "x".repeat(30);
     assert_eq!(csv("name", &format!("id,name\n1,\"{wide}{wide}\"\n2,\"{wide}\n{wide}\"\n3,c\n")).0, of(&["c"]));
 }

@@ -94,7 +94,8 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) 
     };
     let (before, layers_before) = (grown.bits(), grown.layers().len());
     let outcome = grown.try_insert_all_hashes(hashes).map_err(Failure::new);
-    // Of new layers the system has given out no page yet, except for the few keys in them.
+    // The system has not yet provided the pages of new layers, except those with the few keys in
+    // them.
     let needed = (grown.bits() - before) / 8;
     let fail = |what: String| Err(Failure::new(what));
     let leap = if needed > 0 { leap(grown, layers_before) } else { None };
@@ -107,7 +108,7 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) 
             })
         }
         (Ok(_), None, Some(leap)) => fail(format!(
-            "its next layer takes {}, more than {MOST_TIMES} times what it has; if that is meant, give --max-memory",
+            "its next layer takes {}, more than {MOST_TIMES} times all layers before it; if this is intended, give --max-memory",
             report::bytes(leap / 8)
         )),
         (Ok(_), None, None) if needed > 0 => crate::memory::check_memory(
@@ -139,7 +140,7 @@ fn leap(grown: &ScalableFilter, known: usize) -> Option<u64> {
 /// detected at once, it is at most the number that is guaranteed to stay within the plan.
 fn at_once(filter: &AnyFilter, strict: bool) -> usize {
     if strict && filter.is_merged() {
-        // Judged by its fill, which every key may change.
+        // A merged filter is judged by its fill, which every key may change.
         return 1;
     }
     let room = filter.capacity().filter(|_| strict).map(|capacity| capacity.saturating_sub(filter.changed()).saturating_add(1));

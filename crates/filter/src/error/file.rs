@@ -83,7 +83,7 @@ impl fmt::Display for FileError {
             }
             FileError::Replaced { path } => write!(
                 f,
-                "{} was removed or replaced by another program in the meantime, and the file that is there now was not written to; open it again and repeat the changes",
+                "{} was removed or replaced by another program in the meantime, and the new file was left unchanged; open it again and repeat the changes",
                 path.display()
             ),
             FileError::Exists { path } => write!(f, "{} exists already; choose another name or overwrite it", path.display()),

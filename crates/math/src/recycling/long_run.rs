@@ -214,7 +214,7 @@ impl Design {
         let distinct = if self.mode.retaining || self.mode.shares_positions() { 10.0 * k * k } else { 0.0 };
         let steps = (self.sigma as f64 + k) / (self.sigma as f64).max(1.0) * self.steps_of_walk() + again + distinct;
         if steps > MAX_STEPS {
-            return Err(Error::TooLong { what: "a walk over the numbers of set bits", steps, allowed: MAX_STEPS });
+            return Err(Error::TooLong { what: "a computation over all numbers of set bits", steps, allowed: MAX_STEPS });
         }
         Ok(())
     }
@@ -225,7 +225,7 @@ impl Design {
         // Pairs of f64 take ten times as long.
         let each = if T::UNIT < f64::EPSILON * f64::EPSILON * 1e3 { 10.0 * Design::STEP } else { Design::STEP };
         // Each state takes as long as one more hash.
-        work::spend("a walk over the numbers of set bits", each * (self.steps_of_walk() + self.sigma as f64))?;
+        work::spend("a computation over all numbers of set bits", each * (self.steps_of_walk() + self.sigma as f64))?;
         let (bits, probes, sigma, top) = (self.bits, self.probes, self.sigma, self.fullest());
         let distinct = !self.mode.colliding;
         let start = restart_law::<T>(self);
@@ -246,7 +246,7 @@ impl Design {
         let relative = T::UNIT * self.roundings();
         if relative > 1e-3 {
             return Err(Error::TooLong {
-                what: "a walk over the numbers of set bits",
+                what: "a computation over all numbers of set bits",
                 steps: top as f64,
                 allowed: 1e-3 * top as f64 / relative,
             });

@@ -458,7 +458,7 @@ impl<'a> Buffers<'a> {
 /// The requirements of [`Column::read`].
 unsafe fn read<'a>(schema: &'a Schema, array: &'a Array, depth: usize) -> Result<Column<'a>, Problem> {
     if depth > MOST_NESTED {
-        return Err(Problem::Type(format!("a column cannot have more than {MOST_NESTED} types within each other")));
+        return Err(Problem::Type(format!("a column cannot have more than {MOST_NESTED} levels of types")));
     }
     let (Ok(len), Ok(offset)) = (usize::try_from(array.length), usize::try_from(array.offset)) else {
         return Problem::broken("a length or an offset is negative");
@@ -577,6 +577,6 @@ fn not_keys(format: &str) -> Problem {
         _ => ("values of an unknown type", "cast it to text"),
     };
     Problem::Type(format!(
-        "a column of {what} (Arrow format `{format}`) has no keys: columns of strings, bytes, integers, booleans and structs of them have; {advice}"
+        "a column of {what} (Arrow format `{format}`) has no keys: keys are strings, bytes, integers, booleans and structs of them; {advice}"
     ))
 }

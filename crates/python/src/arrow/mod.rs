@@ -49,7 +49,9 @@ impl Problem {
     pub(crate) fn into_error(self, py: Python<'_>) -> PyErr {
         match self {
             Problem::Type(text) => raise(py, Kind::KeyType, &text),
-            Problem::Broken(text) => raise(py, Kind::Format, &format!("broken Arrow data: {text}; this is a fault of what made it")),
+            Problem::Broken(text) => {
+                raise(py, Kind::Format, &format!("broken Arrow data: {text}; the fault is in the library that made it"))
+            }
             Problem::NoMemory(NoMemory { bytes }) => no_memory(py, bytes),
         }
     }

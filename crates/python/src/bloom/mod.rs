@@ -31,16 +31,26 @@ use truebloom::{AnyFilter, FileKind, PortableHasher};
 ///
 /// Parameters
 /// ----------
-/// items How many distinct keys it has to hold; a float without a fraction will do (1e6). fpr The
-/// false-positive rate: 0.01, "1%", "1/100", Decimal or Fraction. layout "spread" (the fewest
-/// bits), "lines" (all bits of a key in one cache line: faster, and at 1% 3.5% larger for a million
-/// keys, 9% for a thousand), or "auto". scheme "standard", "classic", "partitioned", or with
-/// mean=True a scheme of two hashes such as "double". confidence The probability with which this
-/// one filter keeps the rate, 0.999 unless given. mean Promise the average over seeds alone: fewer
-/// bits, and about half of all filters have a rate slightly above the requested rate. seed An int
-/// below 2**128 or hexadecimal digits; random unless given. Filters can be merged only if they have
-/// the same seed and size. untrusted Use a keyed hash (SipHash-1-3), for keys that an attacker may
-/// choose. Keep the seed secret.
+/// items:
+///   The number of distinct keys to hold; a float without a fraction is accepted (1e6).
+/// fpr:
+///   The false-positive rate: 0.01, "1%", "1/100", Decimal or Fraction.
+/// layout:
+///   "spread" (the fewest bits), "lines" (all bits of a key in one cache line: faster, and at 1%
+///   3.5% larger for a million keys, 9% for a thousand), or "auto".
+/// scheme:
+///   "standard", "classic", "partitioned", or, with mean=True, a scheme of two hashes such as
+///   "double".
+/// confidence:
+///   The probability with which this one filter keeps the rate; 0.999 by default.
+/// mean:
+///   Guarantee only the average over seeds. This takes fewer bits, but about half of all filters
+///   have a rate slightly above the requested rate.
+/// seed:
+///   An int below 2**128, or hexadecimal digits; random by default. Filters can be merged only if
+///   they have the same seed and size.
+/// untrusted:
+///   Use a keyed hash (SipHash-1-3), for keys that an attacker may choose. Keep the seed secret.
 ///
 /// Threads may share a filter: every call sees it in a consistent state, and long calls let other
 /// threads run. A subclass may have its own attributes, which `copy` and pickle keep; opening or
@@ -58,11 +68,11 @@ pub(crate) struct BloomFilter {
 struct Made(Mutex<Option<BloomFilter>>);
 
 impl Made {
-    /// Takes the filter out of the object, if the object is such a one.
+    /// Takes the filter out of the object, if the object is a `Made`.
     fn take(object: &Bound<'_, PyAny>) -> PyResult<Option<BloomFilter>> {
         let Ok(made) = object.cast::<Made>() else { return Ok(None) };
         let filter = made.get().0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        filter.map(Some).ok_or_else(|| raise(object.py(), Kind::Plan, "this filter was taken before"))
+        filter.map(Some).ok_or_else(|| raise(object.py(), Kind::Plan, "this filter has already been used"))
     }
 }
 

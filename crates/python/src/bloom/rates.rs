@@ -39,8 +39,8 @@ impl BloomFilter {
     /// How many distinct keys it holds, according to its set bits: an estimate, and an interval
     /// that contains the truth with at least this confidence.
     ///
-    /// For filters in lines, filters that grow and intersections there is no law for it: the value
-    /// is None, and the ends are certain.
+    /// For blocked filters, filters that grow and intersections, no estimate is known: the value is
+    /// None, and the ends of the interval are certain.
     #[pyo3(signature = (confidence=0.99))]
     fn estimated_items<'py>(&self, py: Python<'py>, confidence: f64) -> PyResult<Bound<'py, PyAny>> {
         let found = self.held.read(py, |held| {
@@ -64,10 +64,10 @@ impl BloomFilter {
         })
     }
 
-    /// Checks the promise: the set bits are compared with their law, the expected rate with the
-    /// requested rate, and the hits among this many random keys with the filter's own rate, each by
-    /// an exact test with an error of one in a million. The check uses a copy, so other threads may
-    /// go on adding.
+    /// Checks the promise. The expected rate is compared with the requested rate. The number of set
+    /// bits, and the hits among this many random keys, are compared with their predictions by exact
+    /// tests, which wrongly fail once in a million. The check uses a copy, so other threads may go
+    /// on adding keys.
     ///
     /// >>> f = BloomFilter(1000, 0.01, seed=1)
     /// >>> _ = f.update(range(1000))

@@ -21,11 +21,11 @@ verb!(
     Insert,
     -4,
     c"Makes a filter",
-    c"The plan of the first filter that is made so, and then O(1)",
+    c"The time to plan the first filter with these parameters, and then O(1)",
     reserve
 );
 
-/// The parameters of a new filter, all of which are determined.
+/// The complete parameters of a new filter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) rate: Rate,
@@ -46,7 +46,7 @@ pub(crate) enum Form {
 }
 
 impl Request {
-    /// Fills the gaps in these options with the settings.
+    /// The parameters from these options; missing options come from the settings.
     pub(crate) fn of(options: &Options) -> Result<Request, Failure> {
         let form = form(options)?;
         let seed = match options.seed {
@@ -134,7 +134,7 @@ fn planned(plan: &Plan, hasher: PortableHasher) -> Result<Value, Failure> {
     Ok(Value::Large(Box::new(Large::new(filter, 0))))
 }
 
-/// The kind of filter that the options ask for; contradicting options are refused.
+/// The kind of filter that the options request; contradicting options are refused.
 pub(crate) fn form(options: &Options) -> Result<Form, Failure> {
     let window = options.window();
     let is_fixed = options.nonscaling || options.blocked || window.is_some();

@@ -15,7 +15,7 @@ verb!(
     c"BF.CARD",
     Read,
     2,
-    c"How many items a filter has taken",
+    c"Returns the number of items that were added to a filter",
     c"O(1)",
     |call| {
         let items = call.look(1, |value| {
@@ -34,7 +34,7 @@ verb!(
     c"BF.INFO",
     Read,
     -2,
-    c"What a filter is like: its size, its items, its rates",
+    c"Returns the properties of a filter: its size, its items and its rates",
     c"O(1); O(n) for NOW, GUARANTEED and ALL, with n bits",
     info
 );
@@ -45,7 +45,7 @@ verb!(
     c"BF.DEBUG",
     Read,
     2,
-    c"The layers of a filter, in words",
+    c"Describes each layer of a filter",
     c"O(n), with n bits",
     |call| call.look(1, |value| debug(value.ok_or(NOT_FOUND)?))
 );

@@ -13,8 +13,8 @@ verb!(
     c"BF.ADD",
     Insert,
     3,
-    c"Adds an item; makes the filter if there is none",
-    c"O(k), with k probes of an item",
+    c"Adds an item; makes the filter if it does not exist",
+    c"O(k), with k probes per item",
     |call| {
         let added = insert(call, 2, || Request::of(&Options::default()).map(Some))?;
         Ok(added.into_iter().next().map_or(Reply::Null, answer))
@@ -27,8 +27,8 @@ verb!(
     c"BF.MADD",
     Insert,
     -3,
-    c"Adds items; makes the filter if there is none",
-    c"O(k * n), with k probes of an item and n items",
+    c"Adds items; makes the filter if it does not exist",
+    c"O(k * n), with k probes per item and n items",
     |call| insert(call, 2, || Request::of(&Options::default()).map(Some)).map(answers)
 );
 
@@ -38,11 +38,11 @@ verb!(
     c"BF.INSERT",
     Insert,
     -4,
-    c"Adds items; makes the filter as the options say if there is none",
-    c"O(k * n), with k probes of an item and n items",
+    c"Adds items; makes the filter with these options if it does not exist",
+    c"O(k * n), with k probes per item and n items",
     |call| {
         let (options, may_make, first) = given(call)?;
-        // What is wrong with the options is an error also where they are not used.
+        // Wrong options are an error even if they are not used.
         super::create::form(&options)?;
         insert(call, first, || if may_make { Request::of(&options).map(Some) } else { Ok(None) }).map(answers)
     }
@@ -54,8 +54,8 @@ verb!(
     c"BF.EXISTS",
     Read,
     3,
-    c"Whether a filter contains an item",
-    c"O(k), with k probes of an item",
+    c"Checks whether a filter contains an item",
+    c"O(k), with k probes per item",
     |call| {
         let item = call.args().get(2);
         let found = call.look(1, |value| value.map_or(Ok(Vec::new()), |value| value.contains(std::iter::once(item))))?;
@@ -69,8 +69,8 @@ verb!(
     c"BF.MEXISTS",
     Read,
     -3,
-    c"Which items a filter contains",
-    c"O(k * n), with k probes of an item and n items",
+    c"Checks which of several items a filter contains",
+    c"O(k * n), with k probes per item and n items",
     |call| {
         let items = call.args().from(2);
         let count = items.len();
@@ -114,7 +114,7 @@ fn insert(
             made = Some(request);
         }
         let value = slot.value()?.ok_or(NOT_FOUND)?;
-        // The primary alone says when a filter turns.
+        // Only the primary decides when a filter moves to the next phase.
         if let Value::Turning(filter) = value
             && is_limited
         {
@@ -124,7 +124,7 @@ fn insert(
             }
         }
         let added = value.add(items, is_limited)?;
-        // Filters that forget count every offer.
+        // Filters that forget change with every offered item, because they count it.
         changed = matches!(value, Value::Turning(_)) || added.contains(&Ok(true));
         if changed || turned.is_some() {
             slot.touch();
@@ -146,7 +146,7 @@ fn insert(
     added
 }
 
-/// Replicates the command to replicas and the AOF as it came. If some items were refused, only the
+/// Replicates the command unchanged to replicas and the AOF. If some items were refused, only the
 /// added items are replicated, because replicas have no limits and would also add the refused
 /// items.
 fn replicate_added(call: &mut Call<'_>, first: usize, added: &Result<Vec<Result<bool, Failure>>, Failure>) {

@@ -15,8 +15,8 @@ verb!(
     c"BF.MERGE",
     Merge,
     -3,
-    c"Adds all items of other filters of the same plan and seed; makes the filter if there is none",
-    c"O(n), with n bits of all",
+    c"Adds all items of filters with the same plan and seed; makes the destination if it does not exist",
+    c"O(n), with n bits in all filters",
     merge
 );
 
@@ -24,7 +24,7 @@ fn merge(call: &mut Call<'_>) -> Result<Reply, Failure> {
     let is_limited = !call.is_replicated();
     let mut there = 0;
     let mut merged: Option<(AnyFilter, u32)> = None;
-    // The destination is the first of them, if it is there.
+    // If the destination exists, it is merged first.
     for argument in 1..call.args().len() {
         call.look(argument, |value| {
             let Some(value) = value else { return if argument == 1 { Ok(()) } else { Err(NOT_FOUND) } };
@@ -32,8 +32,8 @@ fn merge(call: &mut Call<'_>) -> Result<Reply, Failure> {
             if argument == 1 {
                 there = value.bytes() as u64;
             }
-            // Filters that grow keep the layers of both, if those of one number have no room for
-            // both.
+            // When filters that grow are merged, the layers of both are kept if two layers of the
+            // same number do not fit into one.
             let layers_of_both =
                 merged.as_ref().filter(|(one, _)| matches!(one, AnyFilter::Scalable(_))).map_or(0, |(one, _)| large::bytes(one));
             let needed = value.bytes().saturating_add(layers_of_both);
@@ -64,7 +64,7 @@ fn merge(call: &mut Call<'_>) -> Result<Reply, Failure> {
 
 fn cannot(error: truebloom::MergeError) -> Failure {
     let remedy = match error {
-        truebloom::MergeError::Seed => "; filters that are to be merged need the same SEED in BF.RESERVE",
+        truebloom::MergeError::Seed => "; make filters for merging with the same SEED in BF.RESERVE",
         _ => "",
     };
     Failure::text(format!("ERR {error}{remedy}"))

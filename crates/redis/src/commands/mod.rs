@@ -1,4 +1,4 @@
-//! The commands, one file for each kind. The commands that RedisBloom has keep its names,
+//! The commands, one file for each kind. Commands that RedisBloom also has keep its names,
 //! arguments, replies and errors, because clients know these; README.md lists the differences.
 
 mod create;

@@ -6,7 +6,7 @@ use crate::turning::Window;
 use truebloom::{HasherId, Seed};
 use truebloom_math::Rate;
 
-/// A rate: a decimal, which is taken exactly, or another form that the library accepts (`1%`,
+/// A rate: a decimal number, which is used exactly, or another form that the library accepts (`1%`,
 /// `1/1000`).
 pub(crate) fn rate(bytes: &[u8]) -> Result<Rate, Failure> {
     let text = std::str::from_utf8(bytes).unwrap_or_default();
@@ -101,8 +101,8 @@ impl Options {
     /// When the filter forgets, if it does.
     pub(crate) fn window(&self) -> Option<Window> {
         let every = self.every.unwrap_or(0);
-        // By time the phase before is kept unless one phase is asked for: else much would be
-        // forgotten at once.
+        // If phases end by time, the previous phase is kept unless one phase is requested, because
+        // otherwise too much would be forgotten at once.
         let two = self.phases.map_or(every > 0, |phases| phases == 2);
         (self.recycle || every > 0 || self.phases.is_some()).then_some(Window { two, every })
     }

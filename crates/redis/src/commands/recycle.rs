@@ -27,11 +27,10 @@ fn recycle(call: &mut Call<'_>) -> Result<Reply, Failure> {
     while let Some(name) = rest.next() {
         match &name.to_ascii_uppercase()[..] {
             b"FORCE" => force = true,
-            // What a primary says to its replicas, and to the AOF; others have no say in what time
-            // it is.
+            // A primary sends this to its replicas and to the AOF. Clients must not set the time.
             b"AT" if call.is_replicated() => {
                 let time = rest.next().and_then(parse::number).filter(|time| *time < MOST_CLOCK);
-                at = Some(time.ok_or_else(|| Failure::text("ERR bad AT: milliseconds since 1970"))?);
+                at = Some(time.ok_or_else(|| Failure::text("ERR bad AT: it must be in milliseconds since 1970"))?);
             }
             _ => return Err(Failure::text(format!("ERR unknown option {}", String::from_utf8_lossy(name)))),
         }
@@ -41,10 +40,10 @@ fn recycle(call: &mut Call<'_>) -> Result<Reply, Failure> {
         let value = slot.value()?.ok_or(NOT_FOUND)?;
         value.check_filter()?;
         let Value::Turning(filter) = value else {
-            return Err(Failure::text("ERR the filter does not recycle; BF.RESERVE with RECYCLE or EVERY makes one that does"));
+            return Err(Failure::text("ERR the filter does not recycle; BF.RESERVE with RECYCLE or EVERY makes a filter that does"));
         };
         let before = filter.stats().cycles;
-        // A replica turns as it is told, whatever it would say itself.
+        // A replica follows the primary, regardless of its own clock.
         let mut changed = (force || at.is_some() || filter.is_due(now)) && filter.advance(now);
         if force {
             filter.turn();

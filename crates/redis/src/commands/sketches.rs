@@ -19,7 +19,7 @@ verb!(
     c"CMS.INITBYDIM",
     Insert,
     -4,
-    c"Makes a sketch of so many counters a row, and rows",
+    c"Makes a sketch with this width (counters per row) and depth (rows)",
     c"O(1)",
     by_dim
 );
@@ -30,7 +30,7 @@ verb!(
     c"CMS.INITBYPROB",
     Insert,
     -4,
-    c"Makes a sketch whose estimates are above by more than the error, of all counts, with at most the probability",
+    c"Makes a sketch for an error, as a share of all counts, and the probability that an estimate exceeds it",
     c"O(1)",
     by_prob
 );
@@ -52,7 +52,7 @@ verb!(
     c"CMS.QUERY",
     Read,
     -3,
-    c"How often items came, or more",
+    c"Returns upper bounds on the counts of items",
     c"O(d * n), with d rows and n items",
     |call| {
         let items = call.args().from(2);
@@ -70,7 +70,7 @@ verb!(
     c"CMS.MERGE",
     CountedMerge,
     -4,
-    c"Makes a sketch the sum of others",
+    c"Stores the sum of sketches in a sketch",
     c"O(c * n), with c counters and n sketches",
     merge
 );
@@ -81,7 +81,7 @@ verb!(
     c"CMS.INFO",
     Read,
     2,
-    c"The size of a sketch and the sum of its counts",
+    c"Returns the size of a sketch and the sum of its counts",
     c"O(1)",
     |call| {
         let (width, depth, total) = call.look(1, |value| {
@@ -123,7 +123,8 @@ fn by_prob(call: &mut Call<'_>) -> Result<Reply, Failure> {
     let error = rate(2).ok_or(Failure::text("CMS: invalid overestimation value"))?.to_f64();
     let probability = rate(3).ok_or(Failure::text("CMS: invalid prob value"))?;
     let width = (2.0 / error).ceil();
-    // Markov: a row is above by twice its mean with at most one half.
+    // Markov's inequality: the error of a row exceeds twice its mean with a probability of at most
+    // one half.
     let depth = (-probability.ln() / std::f64::consts::LN_2).ceil();
     if width > 1e18 {
         return Err(Failure::text("CMS: invalid init arguments"));
@@ -155,7 +156,7 @@ fn add(call: &mut Call<'_>) -> Result<Reply, Failure> {
     if !args.len().is_multiple_of(2) {
         return Err(Failure::Arity);
     }
-    // All are looked at before any is counted.
+    // All arguments are checked before any item is counted.
     let counts = args.from(3).step_by(2).map(|count| match parse::number::<i64>(count) {
         Some(count) => u64::try_from(count).map_err(|_| Failure::text("CMS: Number cannot be negative")),
         None => Err(Failure::text("CMS: Cannot parse number")),

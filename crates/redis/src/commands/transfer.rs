@@ -1,5 +1,5 @@
-//! Moving filters out of the server and into it: in chunks for clients that know RedisBloom's, and
-//! as files of the project.
+//! Moving filters out of the server and into it: in chunks, as clients of RedisBloom do, and as
+//! truebloom files.
 
 use super::parse;
 use super::verb;
@@ -20,8 +20,8 @@ verb!(
     c"BF.SCANDUMP",
     Read,
     3,
-    c"The next chunk of a filter, from 0 until the iterator is 0 again",
-    c"O(n), with n bytes of the chunk; of the first two also with n bits",
+    c"Returns a chunk of a filter and the next iterator; begin with 0, and stop when it is 0 again",
+    c"O(n), with n bytes in the chunk; the first two chunks also take O(b), with b bits",
     scan_dump
 );
 
@@ -31,7 +31,7 @@ verb!(
     c"BF.LOADCHUNK",
     Replace,
     4,
-    c"Takes the next chunk of BF.SCANDUMP; the first one replaces the key",
+    c"Loads the next chunk from BF.SCANDUMP; the first chunk replaces the key",
     c"O(n), with n bits",
     load_chunk
 );
@@ -42,7 +42,7 @@ verb!(
     c"BF.DUMP",
     Read,
     2,
-    c"The filter as a file of truebloom",
+    c"Returns the filter as a truebloom file",
     c"O(n), with n bits",
     |call| call.look(1, |value| value.ok_or(NOT_FOUND)?.to_file().map(Reply::Bytes))
 );
@@ -53,7 +53,7 @@ verb!(
     c"BF.LOAD",
     Replace,
     -3,
-    c"Makes a filter of a file of truebloom",
+    c"Makes a filter from a truebloom file",
     c"O(n), with n bits",
     load
 );
@@ -114,12 +114,12 @@ fn load_chunk(call: &mut Call<'_>) -> Result<Reply, Failure> {
             Ok(value) => return slot.replace(value).map(|()| None),
             Err(why) => why,
         };
-        // Nothing can come of it any more.
+        // The key is deleted, because its chunks can no longer become a value.
         slot.delete();
         Ok(Some(Failure::text(format!("ERR received bad data: {why}"))))
     })?;
     if let Some(refused) = refused {
-        // A replica has no limits, and might take what was refused here.
+        // A replica has no limits, and might accept a value that was refused here.
         call.replicate_as::<&[u8]>(c"DEL", &[]);
         return Err(refused);
     }

@@ -22,8 +22,8 @@ verb!(
     c"BF.PLAN",
     None,
     -3,
-    c"What a filter would take, with the memory that the allocator would give for it; makes none",
-    c"That of planning: microseconds to about a second",
+    c"Computes the size, the memory and the rate of a filter without making it",
+    c"The time to compute a plan: microseconds to about a second",
     plan
 );
 
@@ -33,7 +33,7 @@ verb!(
     c"BF.VERIFY",
     Read,
     -2,
-    c"Whether a filter keeps its promise: its counts, its bits and its hits, each held to what is proven",
+    c"Checks whether a filter keeps its rate: tests its counts, its bits and its hits against proven bounds",
     c"O(n + q), with n bits and q queries",
     verify
 );
@@ -81,7 +81,7 @@ fn plan(call: &mut Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply::Map(fields))
 }
 
-/// How many layers are listed, which is a growth by a factor of some hundred.
+/// The number of layers that are listed; with these, a filter grows by a factor of some hundred.
 const STEPS: u32 = 8;
 
 /// The items and memory of a growing filter after each layer is full.
@@ -96,8 +96,8 @@ fn steps(growth: &truebloom_math::Growth) -> Vec<Reply> {
     (0..STEPS).map_while(&mut step).collect()
 }
 
-/// The largest number of random keys that one command queries, and of layers in which it does
-/// that, all together: a tenth of a second, and a second.
+/// The largest number of random keys that one command queries (a tenth of a second), and the
+/// largest number of look-ups in all layers together (a second).
 const MOST_QUERIES: u64 = 1_000_000;
 const MOST_LOOKS: u64 = 30_000_000;
 
@@ -117,7 +117,7 @@ fn verify(call: &mut Call<'_>) -> Result<Reply, Failure> {
         value.check_filter()?;
         let most = MOST_LOOKS / value.layers().max(1);
         if queries > most {
-            return Err(Failure::text(format!("ERR QUERIES must be at most {most} for a filter of {} layers", value.layers())));
+            return Err(Failure::text(format!("ERR QUERIES must be at most {most} for a filter with {} layers", value.layers())));
         }
         if let Value::Imported(filter) = value {
             return Ok(Reply::Map(imported(filter, queries, seed)));
@@ -160,8 +160,8 @@ fn fields(filter: &truebloom::AnyFilter, queries: u64, seed: u64) -> Result<Fiel
         (c"Holds", Reply::Null),
         (c"Kind", Reply::Text(kind(filter).to_owned())),
         (c"Items at least", number(fewest)),
-        // Items that passed by chance were not offered to the filter, so that its counts bound only
-        // the fewest.
+        // Items that passed by chance were not offered to the filter, so its counts are only lower
+        // bounds.
         (c"Items by the fill", filter.estimated_items().map_or(Reply::Null, Reply::Float)),
         (c"Error rate asked", filter.rate().map_or(Reply::Null, |rate| Reply::Text(rate.to_string()))),
         (c"Error rate guaranteed", guaranteed(filter).map_or(Reply::Null, Reply::Float)),

@@ -10,10 +10,10 @@ type TryAlloc = unsafe extern "C" fn(usize) -> *mut c_void;
 type Calloc = unsafe extern "C" fn(usize, usize) -> *mut c_void;
 type Free = unsafe extern "C" fn(*mut c_void);
 
-/// The allocator. The allocator is set before any of our code runs; unit tests have no server.
+/// The server's functions. They are set before any of our code runs; unit tests have no server.
 static SERVER: OnceLock<(TryAlloc, Calloc, Free)> = OnceLock::new();
 
-/// Allocates from the server from now on. Memory that was allocated before must not be freed
+/// Uses the server's allocator from now on. Memory that was allocated before must not be freed
 /// afterwards.
 pub(super) fn use_server(api: &Api) {
     let _ = SERVER.set((api.TryAlloc, api.Calloc, api.Free));
@@ -21,17 +21,17 @@ pub(super) fn use_server(api: &Api) {
 
 #[cfg(test)]
 thread_local! {
-    /// The largest block that a test lets its thread have.
+    /// The largest block that a test allows its thread.
     static LARGEST: std::cell::Cell<usize> = const { std::cell::Cell::new(usize::MAX) };
 }
 
-/// Whether a test lets its thread have no such block.
+/// Whether a test forbids its thread a block of this size.
 #[cfg(test)]
 fn is_refused(layout: Layout) -> bool {
     LARGEST.with(|largest| layout.size() > largest.get())
 }
 
-/// Runs a test's code without larger blocks than this one.
+/// Runs a test's code; blocks larger than this cannot be allocated.
 #[cfg(test)]
 pub(crate) fn with_blocks_up_to<R>(bytes: usize, run: impl FnOnce() -> R) -> R {
     let before = LARGEST.replace(bytes);
@@ -49,9 +49,10 @@ static MEMORY: Memory = Memory;
 /// The alignment of everything that the servers' allocators return.
 const ALIGNED: usize = 8;
 
-/// The size from which on zeroed memory is requested only after the system reported that there is
-/// room. The server has two functions: one returns zeroed memory but ends the process if there is
-/// none; the other does not end the process, but all of its memory would have to be zeroed here.
+/// The smallest size for which zeroed memory is requested only after the system has reported that
+/// there is room. The server has two functions: one returns zeroed memory, but ends the process if
+/// there is none. The other does not end the process, but all of its memory would have to be zeroed
+/// here.
 const LARGE: usize = 1 << 20;
 
 /// The number of bytes for an allocation that must be aligned to more than the server's alignment.
@@ -61,9 +62,10 @@ fn padded(layout: Layout) -> Option<usize> {
     layout.size().checked_add(layout.align())?.checked_add(size_of::<usize>())
 }
 
-// SAFETY: every allocation is as long and as aligned as asked for, and goes back to where it came
-// from: `SERVER` is set once, before anything is allocated that lives on. Tested by
-// `tests/test_memory.py` (filters of all sizes on both servers), and below without a server.
+// SAFETY: every allocation has the requested length and alignment, and is freed by the allocator
+// that made it: `SERVER` is set once, before anything is allocated that outlives the setting.
+// Tested by `tests/test_memory.py` (filters of all sizes on both servers), and below without a
+// server.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let Some((alloc, _, _)) = SERVER.get() else {
@@ -99,8 +101,8 @@ unsafe impl GlobalAlloc for Memory {
             // SAFETY: as the caller promised.
             return unsafe { System.dealloc(block, layout) };
         };
-        // SAFETY: `aligned` made the block: it begins where the server's does, or the word before
-        // it says where that does.
+        // SAFETY: `aligned` made the block: it begins where the server's block does, or the word
+        // before it contains the beginning of the server's block.
         unsafe {
             let start = if layout.align() <= ALIGNED { block } else { block.cast::<*mut u8>().sub(1).read_unaligned() };
             free(start.cast());
@@ -108,8 +110,8 @@ unsafe impl GlobalAlloc for Memory {
     }
 }
 
-/// A block with this layout from an allocator whose blocks are aligned to [`ALIGNED`]; null if it
-/// fails.
+/// A block with this layout, from an allocator whose blocks are aligned to [`ALIGNED`]; null if the
+/// allocation fails.
 ///
 /// # Safety
 /// `take` must return null or a block of this many bytes.
@@ -131,8 +133,8 @@ unsafe fn aligned(layout: Layout, take: impl Fn(usize) -> *mut c_void) -> *mut u
     }
 }
 
-/// Whether the system would provide this many bytes now; for small numbers the answer is yes
-/// without a check.
+/// Whether the system would provide this many bytes now; for small numbers, the answer is always
+/// yes.
 pub(crate) fn has_room(bytes: usize) -> bool {
     if bytes < LARGE {
         return true;
@@ -157,16 +159,16 @@ mod tests {
             for size in [1, 7, 64, 4096, 100_000] {
                 let layout = Layout::from_size_align(size, align).expect("a power of two");
                 let taken = std::cell::Cell::new((ptr::null_mut::<u8>(), 0));
-                // Aligned to no more than the servers promise.
+                // This block has only the alignment that the servers promise.
                 let whole = |bytes: usize| Layout::from_size_align(bytes + ALIGNED, 64).expect("small");
                 let take = |bytes: usize| {
-                    // SAFETY: not empty, and longer than what is left out.
+                    // SAFETY: the block is not empty, and is longer than the part that is left out.
                     let start = unsafe { System.alloc(whole(bytes)).add(ALIGNED) };
                     taken.set((start, bytes));
                     start.cast()
                 };
-                // SAFETY: `take` gives blocks of so many bytes; the block is written and freed as
-                // it was made.
+                // SAFETY: `take` returns blocks of this many bytes; the block is written and freed
+                // with the same layout.
                 unsafe {
                     let block = aligned(layout, take);
                     let (start, bytes) = taken.get();

@@ -28,7 +28,7 @@ macro_rules! api {
                     // SAFETY: the server has a function of this name and, by its header, of this
                     // type.
                     $($needed: unsafe { find::<$needed_type>(get, concat!("RedisModule_", stringify!($needed), "\0")) }.ok_or(stringify!($needed))?,)*
-                    // SAFETY: as above, or none.
+                    // SAFETY: as above; the function may be missing.
                     $($optional: unsafe { find::<$optional_type>(get, concat!("RedisModule_", stringify!($optional), "\0")) },)*
                 })
             }
@@ -109,8 +109,8 @@ api! {
 unsafe fn find<F: Copy>(get: GetApi, name: &'static str) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
     let mut found: *mut c_void = std::ptr::null_mut();
-    // SAFETY: the name ends with NUL, and the pointer is ours. What is found is a function, not
-    // null, of the type that the caller says; both are a pointer wide.
+    // SAFETY: the name ends with NUL, and the pointer is ours. The function that is found is not
+    // null and has the type that the caller names; both types are as wide as a pointer.
     unsafe {
         (get(name.as_ptr().cast(), &raw mut found) == OK && !found.is_null()).then(|| std::mem::transmute_copy::<*mut c_void, F>(&found))
     }
@@ -123,8 +123,7 @@ static API: OnceLock<Api> = OnceLock::new();
 /// # Safety
 /// `ctx` must be that of loading the module.
 pub(super) unsafe fn load(ctx: *mut Ctx) -> Result<&'static Api, &'static str> {
-    // SAFETY: the context of a module that is loaded begins with the function that finds the
-    // others.
+    // SAFETY: during loading, the context begins with the function that finds the others.
     let resolved = unsafe {
         let get = *ctx.cast::<GetApi>();
         Api::resolve(get)?

@@ -31,7 +31,7 @@ impl<'a> Args<'a> {
     }
 
     fn text(self, index: usize) -> Option<*mut Text> {
-        // SAFETY: the server passed so many strings.
+        // SAFETY: the server passed this many strings.
         (index < self.count).then(|| unsafe { *self.texts.add(index) })
     }
 
@@ -57,7 +57,7 @@ impl<'a> Args<'a> {
 /// The string must not change, and must live as long as `'a`.
 pub(super) unsafe fn bytes_of<'a>(text: *const Text) -> &'a [u8] {
     let mut length = 0;
-    // SAFETY: the server says how many bytes there are.
+    // SAFETY: the server returns the number of bytes.
     unsafe {
         let start = (api().StringPtrLen)(text, &raw mut length);
         if start.is_null() { &[] } else { std::slice::from_raw_parts(start.cast(), length) }
@@ -76,30 +76,30 @@ impl Slot {
     /// The value in the slot, `None` if the key does not exist; a failure for a value of another
     /// type.
     pub(crate) fn value(&mut self) -> Result<Option<&mut Value>, Failure> {
-        // SAFETY: the key is open, and its value is ours alone while it is: one key is open at a
-        // time.
+        // SAFETY: the key is open, and nothing else uses its value meanwhile, because only one key
+        // is open at a time.
         Ok(unsafe { value_of(self.key) }?.map(|value| unsafe { &mut *value }))
     }
 
     /// Stores a value.
     pub(crate) fn set(&mut self, value: Value) -> Result<(), Failure> {
-        // The server frees the value before, and with it what it takes now.
+        // The server frees the previous value, and subtracts the size that was counted now.
         self.count();
         let bytes = value.bytes();
         memory::taken(bytes);
         let value = Box::into_raw(Box::new(value));
-        // SAFETY: the key is open for writing; the server takes the value, and frees the one
-        // before.
+        // SAFETY: the key is open for writing; the server takes the value, and frees the previous
+        // one.
         let status = unsafe { (api().ModuleTypeSetValue)(self.key, types::own_type(), value.cast()) };
         if status == OK {
             self.changed = true;
             self.counted = bytes;
             return Ok(());
         }
-        // SAFETY: the server did not take it.
+        // SAFETY: the server did not take the value.
         let value = unsafe { Box::from_raw(value) };
         memory::given_back(value.bytes());
-        Err(Failure::text("ERR the server did not take the value"))
+        Err(Failure::text("ERR the server did not accept the value"))
     }
 
     /// Replaces the value in the slot, if there is one, and keeps its time to live.
@@ -140,7 +140,7 @@ impl Slot {
 /// # Safety
 /// The key must be open, or null. The result lives until the key is closed.
 unsafe fn value_of(key: *mut Key) -> Result<Option<*mut Value>, Failure> {
-    // SAFETY: the functions take null for no key; a value of our type was made by us.
+    // SAFETY: the functions accept null, which means no key; a value of our type was made by us.
     unsafe {
         if key.is_null() || (api().KeyType)(key) == KEY_EMPTY {
             return Ok(None);
@@ -157,7 +157,7 @@ struct Open(*mut Key);
 
 impl Drop for Open {
     fn drop(&mut self) {
-        // SAFETY: it was opened, and is closed once; null is no key.
+        // SAFETY: the key was opened, and is closed once; null means no key.
         unsafe { (api().CloseKey)(self.0) };
     }
 }
@@ -254,8 +254,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Whether the command comes from a primary or an AOF; it must then be carried out whatever the
-    /// limits of this server are.
+    /// Whether the command comes from a primary or an AOF. It must then be executed regardless of
+    /// this server's limits.
     pub(crate) fn is_replicated(&self) -> bool {
         // SAFETY: in a command.
         let flags = unsafe { (api().GetContextFlags)(self.ctx) };
@@ -276,10 +276,10 @@ impl<'a> Call<'a> {
     }
 
     fn error(&mut self, text: &str) {
-        // A line, and so without what would end it.
+        // The error is one line, so line ends in it are replaced.
         let line: Vec<u8> = text.bytes().map(|byte| if matches!(byte, 0 | b'\r' | b'\n') { b' ' } else { byte }).collect();
         let line = CString::new(line).unwrap_or_default();
-        // SAFETY: it ends with NUL.
+        // SAFETY: the line ends with NUL.
         unsafe { (api().ReplyWithError)(self.ctx, line.as_ptr()) };
     }
 
@@ -287,7 +287,7 @@ impl<'a> Call<'a> {
         match reply {
             Reply::Error(text) => self.error(text),
             Reply::Array(replies) => {
-                // SAFETY: in a command; so many replies follow.
+                // SAFETY: in a command; this many replies follow.
                 unsafe { (api().ReplyWithArray)(self.ctx, replies.len() as c_long) };
                 replies.iter().for_each(|reply| self.send(reply));
             }
@@ -324,6 +324,6 @@ impl<'a> Call<'a> {
 
 /// The time in milliseconds since 1970.
 pub(crate) fn now() -> u64 {
-    // SAFETY: it takes nothing.
+    // SAFETY: the function has no arguments.
     u64::try_from(unsafe { (api().Milliseconds)() }).unwrap_or(0)
 }

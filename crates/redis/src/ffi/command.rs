@@ -33,10 +33,10 @@ pub(crate) enum Keys {
     None,
     /// It reads the key in the first argument.
     Read,
-    /// It adds items to the key in the first argument, which may be created. What was there shows
-    /// only in which items were new, as with SADD.
+    /// It adds items to the key in the first argument, which may be created. The reply reveals only
+    /// which items were new, as with SADD.
     Insert,
-    /// It changes the key in the first argument, and answers with what is in it.
+    /// It changes the key in the first argument, and its reply depends on the key's contents.
     Update,
     /// It replaces or creates the key in the first argument.
     Replace,
@@ -86,7 +86,7 @@ impl Keys {
             Keys::Merge => {
                 vec![first(KEY_READ_WRITE | KEY_UPDATE), spec(KEY_READ_ONLY | KEY_ACCESS, 2, FIND_RANGE, [-1, 1, 0]), end]
             }
-            // The number stands where the search begins, and the keys after it.
+            // The number is at the position where the search begins, and the keys follow it.
             Keys::CountedMerge => {
                 vec![first(KEY_READ_WRITE | KEY_UPDATE), spec(KEY_READ_ONLY | KEY_ACCESS, 2, FIND_COUNT, [0, 1, 1]), end]
             }
@@ -126,7 +126,8 @@ pub(super) unsafe fn register<V: Verb>(ctx: *mut Ctx, category: &CStr) -> Result
         arguments: ptr::null(),
     };
     let access = if V::KEYS.is_write() { "write" } else { "read" };
-    // Fast is what does not look at all bits, whose numbers are n and c.
+    // Commands that do not read all bits count as fast. In the complexity, n and c stand for the
+    // numbers of bits and counters.
     let is_fast = [&b"O(1)"[..], b"O(k", b"O(d"].iter().any(|begin| V::COMPLEXITY.to_bytes().starts_with(begin));
     let (flag, speed) = if is_fast { (" fast", "fast") } else { ("", "slow") };
     let flags = format!("{}{flag}\0", V::KEYS.flags());
@@ -142,8 +143,8 @@ pub(super) unsafe fn register<V: Verb>(ctx: *mut Ctx, category: &CStr) -> Result
             return Err(V::NAME);
         }
         if let Some(set) = api.SetCommandACLCategories {
-            // Servers without categories of modules' own refuse the last word; then the usual ones
-            // do.
+            // Servers that do not support the categories of modules refuse the last word; then only
+            // the usual categories are set.
             let plain = format!("{access} {speed}\0");
             if set(command, categories.as_ptr().cast()) != OK {
                 set(command, plain.as_ptr().cast());
@@ -154,7 +155,7 @@ pub(super) unsafe fn register<V: Verb>(ctx: *mut Ctx, category: &CStr) -> Result
 }
 
 unsafe extern "C" fn enter<V: Verb>(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
-    // SAFETY: the server passed these for the time of the command.
+    // SAFETY: the server passed these pointers, which are valid during the command.
     let mut call = unsafe { Call::new(ctx, texts, count) };
     if V::KEYS == Keys::CountedMerge && call.asks_for_keys() {
         guarded(|| call.say_counted_keys());

@@ -18,7 +18,7 @@ pub(super) unsafe fn register(ctx: *mut Ctx) -> Result<(), &'static CStr> {
         let Number { name, default, lowest, highest, is_memory, .. } = number;
         let flags = if *is_memory { CONFIG_MEMORY } else { 0 };
         let data = ptr::from_ref(number).cast_mut().cast();
-        // SAFETY: names end with NUL, and what the data points to lives for ever.
+        // SAFETY: names end with NUL, and the data pointers are valid for ever.
         let status = unsafe {
             (api().RegisterNumericConfig)(ctx, name.as_ptr(), *default, flags, *lowest, *highest, get_number, set_number, None, data)
         };
@@ -36,17 +36,18 @@ pub(super) unsafe fn register(ctx: *mut Ctx) -> Result<(), &'static CStr> {
             return Err(text.name);
         }
     }
-    // SAFETY: in the loading of the module.
+    // SAFETY: the module is being loaded.
     if unsafe { (api().LoadConfigs)(ctx) } == OK { Ok(()) } else { Err(c"the settings in the server's file") }
 }
 
 unsafe extern "C" fn get_number(_: *const c_char, data: *mut c_void) -> c_longlong {
-    // SAFETY: registered with one of `NUMBERS`.
+    // SAFETY: the setting was registered with one of `NUMBERS`.
     guarded(|| unsafe { &*data.cast::<Number>() }.get()).unwrap_or(0)
 }
 
 unsafe extern "C" fn set_number(_: *const c_char, value: c_longlong, data: *mut c_void, _: *mut *mut Text) -> c_int {
-    // SAFETY: registered with one of `NUMBERS`; the server has held the value to its range.
+    // SAFETY: the setting was registered with one of `NUMBERS`; the server has checked the value's
+    // range.
     guarded(|| unsafe { &*data.cast::<Number>() }.set(value)).map_or(ERR, |()| OK)
 }
 
@@ -55,8 +56,8 @@ static TOLD: AtomicPtr<Text> = AtomicPtr::new(ptr::null_mut());
 
 unsafe extern "C" fn get_text(_: *const c_char, data: *mut c_void) -> *mut Text {
     guarded(|| {
-        // SAFETY: registered with one of `TEXTS`. The server takes a copy of a text before it asks
-        // for the next.
+        // SAFETY: the setting was registered with one of `TEXTS`. The server copies a text before
+        // it requests the next one.
         unsafe {
             let text = ((*data.cast::<TextSetting>()).get)();
             let told = (api().CreateString)(ptr::null_mut(), text.as_ptr().cast(), text.len());
@@ -72,7 +73,7 @@ unsafe extern "C" fn get_text(_: *const c_char, data: *mut c_void) -> *mut Text 
 
 unsafe extern "C" fn set_text(_: *const c_char, value: *mut Text, data: *mut c_void, error: *mut *mut Text) -> c_int {
     guarded(|| {
-        // SAFETY: registered with one of `TEXTS`; the server frees the error.
+        // SAFETY: the setting was registered with one of `TEXTS`; the server frees the error.
         unsafe {
             let Err(why) = ((*data.cast::<TextSetting>()).set)(&text_of(value)) else { return OK };
             if !error.is_null() {

@@ -17,7 +17,8 @@ pub(super) unsafe fn register(ctx: *mut Ctx) {
 
 unsafe extern "C" fn add(info: *mut InfoCtx, crashed: c_int) {
     guarded(|| {
-        // The report of a crash may have interrupted what holds a lock: no field of it takes one.
+        // INFO is also part of crash reports, which may interrupt code that holds a lock. So no
+        // field takes a lock.
         let (values, bytes) = memory::totals();
         let limit = |bytes: u64| if bytes == u64::MAX { 0 } else { bytes };
         let fields = [

@@ -6,8 +6,8 @@ use super::{command, config, guarded, info, types};
 use crate::{commands, settings};
 use std::ffi::{CStr, CString, c_int};
 
-/// The module's name: that of RedisBloom's filters and of valkey-bloom, whose commands it has. So
-/// clients recognize it, and two such modules cannot be loaded at once.
+/// The module's name: that of RedisBloom's filters and of valkey-bloom, whose commands this module
+/// has. So clients recognize it, and two such modules cannot be loaded at once.
 const NAME: &CStr = c"bf";
 
 /// Version 0.1.0, in the form that modules use.
@@ -26,25 +26,25 @@ pub(super) unsafe extern "C" fn RedisModule_OnLoad(ctx: *mut Ctx, texts: *mut *m
 }
 
 unsafe fn load(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
-    // The server's log is not where Rust writes by itself.
+    // By default, Rust does not write to the server's log.
     std::panic::set_hook(Box::new(|panic| {
         if let Some(api) = api::found() {
-            log(api, std::ptr::null_mut(), &format!("internal error, which is a fault of the module: {panic}"));
+            log(api, std::ptr::null_mut(), &format!("internal error of the module: {panic}"));
         }
     }));
     // SAFETY: the server is loading the module.
     let api: &Api = match unsafe { api::load(ctx) } {
         Ok(api) => api,
         Err(missing) => {
-            // The function that logs may be the one that is missing.
-            eprintln!("truebloom: this server has no function {missing}; Redis 7.0 or Valkey 7.2 has it");
+            // The missing function may be the one that logs.
+            eprintln!("truebloom: this server has no function {missing}; use Redis 7.0, Valkey 7.2 or a newer version");
             return ERR;
         }
     };
     // SAFETY: as above; the name ends with NUL.
     unsafe {
         if (api.IsModuleNameBusy)(NAME.as_ptr()) != 0 {
-            eprintln!("truebloom: a module of the name bf is loaded already");
+            eprintln!("truebloom: a module with the name bf is already loaded");
             return ERR;
         }
         (api.SetModuleAttribs)(ctx, NAME.as_ptr(), VERSION, API_VERSION);
@@ -64,7 +64,7 @@ unsafe fn load(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
     for pair in arguments.chunks(2) {
         let set = match pair {
             [name, value] => settings::set_argument(name, value),
-            _ => Err(format!("{} has no value; arguments are pairs of a name and a value", pair.concat())),
+            _ => Err(format!("{} has no value; each name must be followed by a value", pair.concat())),
         };
         if let Err(why) = set {
             log(api, ctx, &why);
@@ -79,7 +79,7 @@ unsafe fn load(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
 unsafe fn register_commands(ctx: *mut Ctx) -> Result<(), &'static CStr> {
     for category in [c"bloom", c"cms"] {
         if let Some(add) = api::api().AddACLCategory {
-            // SAFETY: the name ends with NUL. One that is there already serves as well.
+            // SAFETY: the name ends with NUL. A category that already exists can be used, too.
             unsafe { add(ctx, category.as_ptr()) };
         }
     }

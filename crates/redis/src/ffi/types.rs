@@ -17,11 +17,11 @@ use std::io::{self, Read, Write};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The name, which must never change: nine characters, with which servers without the module refuse
-/// a dump.
+/// The name, which must never change: nine characters, by which servers without the module
+/// recognize a dump that they must refuse.
 const NAME: &CStr = c"truebloom";
 
-/// The version of the outer encoding. The contents have a version of their own.
+/// The version of the outer encoding. The contents have a separate version.
 const ENCODING: c_int = 1;
 
 /// The data type of RedisBloom's filters. It is registered so that RedisBloom's RDB files, DUMP and
@@ -40,7 +40,8 @@ const WITH_GROWTH: c_int = 4;
 /// The number of bytes that are written at a time.
 const PIECE: usize = 1 << 20;
 
-/// The number of bytes in a command of the AOF: far below the server's limit for one argument.
+/// The number of bytes in a command of the AOF. It is far below the server's limit for one
+/// argument.
 const AOF_PIECE: usize = state::CHUNK;
 
 static OWN: AtomicPtr<Type> = AtomicPtr::new(ptr::null_mut());
@@ -143,10 +144,11 @@ fn loaded(io: *mut Io, read: impl FnOnce() -> Result<Value, String>) -> *mut c_v
 /// layer its capacity, rate, probes, bits per item, bits, the binary logarithm of the bits or 0,
 /// the bits themselves, and items.
 fn read_redisbloom(io: *mut Io, encoding: c_int) -> Result<Value, String> {
-    // SAFETY: the server is loading a value; what cannot be read is 0, and found by `sound`.
+    // SAFETY: the server is loading a value; numbers that cannot be read are 0, which `sound`
+    // detects.
     let (number, fraction) = (|| unsafe { (api().LoadUnsigned)(io) }, || unsafe { (api().LoadDouble)(io) });
     // SAFETY: as above.
-    let sound = || if unsafe { (api().IsIOError)(io) } == 0 { Ok(()) } else { Err("the value is cut".to_owned()) };
+    let sound = || if unsafe { (api().IsIOError)(io) } == 0 { Ok(()) } else { Err("the value is cut off".to_owned()) };
     let text = |failure| if let Failure::Text(text) = failure { text.into_owned() } else { String::new() };
     let (_items, count, options) = (number(), number(), number());
     let growth = if encoding < WITH_GROWTH { 2 } else { number() };
@@ -177,14 +179,14 @@ fn read_redisbloom(io: *mut Io, encoding: c_int) -> Result<Value, String> {
 /// Reads the next string and calls `make` with it before the server's memory for it is freed.
 fn string<R>(io: *mut Io, make: impl FnOnce(&[u8]) -> Result<R, String>) -> Result<R, String> {
     let mut length = 0;
-    // SAFETY: the server allocates the string, and says how long it is.
+    // SAFETY: the server allocates the string, and returns its length.
     let start = unsafe { (api().LoadStringBuffer)(io, &raw mut length) };
     if start.is_null() {
-        return Err("the value is cut".to_owned());
+        return Err("the value is cut off".to_owned());
     }
     // SAFETY: as above; nothing has freed it.
     let made = make(unsafe { std::slice::from_raw_parts(start.cast::<u8>(), length) });
-    // SAFETY: the server lets us free it; what was made has no part of it.
+    // SAFETY: the module must free the string; the result of `make` has no reference to it.
     unsafe { (api().Free)(start.cast()) };
     made
 }
@@ -193,7 +195,7 @@ fn read(io: *mut Io) -> Result<Value, String> {
     // SAFETY: the server is loading a value.
     let (total, failed) = unsafe { ((api().LoadUnsigned)(io), (api().IsIOError)(io) != 0) };
     if failed {
-        return Err("the value is cut".to_owned());
+        return Err("the value is cut off".to_owned());
     }
     state::read(&mut Pieces { io, left: total, piece: Vec::new(), at: 0 }, limit()).map_err(|error| error.to_string())
 }
@@ -201,7 +203,7 @@ fn read(io: *mut Io) -> Result<Value, String> {
 /// Whether limits apply. Limits do not apply when a primary or the server's own file determines the
 /// data.
 fn is_limited() -> bool {
-    // SAFETY: without a context it says what the server is doing.
+    // SAFETY: without a context, the function reports the state of the server.
     let flags = unsafe { (api().GetContextFlags)(ptr::null_mut()) };
     flags & (CONTEXT_LOADING | CONTEXT_ASYNC_LOADING | CONTEXT_REPLICA) == 0
 }
@@ -241,7 +243,7 @@ impl Source for Pieces {
 
 impl Pieces {
     fn next(&mut self) -> io::Result<()> {
-        // Freed before the next one is allocated.
+        // The piece is freed before the next one is allocated.
         self.piece = Vec::new();
         self.piece = string(self.io, |bytes| {
             let mut piece = Vec::new();
@@ -251,7 +253,7 @@ impl Pieces {
         .map_err(io::Error::other)?;
         self.at = 0;
         if self.piece.is_empty() {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the value is cut"));
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the value is cut off"));
         }
         self.left = self.left.checked_sub(self.piece.len() as u64).ok_or_else(|| io::Error::other("a piece is longer than the value"))?;
         Ok(())
@@ -295,13 +297,13 @@ impl<F: FnMut(&[u8])> Write for Cut<F> {
 
 unsafe extern "C" fn save(io: *mut Io, saved: *mut c_void) {
     guarded(|| {
-        // SAFETY: the server passes a value of ours, and what it saves to.
+        // SAFETY: the server passes a value of ours, and the RDB to which it is saved.
         let value = unsafe { value(saved) };
         // SAFETY: as above.
         unsafe { (api().SaveUnsigned)(io, state::length(value)) };
         // SAFETY: as above; the server copies the piece.
         let mut pieces = Cut::new(PIECE, |piece| unsafe { (api().SaveStringBuffer)(io, piece.as_ptr().cast(), piece.len()) });
-        // Nothing that it writes to can fail.
+        // Writing to these pieces cannot fail.
         let _ = state::write(value, &mut pieces);
         pieces.finish();
     });
@@ -358,8 +360,8 @@ unsafe extern "C" fn free(value: *mut c_void) {
     });
 }
 
-/// The effort of freeing a value: from 64 on, the server frees it in a separate thread, so values
-/// of a megabyte or more return that.
+/// The effort of freeing a value. From 64 on, the server frees the value in a separate thread, so
+/// values of a megabyte or more return at least that.
 unsafe extern "C" fn free_effort(_: *mut Text, value: *const c_void) -> usize {
     // SAFETY: the server passes a value of ours.
     guarded(|| 1 + unsafe { self::value(value) }.bytes() / (1 << 14)).unwrap_or(1)
@@ -370,8 +372,8 @@ unsafe extern "C" fn copy(_: *mut Text, _: *mut Text, value: *const c_void) -> *
         // SAFETY: the server passes a value of ours.
         let value = unsafe { self::value(value) };
         let bytes = value.bytes();
-        // A copy that the limits or the memory refuse is an error of COPY. What a primary copied is
-        // copied.
+        // If the limits or the memory do not allow a copy, COPY reports an error. A copy that a
+        // primary made must be made here, too.
         let is_refused = is_limited() && memory::check(bytes as u64, 0).is_err();
         if is_refused || !has_room(bytes) { ptr::null_mut() } else { given(value.clone()) }
     })

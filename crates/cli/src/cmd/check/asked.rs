@@ -119,14 +119,14 @@ impl Asked {
         self.combine(answers);
     }
 
-    /// An upper bound on the rate at which keys that were not inserted are found now, and whether
-    /// it is exactly that rate. This reads all bits of the filters once.
+    /// An upper bound on the present rate at which keys that were not inserted are found, and
+    /// whether the bound is exact. This reads all bits of the filters once.
     pub(super) fn rate(&self) -> Result<(f64, bool), Failure> {
         let filters = self.filters.iter().map(|(path, filter)| held::look_closer(path, filter)).collect::<Result<Vec<Looked>, _>>()?;
         let rates = filters.iter().map(Looked::fpr);
         Ok(match filters.as_slice() {
             [only] if only.fill_tells_rate() => (only.fpr().value, true),
-            // A key that one of them holds may be in another by chance alone.
+            // A key that one filter holds may be found in the other filters by chance.
             _ if self.together == Some(Together::All) => (rates.fold(0.0, |most, rate| rate.upper.max(most)), false),
             _ => (rates.map(|rate| rate.upper).sum::<f64>().min(1.0), false),
         })

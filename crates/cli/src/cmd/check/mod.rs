@@ -131,7 +131,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         match records.next() {
             Event::Batch(batch, answers) => selection.add(batch, answers)?,
             Event::Header(header) => selection.add_header(header)?,
-            // What was selected is shown before we wait for more input.
+            // Selected lines are shown before more input is awaited.
             Event::Idle => selection.out.flush()?,
             Event::Stopped | Event::End => break,
             Event::InputEnded { is_read } => selection.end_input(is_read)?,
@@ -141,7 +141,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::SUCCESS);
         }
     }
-    // What may be wrong takes a look at all bits.
+    // To compute how much may be wrong, all bits must be read.
     let is_told = args.json || args.report.is_asked();
     let report = if is_told { report(args, &asked, &record_args, &records, &selection)? } else { Report::new("check") };
     if args.json && !args.count {
@@ -175,7 +175,8 @@ fn report<W: Write>(
     let (lines, selected) = (records.read(), selection.selected);
     report.field("lines", lines).field("selected", selected).field("inverted", args.invert_match);
     let (rate, is_exact) = asked.rate()?;
-    // By each filter, -v selects what is not in all of them, which says nothing of what is in any.
+    // With --each, -v selects lines that are not in all filters, so their number does not tell how
+    // many lines are in any filter.
     if !(args.each && args.invert_match) {
         let found = if args.invert_match { lines - selected } else { selected };
         Trust { lines, found, rate, is_exact }.add(&mut report, record_args, args.invert_match);

@@ -23,7 +23,7 @@ pub(super) struct Selection<'a, W: Write> {
     asked: &'a Asked,
     pub(super) out: W,
     pub(super) selected: u64,
-    /// The number of records selected by each filter, if it was requested.
+    /// The number of records selected by each filter, if that was requested.
     pub(super) by_each: Vec<u64>,
     header: bool,
     form: Form,
@@ -71,7 +71,7 @@ impl<'a, W: Write> Selection<'a, W> {
     }
 
     /// Ends an input; another one may follow. If the input could not be read to its end, nothing is
-    /// printed that its unread lines might make wrong; a message has reported the problem.
+    /// printed that its unread lines might contradict; a message has reported the problem.
     pub(super) fn end_input(&mut self, is_read: bool) -> io::Result<()> {
         let selected = self.selected - self.before;
         let end = if self.records.terminator() == b"\0" { "\0" } else { "\n" };

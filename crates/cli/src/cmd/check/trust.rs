@@ -1,11 +1,12 @@
 //! How far the answers can be trusted: how many of the lines that were found are expected to be
 //! false hits.
 //!
-//! A line that is in no filter is found at the filter's rate R, which its bits determine. Let F of
-//! N such lines be found and M not be found. M can be counted, and F cannot. For each N, F is
-//! binomial. So the mean of F equals the mean of M times R / (1 - R). Values of F whose tail has a
-//! probability below alpha are excluded. The bound holds only if the lines differ from each other,
-//! because a line that occurs twice is found twice; the mean holds in any case.
+//! A line that was never inserted is found at the filter's rate R, which the filter's bits
+//! determine. Suppose that, of N such lines, F are found and M are not. M can be counted, and F
+//! cannot. For each N, F is binomial. So the mean of F equals the mean of M times R / (1 - R).
+//! Values of F whose tail has a probability below alpha are excluded. The bound holds only if the
+//! lines differ from each other, because a line that occurs twice is found twice; the mean holds in
+//! any case.
 
 use crate::records::RecordArgs;
 use crate::report::{Report, count, plural, rate, rate_up, significant};
@@ -55,7 +56,7 @@ impl Trust {
         let text = match (self.found, inverted) {
             (0, _) => "every answer is certain".to_owned(),
             (_, false) => format!("of the {} found, {about} {expected} are expected to be wrong, at most {bound}", count(self.found)),
-            (_, true) => format!("{about} {expected} {noun}s that are not in it are expected to be missing here, at most {bound}"),
+            (_, true) => format!("the output is expected to lack {about} {expected} {noun}s that are not in the filter, at most {bound}"),
         };
         report.line("trust", text);
         report.line(
@@ -83,8 +84,8 @@ mod tests {
         assert_eq!((trust(0, 0, 0.5).expected(), trust(0, 0, 0.5).at_most()), (0.0, 0));
         assert_eq!((trust(10, 10, 1.0).expected(), trust(10, 10, 1.0).at_most()), (10.0, 10));
         assert_eq!((trust(10, 3, 0.0).expected(), trust(10, 3, 0.0).at_most()), (0.0, 0));
-        // All were found, and may all be members: one of them alone at this rate would have been a
-        // wonder.
+        // All were found, and all may be members: even one false hit would be very improbable at
+        // this rate.
         assert_eq!(trust(1, 1, 1e-7).at_most(), 0);
         assert_eq!(trust(1, 1, 1e-5).at_most(), 1);
     }
@@ -100,8 +101,8 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 11) as f64 / (1u64 << 53) as f64
         };
-        // Beside members, which are found as well, or none: then more may be expected than were
-        // found.
+        // With members, which are also found, or without them: in the latter case, the expected
+        // number may exceed the number found.
         for members in [300, 0] {
             let (mut difference, mut beyond_third) = (0.0, 0);
             for _ in 0..runs {
@@ -111,7 +112,7 @@ mod tests {
                 difference += hits as f64 - trust.expected();
                 beyond_third += u32::from(3 * hits > trust.at_most());
             }
-            // The variance of hits less their estimate, N R / (1 - R) at most.
+            // The variance of the hits minus their estimate is at most N R / (1 - R).
             let error = (f64::from(runs) * lines as f64 * rate / (1.0 - rate)).sqrt();
             assert!(difference.abs() < 5.0 * error, "{members}: {difference} {error}");
             assert!(beyond_third > runs / 4, "the test has no power");

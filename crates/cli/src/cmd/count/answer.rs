@@ -15,7 +15,7 @@ pub(super) struct Asked {
     #[arg(short = 'k', long, value_name = "K", value_parser = crate::args::count, default_value = "20")]
     pub(super) top: u64,
 
-    /// List all keys that occurred at least this often instead: a number, or a share of all counts
+    /// Instead, list all keys that occurred at least this often: a number, or a share of all counts
     /// (0.1%). The exit code is 1 if some of these keys may be missing
     #[arg(long, value_name = "COUNT", value_parser = above, conflicts_with = "top")]
     pub(super) above: Option<Above>,
@@ -54,7 +54,7 @@ impl Above {
         let (top, divisor) = (u128::from(numerator) * u128::from(total), u128::from(divisor));
         let scale = 10u128.checked_pow(exponent.unsigned_abs());
         let exact = if exponent < 0 {
-            // A divisor beyond 2^128 leaves less than one.
+            // With a divisor of 2^128 or more, the result is below one.
             scale.and_then(|scale| scale.checked_mul(divisor)).map_or(Some(1), |bottom| Some(top.div_ceil(bottom)))
         } else {
             scale.and_then(|scale| top.checked_mul(scale)).map(|top| top.div_ceil(divisor))
@@ -121,13 +121,13 @@ impl Answer {
         if self.complete {
             let sure = self.hitters.iter().filter(|hitter| hitter.at_least >= threshold).count();
             warn(format_args!(
-                "asked for {} or more: {} certainly occurred that often, and no unlisted key did",
+                "of the listed keys, {1} certainly occurred {0} or more; no unlisted key did",
                 times(threshold),
                 count(sure as u64)
             ));
         } else {
             warn(format_args!(
-                "asked for {} or more: some keys may be missing; give more with --memory, or a smaller --epsilon",
+                "some keys that occurred {} or more may be missing; give more with --memory, or a smaller --epsilon",
                 times(threshold)
             ));
         }
@@ -188,9 +188,9 @@ fn hitter_object(hitter: &HeavyHitter) -> Value {
 /// A sentence about the keys that are not listed.
 pub(super) fn others(unlisted: u64) -> String {
     match bound(unlisted) {
-        Some(0) => "there are no others".to_owned(),
-        Some(most) => format!("no other occurred more than {}", times(most)),
-        None => "it is not known how often others occurred".to_owned(),
+        Some(0) => "there are no other keys".to_owned(),
+        Some(most) => format!("no other key occurred more than {}", times(most)),
+        None => "it is not known how often other keys occurred".to_owned(),
     }
 }
 

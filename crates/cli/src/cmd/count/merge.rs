@@ -57,8 +57,8 @@ fn refusal(first: &Path, other: &Path, mismatch: &Mismatch) -> Failure {
     let (first, other) = (first.display(), other.display());
     let remedy = match *name {
         "seed" => format!("count the data of {other} again with the --seed of {first}"),
-        "hasher" => format!("count the data of {other} again, both with or both without --untrusted"),
-        "kind" => format!("count the data of {other} again, both with or both without --two-hash"),
+        "hasher" => format!("use --untrusted for both or for neither, and count the data of {other} again"),
+        "kind" => format!("use --two-hash for both or for neither, and count the data of {other} again"),
         _ => format!("count the data of {other} again with the --memory, or the --epsilon and --delta, of {first}"),
     };
     let why = match *name {
@@ -79,6 +79,6 @@ fn report(args: &Args, merged: &AnySketch) -> Report {
         .field("capacity", capacity)
         .field("missed_at_most", super::answer::bound(missed));
     report.line("merged", format!("{}: the sum of {}", args.out.display(), names.join(", ")));
-    report.line("holds", format!("{} counted; besides those in its list, {}", plural(total, "key"), super::answer::others(missed)));
+    report.line("holds", format!("{} counted; apart from the keys in its list, {}", plural(total, "key"), super::answer::others(missed)));
     report
 }

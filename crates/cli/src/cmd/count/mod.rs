@@ -1,7 +1,7 @@
 //! `truebloom count`: counts how often each key occurs, in fixed memory; it lists the most frequent
 //! keys, with guaranteed bounds on their counts.
 //!
-//! Its module is a folder of verbs; `count` without one of them counts its inputs.
+//! The subcommands are in this folder; `count` without a subcommand counts its inputs.
 
 mod answer;
 mod describe;
@@ -19,8 +19,8 @@ use std::process::ExitCode;
 const EXAMPLES: &str = "\
 Examples:
   truebloom count words.txt                            the 20 most frequent lines
-  truebloom count -k 5 -d ' ' -f 1 log                 of a field
-  truebloom count --above 0.1% log                     all that make up at least a thousandth
+  truebloom count -k 5 -d ' ' -f 1 log                 the 5 most frequent values of a field
+  truebloom count --above 0.1% log                     each line that is at least 0.1% of all lines
   tail -F log | truebloom count --every 10s            again every ten seconds
   truebloom count --save new.tbc --seed 7 log          a sketch, to query and merge later
   truebloom count query monday.tbc apple pear          how often?

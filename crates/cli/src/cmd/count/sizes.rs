@@ -30,8 +30,8 @@ pub(super) struct SizeArgs {
     #[arg(long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     epsilon: Option<Rate>,
 
-    /// Allowed probability that the error for a queried key is larger; it determines the number of
-    /// rows of counters
+    /// Allowed probability that the error of a queried key exceeds the error bound; it determines
+    /// the number of rows of counters
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = "1%", allow_hyphen_values = true)]
     delta: Rate,
 
@@ -77,7 +77,7 @@ impl SizeArgs {
     fn within_memory(&self) -> Result<Sizes, Failure> {
         check_available(self.memory)?;
         let half = self.memory / 2;
-        // The rows depend on the probability alone.
+        // The number of rows depends only on the probability.
         let rows = Shape::for_error(&Rate::from_parts(1, -1, 1)?, &self.delta, Rows::Independent)?.depth();
         let width = half / COUNTER / u64::from(rows);
         Ok(Sizes { shape: Shape::new(Rows::Independent, width, rows, 1)?, capacity: (half - LONG_KEYS) / LISTED })

@@ -28,7 +28,7 @@ impl AnySketch {
         AnySketch::from_bytes(Held::open(path)?.as_ref()).map_err(|cause| format_error(path, cause).into())
     }
 
-    /// The sketch in the bytes of a file.
+    /// Reads a sketch from the bytes of a file.
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<AnySketch, FormatError> {
         match from_bytes::<FullRows>(bytes) {
             Err(FormatError::Kind { found: FileKind::TwoHashCountMin }) => from_bytes(bytes).map(AnySketch::TwoHash),
@@ -48,7 +48,8 @@ impl AnySketch {
         }
     }
 
-    /// Adds the counts of another sketch, or returns what differs: its name, and both values.
+    /// Adds the counts of another sketch, or returns the parameter that differs: its name, and both
+    /// values.
     pub(super) fn merge(&mut self, other: &AnySketch) -> Result<(), Mismatch> {
         let result = match (&mut *self, other) {
             (AnySketch::Full(ours), AnySketch::Full(theirs)) => ours.merge(theirs),
@@ -78,7 +79,8 @@ impl Mismatch {
     fn of(error: &MergeError) -> Mismatch {
         let (name, ours, theirs) = match error {
             MergeError::Shape { name, ours, theirs } => (*name, ours.to_string(), theirs.to_string()),
-            // Not the seeds themselves: knowing one is enough to choose keys that collide.
+            // The seeds themselves are not shown, because a known seed is enough to choose keys
+            // that collide.
             MergeError::Seed => ("seed", String::new(), String::new()),
             MergeError::Hasher { ours, theirs } => {
                 let name = |id: &Option<truebloom::HasherId>| id.map_or("unknown", truebloom::HasherId::name).to_owned();

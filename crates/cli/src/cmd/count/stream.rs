@@ -72,7 +72,7 @@ pub(super) fn run(args: &StreamArgs) -> Result<ExitCode, Failure> {
     if records::is_terminal(&args.inputs) {
         return Err(Failure::new("there is nothing to count: name files, or pipe lines in"));
     }
-    // Listed only at the end, the list is not read before.
+    // If the list is printed only at the end, it is not needed earlier.
     if args.every.is_some() {
         records::check_not_output(&args.inputs)?;
     }
@@ -133,8 +133,7 @@ fn count<R: RowHashes>(args: &StreamArgs, mut list: ListedSketch<R>, lock: Optio
         }
     }
     if let Some(lock) = lock {
-        // An endless stream ends by a signal only, so what was counted by then is what there is to
-        // save.
+        // An endless stream ends only with a signal, so what was counted until then is saved.
         if records.stopped_message().is_none() {
             records.worth_writing()?;
         }

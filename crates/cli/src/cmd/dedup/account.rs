@@ -69,7 +69,7 @@ impl Account {
         }
         self.told = true;
         warn(format_args!(
-            "the memory ({}) was full within the first {} and was emptied: lines that came before are forgotten, and count as new if they come again; {}, with --remember to forget only old lines, or add --strict to stop in time",
+            "the memory ({}) was full within the first {} and was emptied: earlier lines are forgotten, and count as new if they come again; {}, add --remember to forget only old lines, or add --strict to stop in time",
             bytes(chosen.bytes()),
             plural(sift.tally.read, self.noun),
             more(args),
@@ -115,7 +115,7 @@ impl Account {
         let (firsts, repeats) = match (args.repeated, args.second) {
             (false, false) => ("kept".to_owned(), "dropped as repeats".to_owned()),
             (true, _) => ("first occurrences".to_owned(), "repeats".to_owned()),
-            (_, true) => ("first occurrences".to_owned(), format!("repeats, {} of them second ones", count(selected))),
+            (_, true) => ("first occurrences".to_owned(), format!("repeats, {} of them second occurrences", count(selected))),
         };
         report.line("lines", format!("{}, {} {firsts}, {} {repeats}", plural(read, self.noun), count(new), count(dropped)));
         if self.before.offered > 0 && !args.second {
@@ -142,18 +142,18 @@ impl Account {
             (false, false) => (format!("first {noun}s are expected to be missing"), format!("no first {noun} is missing")),
             (true, _) => (format!("of the repeats are expected to be first {noun}s"), format!("no repeat is a first {noun}")),
             (_, true) => (
-                format!("{noun}s are expected to be wrong: printed at their first occurrence, or never"),
-                format!("no {noun} is wrong: printed at its first occurrence, or never"),
+                format!("{noun}s are expected to be wrong (printed at their first occurrence, or never)"),
+                format!("no {noun} is wrong (printed at its first occurrence, or never)"),
             ),
         };
-        // Only what was reported as seen can be wrong.
+        // Only lines that were reported as seen can be wrong.
         let reported = filter.stats().offered.saturating_sub(filter.stats().new) as f64;
         let since = if self.before.offered > 0 { ", since the state was made" } else { "" };
         let wrong = match lost {
             Some(WrongDrops { at_most: 0, .. }) => none + since,
             Some(lost) => format!(
                 "{}{} {wrong}, at most {} with {}% confidence{since}",
-                // A line of which both look-ups were wrong is one line.
+                // A line with two wrong look-ups counts as one line.
                 if args.second && lost.expected >= 1e-6 { "at most " } else { "" },
                 expected(lost.expected.min(reported)),
                 count(lost.at_most),
@@ -161,7 +161,7 @@ impl Account {
             ),
             None => format!("the filter is too small for a proven bound on how many {wrong}"),
         };
-        // Since the state was made, as what is missing.
+        // Counted since the state was made, like the number of missing lines.
         let twice = match (filter.stats().cycles, args.repeated, args.second) {
             (0, false, false) => "; none is printed twice".to_owned(),
             (0, ..) => "; nothing was forgotten".to_owned(),
@@ -189,9 +189,9 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
         _ => {
             report.field("distinct", Value::Null);
             let why = match (second, stats.cycles) {
-                (true, _) => "second occurrences are among them",
+                (true, _) => "the counts include second occurrences",
                 (_, 0) => "the filter is too small for a bound",
-                _ => "lines were forgotten, and counted once more when they came again",
+                _ => "forgotten lines were counted again when they came again",
             };
             report.line("distinct", format!("not known: {why}"));
         }
@@ -222,7 +222,8 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
         .field("design_fpr", fpr_value(&run.fpr))
         .field("worst_fpr", filter.worst_fpr());
     let items = run.items_per_cycle;
-    // A bracket that is not narrow has an end to promise, and not all lines take all their entries.
+    // If the bracket is wide, its lower end is reported. It is a lower bound also because not all
+    // lines take all their entries.
     let is_least = items.method != Method::Exact || chosen.entries > 1;
     let entries = if items.method == Method::Exact { items.value } else { items.lower };
     let full = count((entries / chosen.entries as f64).round() as u64);
@@ -246,8 +247,8 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
     Ok(())
 }
 
-/// The rate of lines that are wrong if any of this many look-ups is wrong. It is at most the sum of
-/// the look-ups' rates, and at least the rate of one.
+/// The rate of lines for which at least one of this many look-ups is wrong. It is at most the sum
+/// of the look-ups' rates, and at least the rate of one.
 fn of_lines(fpr: &Fpr, look_ups: u64) -> Fpr {
     if look_ups == 1 {
         return *fpr;
@@ -270,7 +271,7 @@ fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun
     let (promised, of, text) = match chosen.design.phases() {
         1 => {
             let average = of_lines(&run.fpr, chosen.entries);
-            // A limit is exact; what its filters say of themselves is rounded up.
+            // A limit is exact, whereas the rate that a filter reports is rounded up.
             let fullest = chosen.design.limit().unwrap_or(filter.worst_fpr()) * chosen.entries as f64;
             let (most, fullest) = (proven(&average, chosen.rate), rate_up(fullest.min(1.0), 4));
             let text = format!("at most {most} on average in the long run ({method}), {fullest} when fullest");
@@ -279,7 +280,7 @@ fn add_rate(report: &mut Report, filter: &Filter, chosen: &Chosen, run: &LongRun
         _ => {
             let (worst, average) = (of_lines(&run.worst, chosen.entries), of_lines(&run.fpr, chosen.entries));
             let text = format!(
-                "at most {} for every new {noun}, whatever came before (proven); {}{} on average where all {noun}s are new",
+                "at most {} for every new {noun}, whatever came before (proven); {}{} on average if all {noun}s are new",
                 proven(&worst, chosen.rate),
                 if chosen.entries > 1 { "at most " } else { "" },
                 rate(average.value, 4)

@@ -1,4 +1,5 @@
-//! Turns the options into a design: its size, when it forgets, and which rate that guarantees.
+//! Turns the options into a design, which determines the size, when lines are forgotten, and which
+//! rate is guaranteed.
 
 use super::filter::Filter;
 use super::remember::{Remember, remember};
@@ -98,11 +99,11 @@ impl Sizing {
     }
 
     /// A design that is guaranteed to hold this many lines, which were counted before. It is at
-    /// least as large as the design for a pipe, because memory that is available anyway makes
-    /// errors rarer.
+    /// least as large as the design for a pipe, because otherwise unused memory can make errors
+    /// rarer.
     pub(super) fn choose_for(&self, counted: u64, entries: u64) -> Result<Chosen, Failure> {
         let usual = self.choose(Layout::Standard, entries)?;
-        // Without lines, too, there must be a filter.
+        // A filter is needed even if there are no lines.
         let sizing = Sizing { items: Some(counted.max(1)), rate: self.rate, memory: None, remember: None, layout: self.layout };
         let chosen = sizing.choose(Layout::Standard, entries)?;
         Ok(if chosen.bytes() <= usual.bytes() { usual } else { chosen })
@@ -111,8 +112,8 @@ impl Sizing {
     /// The design for these options. Its layout is `there` if the options name none, and each line
     /// takes up to this many entries.
     ///
-    /// A line is wrong only if one of its look-ups is wrong, so its rate is at most the sum of
-    /// their rates, and each gets its share of the requested rate.
+    /// A line is wrong only if one of its look-ups is wrong. So its rate is at most the sum of the
+    /// look-ups' rates, and each look-up gets an equal share of the requested rate.
     pub(super) fn choose(&self, there: Layout, entries: u64) -> Result<Chosen, Failure> {
         let asked = match self.rate {
             Some(rate) => rate,
@@ -160,7 +161,7 @@ impl Sizing {
             let needed = surely_remembering(held, &rate, mode).ok().flatten().map(|sized| sized.design.total_bits().div_ceil(8));
             return Err(not_enough(items, memory, &asked, needed));
         }
-        // Where no blocked filter answers, as at very low rates, the standard one does.
+        // If no blocked filter is possible, as at very low rates, the standard one is used.
         let blocked = if layout == Layout::Auto && !phased { self.blocked(held, &rate).ok().flatten() } else { None };
         let design = match blocked.filter(|blocked| blocked.is_worth_it(&sized)) {
             Some(blocked) => Designed::Blocked(blocked.design),
@@ -179,8 +180,8 @@ impl Sizing {
             )));
         }
         Ok(match (self.memory, items) {
-            // Nothing is proven of how far one cycle lies from the mean; ten roots are more than
-            // was ever seen.
+            // How far a cycle deviates from the mean is not proven; ten times the root of the mean
+            // is more than was ever observed.
             (None, Some(items)) => blocked_min_bits(items as f64 + 10.0 * (items as f64).sqrt(), rate)?,
             (memory, _) => blocked_capacity(memory.unwrap_or(DEFAULT_BYTES).saturating_mul(8), rate)?,
         })
@@ -197,9 +198,9 @@ impl Sizing {
                 "no filter of {} can keep a rate of {rate}, however early it forgets; give more --memory, or a higher rate",
                 report::bytes(memory)
             )),
-            None => {
-                Failure::new(format_args!("that many lines at a rate of {rate} need more than 2^62 bits; ask for fewer, or a higher rate"))
-            }
+            None => Failure::new(format_args!(
+                "that many lines at a rate of {rate} need more than 2^62 bits; choose fewer lines or a higher rate"
+            )),
         }
     }
 }
@@ -303,15 +304,15 @@ impl Designed {
 /// The smallest design with which a line is still known after `items` other lines, in all but one
 /// phase in a million.
 ///
-/// A line is forgotten when its phase ends, or, with two phases, when the next one ends. Within a
-/// phase every line enters once, so a phase ends within `items` lines only if this many lines fill
-/// it. The probability of that is a tail of the law of the fill, whatever the stream is.
+/// A line is forgotten when its phase ends, or, with two phases, when the next phase ends. Within a
+/// phase, each line enters only once, so a phase ends within `items` lines only if this many lines
+/// fill it. The probability of that is a tail probability of the fill, whatever the stream is.
 fn surely_remembering(items: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>, Failure> {
     // Refreshed lines fill a phase before new ones come: of two phases only the worst rate holds
     // for every stream.
     let search = if mode.filters() > 1 { worst_min_bits } else { min_bits };
-    // The length of a cycle deviates by less than the root of its mean, so that a few steps are
-    // enough.
+    // The length of a cycle deviates from its mean by less than the root of the mean, so a few
+    // steps are enough.
     for step in 0u32.. {
         let mean = items as f64 + f64::from(step) * (items as f64).sqrt();
         match search(mean, rate, mode)? {
@@ -328,11 +329,11 @@ fn too_soon(design: &Design, items: u64) -> Result<f64, Failure> {
     Ok(fill.map_or(1.0, |fill| fill.at_least(design.sigma() + 1)))
 }
 
-/// The share of a rate for each of this many look-ups.
+/// An equal share of a rate for each of this many look-ups.
 fn share(rate: &Rate, entries: u64) -> Result<Rate, Failure> {
     let (numerator, exponent, divisor) = rate.parts();
     let exact = divisor.checked_mul(entries).map(|divisor| (numerator, exponent, divisor));
-    // Rounded down, which keeps to the rate anyway.
+    // Rounding down also keeps the rate.
     let shifted = || numerator.checked_mul(10).map(|tenths| (tenths / entries, exponent - 1, divisor));
     let (numerator, exponent, divisor) = exact.or_else(shifted).unwrap_or((numerator / entries, exponent, divisor));
     Ok(Rate::from_parts(numerator, exponent, divisor)?)

@@ -29,10 +29,10 @@ use truebloom::{BuildError, FormatError, Seed};
 const EXAMPLES: &str = "\
 Examples:
   truebloom dedup urls.txt                             every line once
-  tail -F log | truebloom dedup --remember 1h          runs forever; a line is printed again if it was away for an hour or two
+  tail -F log | truebloom dedup --remember 1h          runs forever; a line is printed again if it was absent for an hour or two
   truebloom dedup -d -n 10M -p 0.1% urls.txt new.txt   lines that occurred before
   truebloom dedup -n 100M -p 1e-6 --report urls.gz
-  truebloom dedup -n 100M -p 0.1% --layout blocked urls.txt   faster if the memory exceeds the caches; it needs more
+  truebloom dedup -n 100M -p 0.1% --layout blocked urls.txt   faster if the memory exceeds the caches, but larger
   truebloom dedup --state state.tbl new.txt            continues where the last run stopped
   truebloom dedup --column email users.csv
   truebloom dedup --second --remember 10M urls.txt     the lines that a cache admits on the second hit
@@ -42,10 +42,10 @@ When it is full, everything is forgotten, with a message (--strict stops before 
 A line that was forgotten is printed again. --remember counts from a line's last occurrence: a line that keeps coming is printed once, and not again every hour. The rate -p bounds how often a first occurrence is wrongly dropped: on average over the long run, or, with --remember, for every line. That is proven for \
 input that was chosen without knowing the seed; --report estimates how many lines were wrongly dropped from this stream.
 
-A state stores how its keys were read (-f, --column and the like), so that later runs need not repeat these options; --lines reads whole lines nevertheless.
+A state stores how its keys were read (-f, --column and the like), so that later runs need not repeat these options; --lines overrides them, and reads whole lines.
 A line without a key, or one that is too long, is printed, with a message. If a signal ends the run, an unfinished last line is not printed.
 
-Exit code: 0 done, 2 an error or a line without a key; with -q 0 if some line was selected, 1 if none was.";
+Exit code: 0 done, 2 an error or a line without a key; with -q, 0 if some line was selected, and 1 otherwise.";
 
 /// Print each line only at its first occurrence
 #[derive(clap::Args)]
@@ -55,7 +55,7 @@ pub(crate) struct Args {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// Print repeats instead: lines that occurred before
+    /// Print only repeats: lines that occurred before
     #[arg(short = 'd', long)]
     repeated: bool,
 
@@ -123,8 +123,8 @@ const LESS: &str = "give less with --memory, or ask for fewer lines with -n or f
 const TOLERATED: Duration = Duration::from_secs(60);
 
 impl Args {
-    /// Whether first occurrences are printed and not repeats; then records without a key are
-    /// printed, too.
+    /// Whether first occurrences are printed, not repeats. Then records without a key are printed,
+    /// too.
     fn keeps_first(&self) -> bool {
         !self.repeated && !self.second
     }
@@ -162,12 +162,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let (mut filter, mut saver, chosen) = begin(args)?;
     if args.strict && chosen.design.phases() > 1 {
-        return Err(Failure::new("the state has two phases, which forget what is old: leave --strict out, or give another file"));
+        return Err(Failure::new(
+            "the state has two phases, so it forgets old lines, which --strict forbids: leave --strict out, or give another file",
+        ));
     }
     let keys = keys_of(args, &mut filter)?;
     let mut account = Account::begin(&filter, keys.args.noun());
     let (hasher, ahead) = (*filter.hasher(), args.hashes_ahead(&keys.args));
-    // What has no key is passed on with first occurrences only.
+    // Records without a key are printed only together with first occurrences.
     let open = if args.keeps_first() { Records::passing } else { Records::answering };
     let mut records = open(&keys.args, &args.inputs, move |batch: Batch<'_>, answers: &mut Answers| {
         if ahead {
@@ -212,7 +214,7 @@ fn check_no_delimiter(args: &Args) -> Result<(), Failure> {
         Some(path) => Err(Failure::at(
             path,
             format_args!(
-                "there is no such file; -d prints repeats here, and the character that separates fields is given with --delimiter {}",
+                "there is no such file; here, -d prints repeats, and the character that separates fields is given with --delimiter {}",
                 for_shell(path)
             ),
         )),
@@ -253,9 +255,9 @@ fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
     }
     let (kept, second) = Extraction::of_state(filter.label());
     match (second, args.second) {
-        (true, false) => Err(Failure::at(path, "knows second occurrences, too; add --second to continue with it, or give another file")),
+        (true, false) => Err(Failure::at(path, "also stores second occurrences; add --second to continue with it, or give another file")),
         (false, true) => {
-            Err(Failure::at(path, "knows first occurrences only; leave --second out to continue with it, or give another file"))
+            Err(Failure::at(path, "stores only first occurrences; leave --second out to continue with it, or give another file"))
         }
         _ => args.records.for_filters(&[(path, kept)]),
     }
@@ -265,13 +267,13 @@ fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
 fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
     let (sizing, entries) = (&args.sizing, args.entries());
     let Some(path) = &args.state else {
-        // What is to come on a pipe is not known; named files can be counted.
+        // The lines of a pipe cannot be counted in advance; those of named files can.
         let counted = if sizing.is_unsized() { records::count(&args.records, &args.inputs)? } else { None };
         let chosen = match counted {
             Some(counted) => {
                 let chosen = sizing.choose_for(counted, entries)?;
-                let remedy = "ask for a higher rate with -p, or give --memory, and old lines are forgotten when it is full";
-                crate::memory::check_memory(format_args!("to remember all of {} takes", plural(counted, "line")), chosen.bytes(), remedy)?;
+                let remedy = "choose a higher rate with -p; or give --memory, which forgets old lines when it is full";
+                crate::memory::check_memory(format_args!("remembering all {} takes", plural(counted, "line")), chosen.bytes(), remedy)?;
                 chosen
             }
             None => sizing.choose(Layout::Standard, entries)?,
@@ -284,7 +286,7 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
         Some(mut filter) => {
             set_clock(path, &mut filter);
             let there = Chosen::of(&filter, entries)?
-                .ok_or_else(|| Failure::at(path, "is a filter of another kind than `dedup` makes; give another file"))?;
+                .ok_or_else(|| Failure::at(path, "is a filter, but not of a kind that `dedup` makes; give another file"))?;
             let asked = if sizing.is_empty() { None } else { Some(sizing.choose(filter.layout(), entries)?) };
             check_same(path, &filter, &there, asked.as_ref().unwrap_or(&there), args)?;
             let chosen = match asked {
@@ -308,7 +310,7 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
                     args.records.noun()
                 ));
             }
-            // What would fail later is reported now; and from now on there is a file to lock.
+            // Saving now reports errors early, and creates the file that is locked.
             file.save(&filter)?;
             (filter, chosen)
         }
@@ -325,7 +327,7 @@ fn set_clock(path: &Path, filter: &mut Filter) {
     if filter.age().is_some() && ahead >= TOLERATED {
         let ahead = about(ahead);
         warn(format_args!(
-            "{}: it was saved by a clock that was {ahead} ahead of this one; its lines keep their age, and are forgotten by this clock from now on",
+            "{}: it was saved with a clock that was {ahead} ahead of the present one; its lines keep their age, and from now on the present clock decides when they are forgotten",
             path.display()
         ));
     }
@@ -335,7 +337,7 @@ fn set_clock(path: &Path, filter: &mut Filter) {
 fn new_filter(args: &Args, chosen: &Chosen) -> Result<Filter, Failure> {
     crate::memory::check_memory("this takes", chosen.bytes(), LESS)?;
     chosen.filter(filters::hasher(args.seed, args.untrusted)?).map_err(|error| match error {
-        BuildError::Memory { bytes: needed } => Failure::new(format_args!("cannot allocate the {} that this takes; {LESS}", bytes(needed))),
+        BuildError::Memory { bytes: needed } => Failure::new(format_args!("cannot allocate {}; {LESS}", bytes(needed))),
         error => Failure::new(error),
     })
 }

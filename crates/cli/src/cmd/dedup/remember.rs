@@ -11,8 +11,8 @@ pub(super) enum Remember {
     Time(Duration),
 }
 
-/// Parses a number of lines, such as `10M`, or a time, such as `1h`. The units of numbers and of
-/// times have no letter in common, apart from M and m, so `10m` is refused.
+/// Parses a number of lines, such as `10M`, or a time, such as `1h`. Among the units of numbers and
+/// of times, only M and m are easily confused, so `10m` is refused.
 pub(super) fn remember(text: &str) -> Result<Remember, String> {
     if let (Some(number), Ok(_)) = (text.trim_end().strip_suffix('m'), time(text)) {
         return Err(format!(
@@ -28,7 +28,7 @@ pub(super) fn remember(text: &str) -> Result<Remember, String> {
     }
 }
 
-/// The time in the largest unit that leaves no fraction.
+/// The time as a whole number of the largest possible unit.
 pub(super) fn time_text(time: Duration) -> String {
     let seconds = time.as_secs();
     let whole = [(604_800, "w"), (86_400, "d"), (3600, "h"), (60, "min"), (1, "s")]

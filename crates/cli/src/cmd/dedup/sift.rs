@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 use truebloom::{KeyHash, KeyHasher};
 
-/// How many keys ahead bits are prefetched. Their memory accesses overlap, which makes look-ups up
-/// to four times as fast.
+/// The number of keys whose bits are prefetched in advance. Their memory accesses overlap, which
+/// makes look-ups up to four times as fast.
 const AHEAD: usize = 16;
 
 /// The counts of this run.
@@ -28,8 +28,8 @@ pub(super) struct Sift<'a, W: Write> {
     filter: Filter,
     out: W,
     pub(super) tally: Tally,
-    /// With --strict: whether the next line would make the filter forget everything; then it was
-    /// not processed.
+    /// Whether, with --strict, the next line would make the filter forget everything; then that
+    /// line was not processed.
     pub(super) full: bool,
     has_header: bool,
 }
@@ -90,8 +90,8 @@ impl<'a, W: Write> Sift<'a, W> {
         (repeats, new.len())
     }
 
-    /// Offers keys one by one. Returns which of them are selected, and how many were offered: all,
-    /// unless --strict stops before one of them.
+    /// Offers keys one by one. Returns which of them are selected, and how many were offered. All
+    /// keys are offered, unless --strict stops before one of them.
     fn one_by_one(&mut self, hashes: &[KeyHash]) -> (Vec<u64>, usize) {
         let mut selected = vec![0; hashes.len().div_ceil(64)];
         hashes.iter().take(AHEAD).for_each(|hash| self.filter.prefetch(*hash));
@@ -163,7 +163,7 @@ impl<'a, W: Write> Sift<'a, W> {
     }
 }
 
-/// The present time, by a clock that also runs while no process does.
+/// The present time, by a clock that also runs while the program does not.
 pub(super) fn now() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }

@@ -19,14 +19,14 @@ use truebloom::{FileError, FormatError, HasherId};
 /// it takes the name, so that there is no moment without a lock.
 pub(super) struct StateFile {
     path: PathBuf,
-    /// The existing file; none yet for a new state.
+    /// The existing file; `None` for a new state until it is saved.
     locked: Option<File>,
 }
 
 impl StateFile {
     /// Locks the file and reads it, if it exists. It is an error if another process holds the lock.
     pub(super) fn open(path: &Path) -> Result<(StateFile, Option<Filter>), Failure> {
-        // From here on a signal leaves no temporary file behind.
+        // From here on, a signal leaves no temporary file behind.
         stop::watch();
         check_name(path)?;
         check_target(path).map_err(Failure::from)?;
@@ -55,7 +55,7 @@ impl StateFile {
             }
             error => Failure::new(format_args!("cannot keep the state: {}", Failure::from(error).message())),
         })?;
-        // Said once: the next file has the owner, the group and the one name of this one.
+        // This is reported only once, because later files take over the properties of this one.
         tell_unkept(&self.path, &unkept);
         self.locked = Some(file);
         Ok(())
@@ -67,7 +67,7 @@ pub(super) struct Saver {
     file: Option<StateFile>,
     interval: Duration,
     last: Instant,
-    /// The number of offers when it was last saved.
+    /// The number of offered lines when the state was last saved.
     offered: u64,
 }
 
@@ -108,7 +108,7 @@ impl Saver {
 fn check_rate(path: &Path, there: &Chosen, asked: &Chosen) -> Result<(), Failure> {
     let (run, phases) = (there.design.long_run()?, there.design.phases());
     let kept = if phases > 1 { run.worst } else { run.fpr };
-    // Of lines, which have as many look-ups as entries.
+    // The rate per line, which has as many look-ups as entries.
     let kept = kept.upper * there.entries as f64;
     match asked.rate.filter(|asked| kept > asked.to_f64()) {
         Some(asked) => Err(Failure::at(
@@ -135,7 +135,7 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     let age = |age: Option<Duration>| age.map_or("none".to_owned(), time_text);
     // The recycle threshold is shown as the rate that follows from it.
     let worst = |chosen: &Chosen| chosen.design.long_run().map(|run| rate(run.worst.value, 4));
-    // Of a size that nobody asked for, nothing is compared.
+    // If no size was requested, sizes are not compared.
     let parameters = [
         ("layout", sized || phased || args.sizing.layout().is_some(), (there.design.layout().name().to_owned(), layout.name().to_owned())),
         ("phases", sized || phased, both(&|chosen| chosen.design.phases().to_string())),
@@ -160,7 +160,7 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     if differences.is_empty() {
         return Err(Failure::at(
             path,
-            "was made with a size that differs by less than is shown; leave the options out to continue with it, or give another file",
+            "was made with a slightly different size, which the printed digits do not show; leave the options out to continue with it, or give another file",
         ));
     }
     Err(Failure::at(

@@ -25,26 +25,26 @@ pub(super) fn header(start: &[u8]) -> Option<FileHeader> {
     FileHeader::from_bytes(start).ok().filter(|header| matches!(header.kind(), FileKind::Bloom | FileKind::Blocked))
 }
 
-const COPY: &str = "copy the file again from where it is whole";
+const COPY: &str = "copy the file again from an intact copy";
 
 /// What to do about a damaged file of this kind, or of an unknown one.
 fn rebuild(kind: Option<FileKind>) -> &'static str {
     match kind {
         Some(FileKind::Bloom | FileKind::Blocked) => {
-            "copy the file again from where it is whole, or build the filter again from its data with `truebloom create`; if it is to be merged with other filters, begin with `truebloom copy --empty OTHER new.tbl`, where OTHER is one of them"
+            "copy the file again from an intact copy, or build the filter again from its data with `truebloom create`; if it must be merged with other filters, begin with `truebloom copy --empty OTHER new.tbl`, where OTHER is one of them"
         }
         Some(FileKind::Scalable) => {
-            "copy the file again from where it is whole, or build the filter again from its data with `truebloom create --grow`"
+            "copy the file again from an intact copy, or build the filter again from its data with `truebloom create --grow`"
         }
         Some(FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked) => {
-            "copy the file again from where it is whole; or remove it and begin a new one with `truebloom dedup --state`, for which all lines are new"
+            "copy the file again from an intact copy; or remove it and begin a new state with `truebloom dedup --state`, for which all lines are new"
         }
         Some(FileKind::CountMin | FileKind::TwoHashCountMin) => {
-            "copy the file again from where it is whole, or count again from the data with `truebloom count`"
+            "copy the file again from an intact copy, or count the data again with `truebloom count`"
         }
-        Some(FileKind::Pack) => "copy the file again from where it is whole, or make it again with the program that made it",
+        Some(FileKind::Pack) => "copy the file again from an intact copy, or make it again with the program that made it",
         _ => {
-            "copy the file again from where it is whole, or make it again: a filter from its data with `truebloom create`, a state of `truebloom dedup` by removing it"
+            "copy the file again from an intact copy, or make it again: a filter from its data with `truebloom create`, a state of `truebloom dedup` by removing it"
         }
     }
 }
@@ -114,14 +114,16 @@ impl Diagnosis {
             FormatError::Memory { .. } => plain(None, "everything, on a larger machine", "read it on a larger machine"),
             FormatError::Padding { .. } => plain(
                 Some(length.saturating_sub(8)..length),
-                "nothing: the checksums are right, so another program than truebloom wrote it like this",
+                "nothing: the checksums are right, so the file was written in this form by a program other than truebloom",
                 rebuild,
             ),
-            FormatError::Reserved { .. } => plain(at, "everything, with a program that knows these bytes", "use a newer truebloom"),
-            FormatError::Unknown { .. } => plain(at, "everything, with a program that knows it", "use a newer truebloom"),
-            FormatError::Field { .. } | FormatError::Rate { .. } => {
-                plain(at, "nothing: the checksums are right, so another program than truebloom wrote it like this", rebuild)
-            }
+            FormatError::Reserved { .. } => plain(at, "everything, with a program that supports these bytes", "use a newer truebloom"),
+            FormatError::Unknown { .. } => plain(at, "everything, with a program that supports this value", "use a newer truebloom"),
+            FormatError::Field { .. } | FormatError::Rate { .. } => plain(
+                at,
+                "nothing: the checksums are right, so the file was written in this form by a program other than truebloom",
+                rebuild,
+            ),
             _ => plain(None, "unknown", rebuild),
         })
     }
@@ -140,7 +142,7 @@ fn coded(path: &Path, length: u64, cause: &FormatError) -> Diagnosis {
         }
         FormatError::TooLong { expected, .. } if expected < length => {
             let healed = format!("head -c {expected} {} > healed.tbl && truebloom doctor healed.tbl", for_shell(path));
-            (Some(expected..length), "perhaps all of it: these bytes follow the compressed filter", healed)
+            (Some(expected..length), "perhaps all of it: the compressed filter ends before these bytes", healed)
         }
         FormatError::Coded { is_difference: true } => (
             None,
@@ -166,7 +168,7 @@ fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
     } else if start.starts_with(b"PK\x03\x04") {
         ("a zip archive", "unpack it and look at what is in it".to_owned())
     } else if is_text {
-        ("text; is it the data that a filter is to be built from?", format!("truebloom create -n ITEMS -p RATE new.tbl {shown}"))
+        ("text; is this the data for a filter?", format!("truebloom create -n ITEMS -p RATE new.tbl {shown}"))
     } else {
         ("something else", "check the path".to_owned())
     };
@@ -194,7 +196,7 @@ fn too_long(path: &Path, start: &[u8], expected: u64, otherwise: Diagnosis) -> i
         return Ok(otherwise);
     }
     Ok(Diagnosis {
-        saved: "all of it: the filter before them is whole".to_owned(),
+        saved: "all of it: the bytes before these are a whole filter".to_owned(),
         remedy: format!("head -c {expected} {} > healed.tbl", for_shell(path)),
         header: header(start),
         ..otherwise

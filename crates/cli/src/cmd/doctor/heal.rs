@@ -72,8 +72,8 @@ pub(super) fn lengths(path: &Path) -> io::Result<(u64, u64)> {
     Ok((header.file_bytes(), file.metadata()?.len()))
 }
 
-/// If removing the carriage returns before newlines makes everything correct: the position of the
-/// first one.
+/// The position of the first carriage return before a newline, if the file is correct without all
+/// of them.
 pub(super) fn text_mode(path: &Path, length: u64) -> io::Result<Option<u64>> {
     if length > MAX_WHOLE {
         return Ok(None);

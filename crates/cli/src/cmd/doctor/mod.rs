@@ -18,7 +18,7 @@ const EXAMPLES: &str = "\
 Example:
   truebloom doctor seen.tbl
 
-It changes nothing. Exit code: 0 the file is whole, 1 something is wrong with it, 2 it cannot be read.";
+The command changes nothing. Exit code: 0 the file is whole, 1 something is wrong with it, 2 it cannot be read.";
 
 /// Explain what is wrong with a filter file, and what can be saved
 #[derive(clap::Args)]
@@ -60,7 +60,7 @@ fn open(path: &Path) -> Result<FileKind, FileError> {
         Err(error) => return Err(error),
     }
     let kind = whole(path, || open_regular(path))?;
-    // A stream may go on after a filter, a file may not.
+    // In a stream, bytes may follow a filter, but not in a file.
     let (expected, found) = heal::lengths(path).map_err(read)?;
     if found > expected { Err(format(FormatError::TooLong { expected, found })) } else { Ok(kind) }
 }

@@ -20,7 +20,8 @@ pub(super) fn count_min(query: &mut Query) -> Result<Answer, String> {
     query.finish()?;
     let shape = Shape::for_error(&epsilon, &delta, rows).map_err(explain)?;
     let bound = shape.failure_bound(&epsilon, family).map_err(explain)?;
-    // The copies that the papers take, and those that the family needs for what was asked.
+    // The number of copies in the papers, and the number that the hash family needs for the
+    // requested error.
     let copies_proven = match rows {
         Rows::Independent => Some(shape.copies()),
         Rows::TwoHash => shape.copies_proven(&epsilon, &delta, family).map_err(explain)?,

@@ -1,4 +1,5 @@
-//! `truebloom eval`: answers queries for every number of the library, in JSON Lines.
+//! `truebloom eval`: answers queries in JSON Lines; there is a query for every number that the
+//! library computes.
 
 mod certificate;
 mod count_min;
@@ -21,7 +22,7 @@ use std::process::ExitCode;
 const EXAMPLES: &str = r#"Example:
   echo '{"fn":"fpr","variant":"standard","bits":9585,"items":1e3,"probes":7}' | truebloom eval
 
-One query object per line, one answer object per line, in order. A bad query answers {"error": ...}; the others go on, and the exit code is 2. A query has at most 4 MiB."#;
+One query object per line, one answer object per line, in order. A bad query gets the answer {"error": ...}; the other queries are still answered, and the exit code is 2. A query has at most 4 MiB."#;
 
 /// The largest query in bytes. Lists of numbers can be long, and after parsing they take some sixty
 /// times the memory of their text.
@@ -34,7 +35,7 @@ pub(crate) struct Args {}
 
 pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
     let mut records = Records::passing(&RecordArgs::lines(MAX_QUERY), &[], |_, _| ())?;
-    // What a query panics with is its answer.
+    // The message of a panic becomes the answer to the query.
     panic::set_hook(Box::new(|_| ()));
     let mut out = io::BufWriter::new(crate::output::stdout());
     let mut code = ExitCode::SUCCESS;
@@ -49,14 +50,14 @@ pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
                     writeln!(out, "{}", Value::Object(answer))?;
                 }
             }
-            // Of a query that is too long; it comes in pieces, of which the last one has its
-            // newline. An answer for each query, so that programs can pair them.
+            // A query that is too long comes in pieces, the last of which ends with a newline. It
+            // gets one answer, so that programs can pair queries and answers.
             Event::Passed(piece) if piece.ends_with(b"\n") => {
                 code = ExitCode::from(2);
                 let message = format!("the query is longer than {}", bytes(MAX_QUERY));
                 writeln!(out, "{}", Value::Object(Map::from_iter([("error".to_owned(), message.into())])))?;
             }
-            // Answers are flushed before we wait for the next query.
+            // Answers are flushed before the next query is awaited.
             Event::Idle => out.flush()?,
             Event::Stopped | Event::End => break,
             _ => {}

@@ -55,7 +55,7 @@ pub(super) fn occupancy(query: &mut Query) -> Result<Answer, String> {
     query.finish()?;
     if with_pmf && law.bits() > MOST_IN_PMF {
         return Err(format!(
-            "field `pmf` needs an answer of {} numbers, and at most {MOST_IN_PMF} are given; ask for fewer bits",
+            "field `pmf` needs an answer of {} numbers, but at most {MOST_IN_PMF} are allowed; give fewer bits",
             law.bits() + 1
         ));
     }

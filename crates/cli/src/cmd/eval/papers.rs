@@ -17,7 +17,8 @@ use truebloom_math::{
 };
 
 /// The largest number of probes for which coefficients of 1/n are computed. The number of steps is
-/// its square; for pairs of positions it is its fourth power, which is checked separately.
+/// proportional to its square; for pairs of positions, it is proportional to its fourth power,
+/// which is checked separately.
 const MOST_PROBES: u32 = 1_000;
 
 /// Limits and coefficients of 1/n at a load (Kirsch and Mitzenmacher, sections 2 and 4 to 6).
@@ -31,7 +32,7 @@ pub(super) fn convergence(query: &mut Query) -> Result<Answer, String> {
     if slice_bits == Some(0) {
         return Err("field `slice_bits` is 0, but must be at least 1".to_owned());
     }
-    // Too many probes for their pairs: no number.
+    // If there are too many probes for computing all pairs, the number is left out.
     let double = |modulus, step, offsets| Double::new(modulus, probes, step, offsets).and_then(|law| law.constant(c)).ok();
     let prime = |offsets| double(LARGE_PRIME, Step::Any, offsets);
     Ok(object(json!({
@@ -54,8 +55,8 @@ pub(super) fn convergence(query: &mut Query) -> Result<Answer, String> {
     })))
 }
 
-/// How far offsets are from the conditions of Lemma 4.1 at one size, and the upper bound of Lemma
-/// 6.1 there.
+/// How far offsets are from meeting the conditions of Lemma 4.1 at one size, and the upper bound of
+/// Lemma 6.1 for that size.
 pub(super) fn conditions(query: &mut Query) -> Result<Answer, String> {
     let offsets = match query.text("scheme")?.as_str() {
         "double" => Offsets::Linear,
@@ -98,8 +99,8 @@ pub(super) fn deviation(query: &mut Query) -> Result<Answer, String> {
     })))
 }
 
-/// The number of hits among the queries of one filter with a known rate, exactly and by the normal
-/// density.
+/// The probability of this number of hits among the queries of one filter with a known rate,
+/// exactly and by the normal approximation.
 pub(super) fn hits_at_rate(query: &mut Query) -> Result<Answer, String> {
     let (queries, hits, rate) = (query.whole("queries")?, query.whole("hits")?, query.rate("fpr")?.to_f64());
     query.finish()?;
@@ -125,7 +126,7 @@ fn put_rate(answer: &mut Answer, name: &str, fpr: &Fpr) {
     }
 }
 
-/// Burns' corollary 23; with `order`, also the chain of his theorem 15.
+/// The bounds of Burns' corollary 23; with `order`, also the chain of bounds of his theorem 15.
 pub(super) fn bounds_of_rates(query: &mut Query) -> Result<Answer, String> {
     let (bits, items, probes) = (query.whole("bits")?, query.whole("items")?, query.probes()?);
     let order = if query.fields.contains_key("order") { Some(query.whole("order")?) } else { None };

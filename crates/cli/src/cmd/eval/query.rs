@@ -6,8 +6,8 @@ use truebloom_math::{Rate, Variant};
 
 pub(super) type Answer = Map<String, Value>;
 
-/// The fields of a query. Each is removed when it is read, so that those that remain are unknown
-/// fields.
+/// The fields of a query. Each field is removed when it is read, so the remaining fields are
+/// unknown ones.
 pub(super) struct Query {
     pub(super) fields: Answer,
 }
@@ -36,7 +36,7 @@ impl Query {
 
     pub(super) fn rate(&mut self, name: &str) -> Result<Rate, String> {
         match self.take(name)? {
-            // The decimal as written, not the nearest f64.
+            // The decimal number as it is written, not the nearest f64.
             Value::Number(number) => number.to_string().parse().map_err(|error| format!("field `{name}`: {error}")),
             other => Err(format!("field `{name}` is {}, but must be a number", brief(&other))),
         }
@@ -50,11 +50,11 @@ impl Query {
         number.ok_or_else(|| format!("field `{name}` is {}, but must be {expected}", brief(&value)))
     }
 
-    /// One of the three laws; names that only later versions know are distinguished from typing
+    /// One of the three variants; names that only later versions know are distinguished from typing
     /// errors.
     pub(super) fn variant(&mut self) -> Result<Variant, String> {
         if self.fields.contains_key("scheme") {
-            return Err("field `scheme` is not known here; give `variant` standard, classic or partitioned".to_owned());
+            return Err("field `scheme` is not allowed here; give `variant` standard, classic or partitioned".to_owned());
         }
         let name = self.text("variant")?;
         if name == "blocked" {

@@ -126,7 +126,7 @@ pub(super) fn bits_estimate(query: &mut Query) -> Result<Answer, String> {
     let confidence = if query.fields.contains_key("confidence") { Some(query.rate("confidence")?.to_f64()) } else { None };
     query.finish()?;
     let found = match (estimate_bits(variant, items, probes, ones), confidence) {
-        // The interval has no such limit, and is worth having without a value.
+        // The interval can always be computed, and is useful without the value.
         (Err(Error::TooLong { .. }), Some(_)) => None,
         (found, _) => Some(found.map_err(explain)?),
     };
@@ -155,7 +155,7 @@ pub(super) fn hits(query: &mut Query) -> Result<Answer, String> {
     let moments = false_positives(variant, bits, items, probes, queries).map_err(explain)?;
     let quantile = |&probability: &f64| hits_quantile_bound(variant, bits, items, probes, queries, probability);
     let quantiles = asked.iter().map(quantile).collect::<truebloom_math::Result<Vec<_>>>();
-    // The library's name for the probability is not the query's.
+    // The library names the probability differently than the query.
     let quantiles = quantiles.map_err(|error| explain(error).replacen("confidence", "an element of `quantiles`", 1))?;
     let validated = quantiles.iter().any(|found| found.method == Method::Validated);
     Ok(object(json!({

@@ -35,7 +35,8 @@ fn mode(query: &mut Query) -> Result<Mode, String> {
         phases,
         colliding: flag(query, "colliding", defaults.colliding)?,
         retaining: flag(query, "retaining", defaults.retaining)?,
-        // Shared unless said: as the reference vectors have it, not as filters are made.
+        // By default the seed is shared, as in the reference vectors, although real filters renew
+        // it.
         seeds: if flag(query, "shared_hash", true)? { Seeds::Kept } else { Seeds::Renewed },
     })
 }
@@ -107,7 +108,7 @@ pub(super) fn forgotten(query: &mut Query) -> Result<Answer, String> {
     put(&mut answer, "probability", &law.probability(gap));
     answer.insert("remembered_at_least".to_owned(), law.remembered_at_least().into());
     answer.insert("remembered_at_most".to_owned(), law.remembered_at_most().into());
-    // Where nothing is certain: the gap after which all but one in a million are forgotten.
+    // If no gap is certain, this is the gap after which all but one in a million are forgotten.
     answer.insert("forgotten_by".to_owned(), law.gap_at(0.999_999).into());
     Ok(answer)
 }

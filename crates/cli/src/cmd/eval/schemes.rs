@@ -5,8 +5,7 @@ use serde_json::Value;
 use truebloom_math::law::{Double, Offsets, PartitionDouble, Step};
 use truebloom_math::{Law, SchemeId};
 
-/// The law that a query's `scheme` or `offsets` name, with its `bits` (or `slice_bits`) and
-/// `probes`.
+/// The law of a query's `scheme` or `offsets`, with its `bits` (or `slice_bits`) and `probes`.
 pub(super) fn law(query: &mut Query) -> Result<Box<dyn Law>, String> {
     if query.fields.contains_key("offsets") {
         return own_offsets(query);

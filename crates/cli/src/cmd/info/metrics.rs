@@ -11,11 +11,11 @@ type Metric = (&'static str, &'static str, fn(&Looked) -> Option<f64>);
 const METRICS: [Metric; 7] = [
     ("truebloom_fill_ratio", "Share of the bits that are set.", |filter| Some(filter.ones() as f64 / filter.bits() as f64)),
     ("truebloom_false_positive_rate", "Upper bound on the false-positive rate now.", |filter| Some(filter.fpr().upper)),
-    ("truebloom_asked_rate", "Rate that was asked for.", |filter| filter.rate().map(|rate| rate.to_f64())),
+    ("truebloom_asked_rate", "Requested rate.", |filter| filter.rate().map(|rate| rate.to_f64())),
     ("truebloom_offered_keys", "Keys inserted, repeats included.", |filter| Some(filter.offered() as f64)),
     ("truebloom_items", "Lower bound on the distinct items inserted.", |filter| Some(filter.changed() as f64)),
     ("truebloom_capacity_items", "Distinct items planned for.", |filter| filter.capacity().map(|items| items as f64)),
-    ("truebloom_items_left", "Distinct items until the plan is exceeded; negative once it is.", |filter| {
+    ("truebloom_items_left", "Distinct items that still fit the plan; negative if there are too many.", |filter| {
         filter.capacity().map(|items| items as f64 - filter.changed() as f64)
     }),
 ];

@@ -151,7 +151,7 @@ fn report(filter: &Looked) -> Result<Report, Failure> {
             _ if filter.is_intersection() => {
                 format!("at most {}: the fill of an intersection does not determine how many", count(filter.most_items()))
             }
-            // A count that leaves nothing open is better than an estimate.
+            // An exact count is better than an estimate.
             _ if least == most => format!("exactly {}", count(most)),
             _ if most < u64::MAX && !filter.is_merged() => format!("{} to {} (99.9999% confidence)", count(least), count(most)),
             Some(items) => format!("about {} (estimated from the fill)", count(items.round() as u64)),
@@ -178,18 +178,18 @@ pub(crate) fn rate_now(filter: &AnyFilter<impl Counted>) -> Result<String, Failu
         return Ok(fpr_text(&now, 6));
     }
     let of = match filter {
-        AnyFilter::Scalable(_) => "layers that were merged and may have keys in common".to_owned(),
+        AnyFilter::Scalable(_) => "merged layers, which may have keys in common".to_owned(),
         _ => format!("the {} scheme", filter.scheme_id().name()),
     };
     Ok(format!("at most {} according to the fill, which does not determine the rate of {of}", rate_up(now.upper, 3)))
 }
 
-/// Adds the share of all filters with as many items that are less full than this one. Adds nothing
-/// if only bounds on the number of items are known, or if the fill of the scheme follows another
-/// law.
+/// Adds the share of all filters with the same number of items that are less full than this one.
+/// Adds nothing if only bounds on the number of items are known, or if the fill of the scheme has
+/// another distribution.
 pub(crate) fn add_place(report: &mut Report, filter: &AnyFilter<impl Counted>) {
-    // Fewer items than offers are proof of repeats.
-    // More of them than offers, of keys that were withheld.
+    // Fewer items than offered keys prove that keys were repeated. More items than offered keys
+    // prove that keys were withheld.
     let other = filter.verification().is_ok_and(|found| found.items().1 < filter.offered() || found.has_withheld_keys());
     if !matches!(filter, AnyFilter::Standard(_)) || filter.is_merged() || filter.offered() == 0 || other {
         return;

@@ -1,5 +1,5 @@
-//! Files of other kinds than Bloom filters: the fields of their headers, and what states of `dedup`
-//! and sketches of `count` hold and guarantee.
+//! Files that are not Bloom filters: the fields of their headers, and, for states of `dedup` and
+//! sketches of `count`, what they hold and guarantee.
 
 use crate::cmd::{count, dedup};
 use crate::failure::Failure;

@@ -60,9 +60,9 @@ impl Member {
         Member { path, order: Order::default() }
     }
 
-    /// Finds the key of a JSON text: the decoded text of a string, which is appended to `keys` if
-    /// it has escapes; numbers, `true` and `false` as they are written. The text must be one whole
-    /// JSON value; if a name is repeated, the last one counts.
+    /// Finds the key of a JSON text. For a string, the key is its decoded text, which is appended
+    /// to `keys` if the string has escapes. Numbers, `true` and `false` are used as they are
+    /// written. The text must be one whole JSON value; if a name is repeated, the last one counts.
     #[inline]
     pub(super) fn find(&mut self, text: &[u8], keys: &mut Vec<u8>) -> Result<Found, String> {
         let path = &self.path;
@@ -118,7 +118,7 @@ fn without_line(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at byte ")
 }
 
-/// Finds the value at the end of these names, in the form in which it is written; none if it does
+/// Finds the value at the end of this path, in the form in which it is written; `None` if it does
 /// not exist.
 #[derive(Clone, Copy)]
 struct Along<'p>(&'p [String]);
@@ -154,7 +154,7 @@ impl<'de> Visitor<'de> for Along<'_> {
         Ok(found)
     }
 
-    // What is not an object has no members.
+    // Only objects have members.
     fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
         Ok(None)
     }

@@ -1,19 +1,19 @@
 //! The fast path to a member of a JSON text: every byte is looked at once, and nothing is built.
 //!
-//! The fast path answers only if the text is complete and written as programs write JSON. In all
-//! other cases (an error, escapes in a name on the way, a value that cannot be a key, nesting
-//! beyond [`DEEPEST`]) it gives no answer, so that the general reader alone decides what is wrong
+//! The fast path answers only if the text is complete and written as programs usually write JSON.
+//! In all other cases (an error, escapes in a name on the path, a value that cannot be a key,
+//! nesting beyond [`DEEPEST`]), it gives no answer. Then the general reader decides what is wrong
 //! and words the message.
 //!
-//! Every function takes the text from the thing that it is named after, and returns the text behind
-//! that thing, or `None` if it has no answer.
+//! Every function takes the text from the element after which it is named, and returns the text
+//! after that element, or `None` if it has no answer.
 
 use crate::records::near;
 
 /// The depth up to which nested objects and lists are followed.
 const DEEPEST: usize = 64;
 
-/// The string, number or truth value at the end of these names; if a name is repeated, the last one
+/// The string, number or truth value at the end of this path; if a name is repeated, the last one
 /// counts. The records of an input share one `order`.
 pub(super) fn find<'t>(text: &'t [u8], path: &[String], order: &mut Order) -> Option<Value<'t>> {
     // Checked once for all names and values: text that is not UTF-8 may be an error.
@@ -63,7 +63,7 @@ impl Before {
     fn skip<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
         let differs = match (text.first_chunk(), text.first_chunk()) {
             (Some(bytes), _) => (u128::from_le_bytes(*bytes) ^ self.bytes) & self.mask != 0,
-            // Near the end of the record.
+            // For members near the end of the record.
             (_, Some(bytes)) if self.length <= 8 => (u64::from_le_bytes(*bytes) ^ self.bytes as u64) & self.mask as u64 != 0,
             _ => !text.starts_with(&self.bytes.to_le_bytes()[..self.length]),
         };
@@ -110,13 +110,13 @@ fn along<'t>(text: &'t [u8], path: &[String], depth: usize, order: &mut [Before]
 #[inline(never)]
 fn member<'t>(text: &'t [u8], after: u8, name: &str) -> Option<(&'t [u8], bool)> {
     let (found, has_escapes, rest) = string(space(byte(text, after)?))?;
-    // An escape may stand for anything.
+    // A name with escapes must be decoded first.
     if has_escapes { None } else { Some((colon(rest)?, found == name.as_bytes())) }
 }
 
 #[inline(always)]
 fn space(mut text: &[u8]) -> &[u8] {
-    // Mostly there is none, which one comparison shows.
+    // Usually there is no white space, and one comparison shows that.
     while let [byte @ ..=b' ', rest @ ..] = text
         && matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
     {
@@ -228,7 +228,7 @@ fn string(text: &[u8]) -> Option<(&[u8], bool, &[u8])> {
     }
 }
 
-/// Like [`string`], for a string of which the rest begins with its first escape.
+/// Like [`string`], for the rest of a string from its first escape on.
 #[inline(never)]
 fn string_on<'t>(text: &'t [u8], mut rest: &'t [u8]) -> Option<(&'t [u8], bool, &'t [u8])> {
     loop {

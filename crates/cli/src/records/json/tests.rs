@@ -47,8 +47,7 @@ fn depth_is_bounded() {
     assert!(find(&format!("{{\"b\":{deep}}}"), ".a").is_err());
 }
 
-/// Texts that are mostly JSON, drawn at random: such as programs write, and some that they should
-/// not write.
+/// Random texts, most of them JSON: some as programs usually write them, and some unusual ones.
 struct Draw(u64);
 
 impl Draw {
@@ -133,12 +132,11 @@ fn the_short_way_is_the_long_way() {
             }
         }
     }
-    // Not those with a member of this name that is no key before the one that counts.
+    // Except texts in which an earlier member of this name cannot be a key.
     assert!(keys > 500 && 10 * answered > 9 * keys, "{answered} of {keys}");
 }
 
-/// What was before the values of the last record is compared with all of its bytes, and leads to
-/// the same value.
+/// The text before the last record's values is compared in full, and leads to the same value.
 #[test]
 fn records_with_the_names_of_the_last_one() {
     let path: Path = ".url".parse().expect("a path");
