@@ -18,11 +18,17 @@ impl Word for [u8; 8] {}
 
 /// A word that can be read, perhaps while other threads set its bits.
 pub trait Reads {
+    /// Whether other threads may change the word while it is read, so that vectors cannot read it
+    /// together with others.
+    const IS_SHARED: bool;
+
     /// The present value of the word.
     fn read(&self) -> u64;
 }
 
 impl<W: Word> Reads for W {
+    const IS_SHARED: bool = false;
+
     #[inline(always)]
     fn read(&self) -> u64 {
         self.get()

@@ -79,3 +79,22 @@ fn a_snapshot_has_what_was_inserted_before() {
     assert!((0..20_000u64).all(|key| snapshot.contains(&key)));
     assert_eq!(snapshot.to_bytes(), shared.into_filter().to_bytes());
 }
+
+/// Batches of a shared filter answer as its keys one by one, in the cache and beyond it, for keys
+/// of which all, none or half are contained. Up to one word in 4,096 is skipped, so many keys have
+/// such a word.
+#[test]
+fn batches_of_a_shared_filter_answer_as_single_keys() {
+    for keys in [20_000, 3_000_000] {
+        let seed = PortableHasher::xxh3(Seed::from(4));
+        let standard = AtomicBloomFilter::with_hasher(keys, 1e-2, seed.clone()).expect("a plan");
+        let blocked = AtomicBlockedBloomFilter::with_hasher(keys, 1e-2, seed).expect("a plan");
+        let new = standard.insert_all(0..keys);
+        assert!(new.iter().take(1_000).all(|new| new) && new.len() == keys as usize);
+        blocked.insert_all(0..keys);
+        for range in [0..keys, keys..2 * keys, keys / 2..3 * keys / 2] {
+            assert!(standard.contains_all(range.clone()).iter().eq(range.clone().map(|key| standard.contains(&key))), "{range:?}");
+            assert!(blocked.contains_all(range.clone()).iter().eq(range.clone().map(|key| blocked.contains(&key))), "{range:?}");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use super::Level;
 use super::lanes::{LANES, Lanes, portable_digits, word};
 use crate::scheme::Draws;
-use crate::word::Word;
+use crate::word::Reads;
 
 /// The positions of one probe, one lane for each key, aligned to whole cache lines. In an unaligned
 /// row, every vector of eight positions would lie in two lines. Unaligned rows made batches of hits
@@ -24,35 +24,41 @@ type Eight = [u64; EIGHT];
 ///
 /// There is no branch, because most of these keys are contained.
 #[inline]
-pub(crate) fn all_probes_set<W: Word>(level: Level, words: &[W], draws: &Draws, first: &Lanes, second: &Lanes) -> Option<u32> {
+pub(crate) fn all_probes_set<R: Reads>(level: Level, words: &[R], draws: &Draws, first: &Lanes, second: &Lanes) -> Option<u32> {
     match level {
         // SAFETY: `Level::detect` makes this value only on processors that have the instructions.
         #[cfg(all(target_arch = "x86_64", feature = "simd"))]
         Level::Avx512 => unsafe { avx512::all_set(words, draws, first, second) },
-        // AVX2 gathers four words at a time, on many processors slower than one by one.
+        // AVX2 can gather four words at a time, but on many processors this is slower than reading
+        // them one by one.
         _ => all_by(draws, first, second, |positions| one_by_one(words, positions)),
     }
 }
 
-/// Like [`all_probes_set`], for positions that were drawn before: they come probe by probe, with one
+/// Like [`all_probes_set`], for positions that were drawn before: one row for each probe, with one
 /// lane for each key.
 #[inline]
-pub(crate) fn all_set_at<W: Word>(level: Level, words: &[W], positions: &[Row]) -> u32 {
+pub(crate) fn all_set_at<R: Reads>(level: Level, words: &[R], positions: &[Row]) -> u32 {
     match level {
         // SAFETY: `Level::detect` makes this value only on processors that have the instructions.
         #[cfg(all(target_arch = "x86_64", feature = "simd"))]
-        Level::Avx512 => unsafe { avx512::all_set_at(words, positions) },
-        _ => all_at(positions, |positions| one_by_one(words, positions)),
+        Level::Avx512 if !R::IS_SHARED => unsafe { avx512::all_set_at(words, positions) },
+        _ => {
+            let of_lane = |lane: usize| positions.iter().fold(1, |all, Row(positions)| all & bit_at(words, positions[lane]));
+            (0..LANES).fold(0, |found, lane| found | (of_lane(lane) as u32) << lane)
+        }
     }
 }
 
+/// Whether this processor gathers words faster than it reads them one by one, so that
+/// [`all_probes_set`] is the fastest way for a filter in the cache.
 #[inline(always)]
-fn all_at(positions: &[Row], are_set: impl Fn(&Eight) -> u8) -> u32 {
-    let eight = |first: usize| {
-        let of_probes = positions.iter().filter_map(|Row(positions)| positions[first..].first_chunk());
-        of_probes.fold(u8::MAX, |all, positions| all & are_set(positions))
-    };
-    (0..LANES).step_by(EIGHT).fold(0, |found, first| found | u32::from(eight(first)) << first)
+pub(crate) fn gathers(level: Level) -> bool {
+    match level {
+        #[cfg(all(target_arch = "x86_64", feature = "simd"))]
+        Level::Avx512 => true,
+        _ => false,
+    }
 }
 
 /// Draws the positions of eight keys together, and looks them up at once with `are_set`, which
@@ -88,17 +94,23 @@ fn all_by(draws: &Draws, first: &Lanes, second: &Lanes, are_set: impl Fn(&Eight)
     (skipped == 0).then_some(found)
 }
 
-fn one_by_one<W: Word>(words: &[W], positions: &Eight) -> u8 {
-    let is_set = |position: u64| words.get((position >> 6) as usize).map_or(0, |word| word.get() >> (position & 63)) & 1;
-    (0..).zip(positions).fold(0, |found, (key, position)| found | (is_set(*position) as u8) << key)
+#[inline(always)]
+fn one_by_one<R: Reads>(words: &[R], positions: &Eight) -> u8 {
+    (0..).zip(positions).fold(0, |found, (key, position)| found | (bit_at(words, *position) as u8) << key)
+}
+
+/// The bit at this position; 0 beyond the end.
+#[inline(always)]
+fn bit_at<R: Reads>(words: &[R], position: u64) -> u64 {
+    words.get((position >> 6) as usize).map_or(0, |word| word.read() >> (position & 63)) & 1
 }
 
 /// Selects those of the first `count` keys whose position is set, in order, and returns their
 /// number: what stands in `keys` and `rest` for each of them is moved to the front.
 #[inline]
-pub(crate) fn keep<W: Word, const N: usize>(
+pub(crate) fn keep<R: Reads, const N: usize>(
     level: Level,
-    words: &[W],
+    words: &[R],
     positions: &[u64; N],
     keys: &mut [u64; N],
     rest: &mut [u64; N],
@@ -112,8 +124,7 @@ pub(crate) fn keep<W: Word, const N: usize>(
             let mut kept = 0;
             for i in 0..count.min(N) {
                 (keys[kept], rest[kept]) = (keys[i], rest[i]);
-                let (index, bit) = ((positions[i] >> 6) as usize, positions[i] & 63);
-                kept += words.get(index).map_or(0, |word| word.get() >> bit & 1) as usize;
+                kept += bit_at(words, positions[i]) as usize;
             }
             kept
         }
@@ -122,7 +133,7 @@ pub(crate) fn keep<W: Word, const N: usize>(
 
 #[cfg(all(target_arch = "x86_64", feature = "simd"))]
 mod avx512 {
-    use super::{Draws, EIGHT, Eight, Lanes, Row, Word, all_at, all_by};
+    use super::{Draws, EIGHT, Eight, LANES, Lanes, Reads, Row, all_by, one_by_one};
     use core::arch::x86_64::{
         __m512i, _mm512_cmplt_epu64_mask, _mm512_loadu_epi64, _mm512_mask_i64gather_epi64, _mm512_maskz_compress_epi64, _mm512_rolv_epi64,
         _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64, _mm512_storeu_epi64, _mm512_test_epi64_mask,
@@ -131,22 +142,26 @@ mod avx512 {
     /// # Safety
     /// The processor has AVX-512 F, DQ and VL.
     #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-    pub(super) unsafe fn all_set<W: Word>(words: &[W], draws: &Draws, first: &Lanes, second: &Lanes) -> Option<u32> {
+    pub(super) unsafe fn all_set<R: Reads>(words: &[R], draws: &Draws, first: &Lanes, second: &Lanes) -> Option<u32> {
         all_by(draws, first, second, |positions| are_set(words, positions))
     }
 
     /// # Safety
     /// The processor has AVX-512 F, DQ and VL.
     #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-    pub(super) unsafe fn all_set_at<W: Word>(words: &[W], positions: &[Row]) -> u32 {
-        all_at(positions, |positions| are_set(words, positions))
+    pub(super) unsafe fn all_set_at<R: Reads>(words: &[R], positions: &[Row]) -> u32 {
+        let eight = |first: usize| {
+            let of_probes = positions.iter().filter_map(|Row(positions)| positions[first..].first_chunk());
+            of_probes.fold(u8::MAX, |all, positions| all & are_set(words, positions))
+        };
+        (0..LANES).step_by(EIGHT).fold(0, |found, first| found | u32::from(eight(first)) << first)
     }
 
     /// # Safety
     /// The processor has AVX-512 F, DQ and VL.
     #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-    pub(super) unsafe fn keep<W: Word, const N: usize>(
-        words: &[W],
+    pub(super) unsafe fn keep<R: Reads, const N: usize>(
+        words: &[R],
         positions: &[u64; N],
         keys: &mut [u64; N],
         rest: &mut [u64; N],
@@ -175,17 +190,20 @@ mod avx512 {
 
     /// One bit for each position that is set.
     #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-    fn are_set<W: Word>(words: &[W], positions: &Eight) -> u8 {
-        const { assert!(size_of::<W>() == 8) };
+    fn are_set<R: Reads>(words: &[R], positions: &Eight) -> u8 {
+        if R::IS_SHARED {
+            return one_by_one(words, positions);
+        }
+        const { assert!(R::IS_SHARED || size_of::<R>() == 8) };
         let (one, end) = (_mm512_set1_epi64(1), _mm512_set1_epi64(words.len() as i64));
         // SAFETY: eight numbers of eight bytes; the load needs no alignment.
         let eight: __m512i = unsafe { _mm512_loadu_epi64(positions.as_ptr().cast()) };
         let numbers = _mm512_srli_epi64::<6>(eight);
         let inside = _mm512_cmplt_epu64_mask(numbers, end);
-        // SAFETY: of the words, eight bytes each, only those are read that are there; the others
-        // are 0. Numbers of words that are there fit into an i64.
+        // SAFETY: the mask selects only numbers of words within the slice, so no other words are
+        // read, and no thread changes these. The numbers fit into an i64, and a word has eight bytes.
         let read = unsafe { _mm512_mask_i64gather_epi64::<8>(_mm512_setzero_si512(), inside, numbers, words.as_ptr().cast()) };
-        // A rotation looks at the low six bits of the position.
+        // A rotation uses only the low six bits of the position.
         _mm512_test_epi64_mask(read, _mm512_rolv_epi64(one, eight))
     }
 }

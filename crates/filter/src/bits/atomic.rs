@@ -3,8 +3,9 @@
 #[cfg(not(all(test, truebloom_loom)))]
 use crate::arch::SharedWords;
 use crate::arch::{AlignedWords, Level, prefetch};
+use crate::bulk::{Batch, BatchAnswers};
 use crate::hash::KeyHash;
-use crate::scheme::{Placed, Scheme};
+use crate::scheme::{Batches as _, Placed, Scheme};
 use crate::sync::{
     AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
@@ -49,6 +50,8 @@ impl core::ops::Deref for SharedWords {
 }
 
 impl Reads for AtomicU64 {
+    const IS_SHARED: bool = true;
+
     #[inline(always)]
     fn read(&self) -> u64 {
         self.load(Relaxed)
@@ -98,6 +101,12 @@ impl AtomicBits {
     #[inline]
     pub(crate) fn contains(&self, scheme: &impl Placed, hash: KeyHash) -> bool {
         scheme.are_set(self.level, hash, &self.words)
+    }
+
+    /// Reports which keys of a batch are contained, and prefetches for the next batch.
+    #[inline]
+    pub(crate) fn contains_batch<S: Placed>(&self, batches: &mut S::Batches, scheme: &S, batch: Batch<'_>) -> BatchAnswers {
+        batches.contains_shared(scheme, self.level, &self.words, batch)
     }
 
     /// Prefetches the words of a key's first probes.

@@ -9,6 +9,7 @@ mod flight;
 mod lined;
 mod probing;
 mod spread;
+mod undecided;
 mod words;
 
 pub(crate) use ahead::Ahead;

@@ -1,13 +1,14 @@
 //! Batches of the standard scheme, whose probes can be anywhere.
 
 use super::drawn::Drawn;
+use super::undecided::survivors;
 use super::words::get;
 use super::{Bits, IN_CACHE, Spread};
-use crate::arch::{LANES, Level, all_probes_set, all_set_at, digits, first_digits, keep, prefetch, word};
+use crate::arch::{LANES, Level, all_probes_set, all_set_at, gathers, prefetch};
 use crate::backing::{Backing, Writable};
-use crate::bulk::{BATCH, Batch, BatchAnswers, Group, Hashes, each, mark};
-use crate::scheme::{Batches, Doing, Draws, Standard};
-use crate::word::Word;
+use crate::bulk::{Batch, BatchAnswers, Group, Hashes, mark};
+use crate::scheme::{Batches, Doing, Scheme, Standard};
+use crate::word::Reads;
 
 /// State that is kept from batch to batch: whether the last batch had mostly hits, and an array for
 /// positions. The array is reused, because clearing it would take as long as filling it.
@@ -34,12 +35,16 @@ impl Batches<Standard> for Probing {
 
     #[inline]
     fn contains<K: Backing>(&mut self, scheme: &Standard, storage: &Spread<K>, batch: Batch<'_>) -> BatchAnswers {
-        let (bits, hashes) = (&storage.bits.words()[..], batch.present);
-        let decided = if self.mostly_hits { None } else { survivors(self.level, self.is_far, scheme, bits, hashes) };
-        let answers = decided.unwrap_or_else(|| self.all_probes(scheme, bits, hashes));
-        let hits: u32 = answers.iter().map(|word| word.count_ones()).sum();
-        self.mostly_hits = 2 * hits as usize > hashes.count();
-        answers
+        self.look_up(scheme, &storage.bits.words()[..], batch.present)
+    }
+
+    fn few_shared(scheme: &Standard, _: bool) -> usize {
+        Probing::few(scheme, Doing::Asking)
+    }
+
+    #[inline]
+    fn contains_shared<R: Reads>(&mut self, scheme: &Standard, _: Level, words: &[R], batch: Batch<'_>) -> BatchAnswers {
+        self.look_up(scheme, words, batch.present)
     }
 
     #[inline]
@@ -51,16 +56,27 @@ impl Batches<Standard> for Probing {
 }
 
 impl Probing {
+    /// Reports which keys of a batch are contained.
+    #[inline]
+    fn look_up<R: Reads>(&mut self, scheme: &Standard, bits: &[R], hashes: &Hashes) -> BatchAnswers {
+        let decided = if self.mostly_hits { None } else { survivors(self.level, self.is_far, scheme, bits, hashes) };
+        let answers = decided.unwrap_or_else(|| self.all_probes(scheme, bits, hashes));
+        let hits: u32 = answers.iter().map(|word| word.count_ones()).sum();
+        self.mostly_hits = 2 * hits as usize > hashes.count();
+        answers
+    }
+
     /// Looks up all probes of every key, without a branch.
-    fn all_probes<W: Word>(&mut self, scheme: &Standard, bits: &[W], hashes: &Hashes) -> BatchAnswers {
+    fn all_probes<R: Reads>(&mut self, scheme: &Standard, bits: &[R], hashes: &Hashes) -> BatchAnswers {
         let mut answers = BatchAnswers::default();
         for (number, group) in hashes.groups().enumerate() {
-            let found = if self.is_far {
-                self.look_ahead(scheme, bits, group).then(|| all_set_at(self.level, bits, self.drawn.rows()))
-            } else {
-                all_probes_set(self.level, bits, scheme.draws(), group.first, group.second)
+            let found = match (self.is_far, R::IS_SHARED) {
+                (false, false) if gathers(self.level) => all_probes_set(self.level, bits, scheme.draws(), group.first, group.second),
+                // No way was found that is faster than one key after the other.
+                (false, true) => None,
+                _ => self.look_ahead(scheme, bits, group).then(|| all_set_at(self.level, bits, self.drawn.rows())),
             };
-            let one_by_one = || group.answers(|hash| scheme.positions(hash).all(|position| get(bits, position)));
+            let one_by_one = || group.answers(|hash| scheme.all(hash, |position| get(bits, position)));
             let found = found.unwrap_or_else(one_by_one) & group.lanes();
             answers[number * LANES / 64] |= u64::from(found) << (number * LANES % 64);
         }
@@ -91,7 +107,7 @@ impl Probing {
     /// Draws the positions of a group, and prefetches them if that saves time. Returns false if the
     /// keys must be handled one by one.
     #[inline(always)]
-    fn look_ahead<W: Word>(&mut self, scheme: &Standard, bits: &[W], group: Group<'_>) -> bool {
+    fn look_ahead<R: Reads>(&mut self, scheme: &Standard, bits: &[R], group: Group<'_>) -> bool {
         let is_far = self.is_far;
         self.drawn.draw(self.level, scheme, group, |positions| {
             if is_far {
@@ -99,66 +115,4 @@ impl Probing {
             }
         })
     }
-}
-
-/// Tests probe after probe, each only for the keys that are still undecided. If the filter is
-/// larger than the cache, the next probe of each key is prefetched while the other keys are looked
-/// up. If the filter fits in the cache, the gain is that keys are selected by arithmetic, instead
-/// of by a branch that would be mispredicted every other time.
-///
-/// A key that skips a word is looked up alone at the end.
-///
-/// Returns `None` if most keys pass two probes, because then most keys are contained.
-fn survivors<W: Word>(level: Level, is_far: bool, scheme: &Standard, bits: &[W], hashes: &Hashes) -> Option<BatchAnswers> {
-    let (mut answers, mut alone) = (BatchAnswers::default(), BatchAnswers::default());
-    let (mut keys, mut rest, mut positions) = (core::array::from_fn(|key| key as u64), [0; BATCH], [0; BATCH]);
-    let mut count = hashes.count();
-    for probe in 0..scheme.probes() {
-        let new_word = scheme.new_word(probe);
-        let groups = rest.as_chunks_mut().0.iter_mut().zip(positions.as_chunks_mut().0);
-        for (group, (rest, positions)) in groups.take(count.div_ceil(LANES)).enumerate() {
-            let Some(number) = new_word else {
-                digits(level, rest, scheme.bits(), positions);
-                continue;
-            };
-            let keys = &keys[group * LANES..count.min((group + 1) * LANES)];
-            let mut words = [0; LANES];
-            words.iter_mut().zip(keys).for_each(|(new, key)| *new = word(hashes.halves(*key as usize), number));
-            let Draws { bits, tuples, threshold, .. } = *scheme.draws();
-            if !first_digits(level, &words, bits, tuples, threshold, positions, rest) {
-                let skipped = words.iter().zip(keys).filter(|(word, _)| scheme.draws().skips(**word));
-                skipped.for_each(|(_, key)| mark(&mut alone, *key as usize, true));
-            }
-        }
-        if is_far {
-            positions.iter().take(count).for_each(|position| prefetch(bits, position >> 6));
-        }
-        count = keep(level, bits, &positions, &mut keys, &mut rest, count);
-        if probe == 1 && 2 * count > hashes.count() {
-            return None;
-        }
-        if count == 0 {
-            break;
-        }
-    }
-    keys[..count].iter().for_each(|key| mark(&mut answers, *key as usize, true));
-    if alone != BatchAnswers::default() {
-        answer_alone(scheme, bits, hashes, alone, &mut answers);
-    }
-    Some(answers)
-}
-
-/// Looks up these keys one by one, and replaces their previous answers.
-#[cold]
-fn answer_alone<W: Word>(scheme: &Standard, bits: &[W], hashes: &Hashes, alone: BatchAnswers, answers: &mut BatchAnswers) {
-    answers.iter_mut().zip(alone).for_each(|(answers, alone)| *answers &= !alone);
-    each(&alone, hashes.count(), {
-        let mut key = 0;
-        move |alone| {
-            if alone {
-                mark(answers, key, scheme.positions(hashes.hash(key)).all(|position| get(bits, position)));
-            }
-            key += 1;
-        }
-    });
 }

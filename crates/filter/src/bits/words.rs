@@ -146,8 +146,8 @@ pub(crate) fn combine<V: Word, W: Word>(words: &mut [V], other: &[W], combine: i
 /// Whether a bit is set; positions beyond the end count as unset. No scheme produces such
 /// positions; `get` is used instead of an index only to avoid the code for a panic.
 #[inline(always)]
-pub(crate) fn get<W: Word>(words: &[W], position: u64) -> bool {
-    words.get((position >> 6) as usize).is_some_and(|word| word.get() >> (position & 63) & 1 == 1)
+pub(crate) fn get<R: Reads>(words: &[R], position: u64) -> bool {
+    words.get((position >> 6) as usize).is_some_and(|word| word.read() >> (position & 63) & 1 == 1)
 }
 
 #[inline(always)]

@@ -44,7 +44,7 @@ impl Group<'_> {
     }
 
     /// Looks up the keys of the group one after the other, and returns one bit for each.
-    #[cold]
+    #[inline]
     pub(crate) fn answers(&self, mut answer: impl FnMut(KeyHash) -> bool) -> u32 {
         (0..self.count).fold(0, |answers, lane| answers | u32::from(answer(self.hash(lane))) << lane)
     }

@@ -1,8 +1,8 @@
 //! The layout of a scheme: where its bits are in memory, and how they are set and read.
 
-use crate::arch::{AlignedWords, Level};
+use crate::arch::{AlignedWords, Level, prefetch};
 use crate::backing::{Backing, Counted, Uncounted, Writable};
-use crate::bulk::{Batch, BatchAnswers};
+use crate::bulk::{Batch, BatchAnswers, mark};
 use crate::error::{BuildError, FormatError};
 use crate::format::Fields;
 use crate::hash::KeyHash;
@@ -128,6 +128,10 @@ pub enum Doing {
     Inserting,
 }
 
+/// How many probes of a lookup are prefetched where the scheme has no faster way. Half of the keys
+/// that are not contained need no second probe, and few need a third.
+const ASKED_AHEAD: usize = 2;
+
 /// Batched operations for scheme `S`. The results are the same as for single keys, but the memory
 /// of later keys is prefetched. An implementation keeps state from one batch to the next.
 pub trait Batches<S: Placed> {
@@ -140,8 +144,28 @@ pub trait Batches<S: Placed> {
         0
     }
 
+    /// Like [`few`](Self::few), for lookups in words that other threads may change. If the filter
+    /// fits in the cache, there is nothing to prefetch, so that a batch never pays by itself.
+    fn few_shared(_: &S, is_far: bool) -> usize {
+        if is_far { 8 } else { usize::MAX }
+    }
+
     /// Reports which keys of a batch are contained, and prefetches for the next batch.
     fn contains<K: Backing>(&mut self, scheme: &S, storage: &S::Storage<K>, batch: Batch<'_>) -> BatchAnswers;
+
+    /// Like [`contains`](Self::contains), for words that other threads may change meanwhile.
+    fn contains_shared<R: Reads>(&mut self, scheme: &S, level: Level, words: &[R], batch: Batch<'_>) -> BatchAnswers {
+        let (Batch { present, following, .. }, mut answers) = (batch, BatchAnswers::default());
+        for key in 0..present.count().max(following.count()) {
+            if key < following.count() {
+                scheme.for_each_ahead(following.hash(key), ASKED_AHEAD, |word| prefetch(words, word));
+            }
+            if key < present.count() {
+                mark(&mut answers, key, scheme.are_set(level, present.hash(key), words));
+            }
+        }
+        answers
+    }
 
     /// Inserts a batch of keys in order; returns which of them were new.
     fn insert<K: Writable>(&mut self, scheme: &S, storage: &mut S::Storage<K>, batch: Batch<'_>) -> BatchAnswers;

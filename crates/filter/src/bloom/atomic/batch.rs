@@ -5,15 +5,7 @@ use crate::bits::IN_CACHE;
 use crate::bulk::{self, Answers, Batch, BatchAnswers, Hashes, mark};
 use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
-use crate::scheme::Scheme;
-
-/// How many probes of a query are prefetched while most keys are not contained: half of those need
-/// no second probe, and few need a third.
-const ASKED_AHEAD: u32 = 2;
-
-/// For up to this many keys, a batch takes as long to begin as it saves; measured by
-/// `bench/src/begin` for filters that one thread uses.
-const FEW: usize = 8;
+use crate::scheme::{Batches as _, Doing, Scheme};
 
 impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// Inserts keys in order, and reports which of them were new. The answers are the same as from
@@ -29,7 +21,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// ```
     pub fn insert_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         let keys = keys.into_iter();
-        if self.goes_singly(&keys) {
+        if self.inserts_singly(&keys) {
             return keys.map(|key| self.insert(&key)).collect();
         }
         self.insertions(bulk::hashing(self.hasher(), keys))
@@ -37,7 +29,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
 
     /// Like [`insert_all`](Self::insert_all), for keys that are already hashed.
     pub fn insert_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
-        if self.goes_singly(&hashes.iter()) {
+        if self.inserts_singly(&hashes.iter()) {
             return hashes.iter().map(|hash| self.insert_hash(*hash)).collect();
         }
         self.insertions(bulk::hashed(hashes))
@@ -47,7 +39,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// [`contains`](Self::contains) for each key.
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         let keys = keys.into_iter();
-        if self.goes_singly(&keys) {
+        if self.asks_singly(&keys) {
             return keys.map(|key| self.contains(&key)).collect();
         }
         self.queries(bulk::hashing(self.hasher(), keys))
@@ -55,63 +47,50 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
 
     /// Like [`contains_all`](Self::contains_all), for keys that are already hashed.
     pub fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers {
-        if self.goes_singly(&hashes.iter()) {
+        if self.asks_singly(&hashes.iter()) {
             return hashes.iter().map(|hash| self.contains_hash(*hash)).collect();
         }
         self.queries(bulk::hashed(hashes))
     }
 
-    /// Whether the keys are handled one by one: if they are few, or if the filter fits in the
-    /// cache, where prefetching takes longer than it saves.
-    fn goes_singly(&self, keys: &impl Iterator) -> bool {
-        self.bits() <= IN_CACHE || bulk::are_few(keys, FEW)
+    /// Whether there are so few keys that a batch of insertions would not pay. In a filter that
+    /// fits in the cache there is nothing to prefetch, so a batch never pays.
+    fn inserts_singly(&self, keys: &impl Iterator) -> bool {
+        self.bits() <= IN_CACHE || bulk::are_few(keys, S::Batches::few(self.scheme(), Doing::Inserting))
+    }
+
+    /// Whether there are so few keys that a batch of lookups would not pay.
+    fn asks_singly(&self, keys: &impl Iterator) -> bool {
+        bulk::are_few(keys, S::Batches::few_shared(self.scheme(), self.bits() > IN_CACHE))
     }
 
     /// Inserts keys batch after batch. All keys of a batch are counted before the first is
-    /// inserted, because the count must be an upper bound at all times.
+    /// inserted, because the count must be an upper bound at all times. The words of the next batch
+    /// are prefetched while the present one is inserted.
     fn insertions(&self, next: impl FnMut(&mut Hashes)) -> Answers {
-        let insert = |hash| self.bits.insert(&self.head.scheme, hash) > 0;
-        self.answers(next, |_| self.probes(), |keys| self.offered.add(keys as u64), insert)
+        let mut new = Answers::default();
+        let insert = |Batch { present, following, .. }: Batch<'_>| {
+            let mut answers = BatchAnswers::default();
+            self.offered.add(present.count() as u64);
+            for key in 0..present.count().max(following.count()) {
+                if key < following.count() {
+                    self.bits.ask(self.scheme(), following.hash(key), self.probes() as usize);
+                }
+                if key < present.count() {
+                    mark(&mut answers, key, self.bits.insert(self.scheme(), present.hash(key)) > 0);
+                }
+            }
+            answers
+        };
+        bulk::for_each_batch(next, insert, |answers, count| new.push(answers, count));
+        new
     }
 
     /// Looks up keys batch after batch.
     fn queries(&self, next: impl FnMut(&mut Hashes)) -> Answers {
-        // A key that is contained takes all its probes, and the last batch tells what to expect.
-        let probes_ahead = |mostly_true| if mostly_true { self.probes() } else { ASKED_AHEAD };
-        self.answers(next, probes_ahead, |_| (), |hash| self.contains_hash(hash))
-    }
-
-    /// Calls `begin` with the size of each batch before it is processed, and collects the answers.
-    /// The words of the next batch are prefetched while the present one is looked up: as many
-    /// probes of each key as `probes_ahead` returns, whose argument is whether most answers of the
-    /// last batch were true.
-    fn answers(
-        &self,
-        next: impl FnMut(&mut Hashes),
-        probes_ahead: impl Fn(bool) -> u32,
-        begin: impl Fn(usize),
-        answer: impl Fn(KeyHash) -> bool,
-    ) -> Answers {
-        let (mut all, mut ahead) = (Answers::default(), probes_ahead(false) as usize);
-        bulk::for_each_batch(
-            next,
-            |Batch { present, following, .. }| {
-                let mut answers = BatchAnswers::default();
-                begin(present.count());
-                for key in 0..present.count().max(following.count()) {
-                    if key < following.count() {
-                        self.bits.ask(self.scheme(), following.hash(key), ahead);
-                    }
-                    if key < present.count() {
-                        mark(&mut answers, key, answer(present.hash(key)));
-                    }
-                }
-                let count: u32 = answers.iter().map(|word| word.count_ones()).sum();
-                ahead = probes_ahead(2 * count as usize > present.count()) as usize;
-                answers
-            },
-            |answers, count| all.push(answers, count),
-        );
-        all
+        let (mut found, mut batches) = (Answers::default(), S::Batches::new(self.scheme()));
+        let look_up = |batch: Batch<'_>| self.bits.contains_batch(&mut batches, self.scheme(), batch);
+        bulk::for_each_batch(next, look_up, |answers, count| found.push(answers, count));
+        found
     }
 }
