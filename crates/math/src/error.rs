@@ -143,10 +143,10 @@ impl fmt::Display for Error {
             ),
             Error::OverMemoryCap { asked, items, needed, allowed, reachable } => write!(
                 f,
-                "a rate of {asked} for {} needs {}, but at most {allowed} ({} bytes) are allowed, which reach {}; allow more memory, or ask for fewer items or for at least that rate",
+                "a rate of {asked} for {} needs {}, but at most {allowed} ({}) are allowed, which reach {}; allow more memory, or ask for fewer items or for at least that rate",
                 plural(*items, "item"),
                 size(*needed),
-                allowed / 8,
+                plural(allowed / 8, "byte"),
                 rounded_up(*reachable)
             ),
             Error::OutOfReach { asked, items, bits, probes, reachable, is_impossible } => {
