@@ -71,9 +71,8 @@ fn described(epsilon: &Rate, delta: &Rate, total: Option<u64>) -> Result<Json, E
             "In your stream",
             format!("at most {} too high", count(bound)),
             format!(
-                "With {} counted, an estimate exceeds the true count by at most this, with a probability of at least {}%.",
-                count(total),
-                truebloom_report::show::rate(100.0 * (1.0 - delta.to_f64()), 12)
+                "With {} counted, an estimate exceeds the true count by at most this, except with a probability of at most {delta}.",
+                count(total)
             ),
             "",
         ));

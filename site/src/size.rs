@@ -9,7 +9,7 @@ use truebloom_report::beyond::{Overload, overload, static_filters};
 use truebloom_report::blocked::Alternative;
 use truebloom_report::charts;
 use truebloom_report::read;
-use truebloom_report::show::{bytes, count, plural, rate};
+use truebloom_report::show::{bytes, certainty, count, plural, rate};
 
 /// The target that the fields describe; `None` if a field is wrong.
 pub(crate) fn target(question: &mut Question<'_>) -> Option<Target> {
@@ -240,7 +240,7 @@ fn guaranteed(plan: &Plan) -> Json {
     let text = format!(
         "{}A filter\u{2019}s rate depends on its random seed. Proven: {}% of all seeds keep this rate.",
         said_as_one_in(upper),
-        rate(100.0 * guarantee.confidence, 13)
+        certainty(guarantee.confidence, 13)
     );
     card("Your filter, guaranteed", format!("at most {}", at_most(upper, plan.rate)), text, "good")
 }

@@ -217,3 +217,23 @@ fn floors_of_hashes_are_counted() {
     assert!((floor / (1e6 / 2f64.powi(22 + 32)) - 1.0).abs() < 1e-6, "{floor:e}");
     assert_eq!(find("bip37").expect("known").arithmetic.hash_floor(size, 0), 0.0);
 }
+
+/// The README says of the libraries what the tables of `docs/AUDIT.md` show.
+#[test]
+fn the_sentence_of_the_readme_follows_from_the_table() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).expect(name);
+    let readme = read("README.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(readme.contains("rates of eleven of them are at most 2% above the requested rate, and that of the twelfth is 29 times"));
+    let audit = read("docs/AUDIT.md");
+    let (_, table) = audit.split_once("### 100k items, 1e-2 asked").expect("a table");
+    let table = table.split("\n### ").next().expect("its rows");
+    let rows: Vec<Vec<&str>> =
+        table.lines().filter(|line| line.starts_with("| ")).skip(1).map(|line| line.split('|').map(str::trim).collect()).collect();
+    assert_eq!(rows.len(), 12);
+    // The law if there is one, else what was measured.
+    let rate = |row: &[&str]| row[5].parse::<f64>().unwrap_or_else(|_| row[7].parse().expect("a rate"));
+    let (kept, other): (Vec<_>, Vec<_>) = rows.iter().partition(|row| rate(row) <= 0.0102);
+    assert_eq!((kept.len(), other.len()), (11, 1));
+    assert_eq!((rate(other[0]) / 0.01).round(), 29.0);
+}

@@ -1,5 +1,6 @@
 //! Numbers in the form in which people write them: `10M`, `64MiB`, `0.1%`.
 
+use crate::failure::Failure;
 use clap::Args;
 use truebloom_math::{Promise, Rate, Target};
 pub(crate) use truebloom_report::read::*;
@@ -65,4 +66,14 @@ impl Size {
 /// Parses a number of probes that a filter can have.
 pub(crate) fn probes(text: &str) -> Result<u32, String> {
     probes_up_to(truebloom::MAX_PROBES, text)
+}
+
+/// Refuses an option that has no effect without another option. Each is a name, and whether it is
+/// given. The parser's own `requires` is not enough: it is waived if a third option excludes the
+/// other one.
+pub(crate) fn needs((option, is_given): (&str, bool), (other, has_other): (&str, bool)) -> Result<(), Failure> {
+    if is_given && !has_other {
+        return Err(Failure::new(format_args!("{option} has no effect without {other}; leave it out, or give both")));
+    }
+    Ok(())
 }

@@ -120,7 +120,10 @@ fn wrong_with_file(error: &FormatError) -> String {
             format!("the file holds {found}; only programs that use the library can read it")
         }
         FormatError::Kind { found } => {
-            format!("the file holds {found}; {} reads it", found.opened_by().rsplit(", or ").next().unwrap_or_default())
+            format!(
+                "the file holds {found}, which this verb cannot use; {} reads it",
+                found.opened_by().rsplit(", or ").next().unwrap_or_default()
+            )
         }
         FormatError::Field { field: "hash family", .. } => {
             "the sketch has pairwise hashes; only programs that use the library can read it".to_owned()

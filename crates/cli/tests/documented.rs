@@ -124,6 +124,19 @@ fn every_example_of_the_help_runs() {
     });
 }
 
+/// A remark beside an example is lost if it continues at the margin.
+#[test]
+fn examples_of_the_help_fit_into_a_line() {
+    let folder = folder();
+    for verb in verbs(folder.path()) {
+        let help = text_of(&format!("truebloom {verb} --help"), folder.path());
+        let shown = help.split_once("\nExamples:\n").map_or("", |(_, examples)| examples.split("\n\n").next().unwrap_or(""));
+        for line in shown.lines() {
+            assert!(line.contains("truebloom") || line.starts_with("    "), "{verb}: {line}");
+        }
+    }
+}
+
 #[test]
 fn manual_pages_have_the_examples() {
     let folder = folder();

@@ -142,10 +142,10 @@ impl fmt::Display for Error {
             ),
             Error::OverMemoryCap { asked, items, needed, allowed, reachable } => write!(
                 f,
-                "a rate of {asked} for {} needs {}, but only {allowed} bits ({} bytes) are allowed, enough for a rate of {}; allow more memory, or plan fewer items or at least that rate",
+                "a rate of {asked} for {} needs {}, but only {allowed} bits ({}) are allowed, enough for a rate of {}; allow more memory, or plan fewer items or at least that rate",
                 plural(*items, "item"),
                 size(*needed),
-                allowed / 8,
+                plural(allowed / 8, "byte"),
                 rounded_up(*reachable)
             ),
             Error::OutOfReach { asked, items, bits, probes, reachable, is_impossible } => {

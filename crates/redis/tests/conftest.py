@@ -26,58 +26,91 @@ def command(*words, **options):
     return subprocess.run([COMMAND, *map(str, words)], check=True, capture_output=True, **options).stdout
 
 
+# A server may have a second port: that of its cluster is always so much higher, and so is the one
+# for TLS that an option with this word asks for.
+SECOND, HIGHER = "SECOND_PORT", 10_000
+
+
 def free_port():
-    # A cluster's own port is 10,000 higher.
+    """A port that was free just now, with the second one. Both are below the ports that systems give
+    to outgoing connections, from 32768 on."""
     while True:
-        port = random.randint(20000, 45000)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
+        port = random.SystemRandom().randint(11_000, 22_000)
+        try:
+            for each in (port, port + HIGHER):
+                with socket.socket() as probe:
+                    probe.bind(("127.0.0.1", each))
+            return port
+        except OSError:
+            continue
 
 
 class Server:
-    """A server with the module. `options` are those of its command line."""
+    """A server with the module, unless that is None. `options` are those of its command line."""
 
-    def __init__(self, engine, folder, options=(), arguments=(), port=None, name="server"):
+    def __init__(self, engine, folder, options=(), arguments=(), name="server", module=MODULE):
         self.engine, self.folder, self.options, self.arguments = engine, Path(folder), list(options), list(arguments)
-        self.port = port or free_port()
-        self.log = self.folder / f"{name}-{self.port}.log"
+        self.module = module
+        self.port = None
+        self.log = self.folder / f"{name}.log"
+        self.begun = 0
         self.process = None
         self.clients = []
 
+    @property
+    def second(self):
+        return self.port + HIGHER
+
     def start(self, expect=True):
+        """Another process may take the port before the server does. Then the server ends, and the
+        next port is tried; a server that is started again waits for its own."""
+        has_port = self.port is not None
+        for _ in range(100):
+            if not has_port:
+                self.port = free_port()
+            self.launch()
+            if not expect or self.answers():
+                return self
+            assert "Address already in use" in self.said(), f"{self.engine} does not answer:\n{self.said()[-3000:]}"
+            if has_port:
+                time.sleep(0.1)
+        raise AssertionError(f"{self.engine} finds no port:\n{self.said()[-3000:]}")
+
+    def launch(self):
         libraries = SERVERS / "usr/lib/x86_64-linux-gnu"
         environment = dict(os.environ, LD_LIBRARY_PATH=str(libraries))
+        options = [str(self.second) if option == SECOND else option for option in self.options]
+        module = ["--loadmodule", self.module, *self.arguments] if self.module else []
         command = [
             SERVERS / f"usr/bin/{self.engine}-server",
             "--bind", "127.0.0.1", "--port", str(self.port), "--dir", str(self.folder), "--save", "", "--daemonize", "no",
-            "--enable-debug-command", "yes", *self.options, "--loadmodule", MODULE, *self.arguments,
+            "--enable-debug-command", "yes", *options, *module,
         ]
         with open(self.log, "ab") as log:
+            self.begun = log.tell()
             self.process = subprocess.Popen([str(word) for word in command], stdout=log, stderr=log, env=environment)
-        if expect:
-            self.wait()
-        return self
 
-    def wait(self, seconds=60):
-        client = self.client()
+    def said(self):
+        """What the server has logged since it was launched."""
+        return self.log.read_bytes()[self.begun:].decode(errors="replace")
+
+    def answers(self, seconds=60):
+        """Waits until this server answers, not another one at its port; False if it ends before."""
+        # Something else at the port may accept connections, and say nothing.
+        client = self.client(socket_timeout=1)
         for _ in range(seconds * 50):
+            if self.process.poll() is not None:
+                return False
             try:
-                client.ping()
-                return
-            except redis.exceptions.BusyLoadingError:
+                if client.ping() and client.info("server")["process_id"] == self.process.pid:
+                    return True
+            except (redis.exceptions.BusyLoadingError, redis.exceptions.ConnectionError, redis.exceptions.TimeoutError):
                 pass
-            except redis.exceptions.ConnectionError:
-                if self.process.poll() is not None:
-                    break
             time.sleep(0.02)
-        raise AssertionError(f"{self.engine} does not answer:\n{self.log.read_text()[-3000:]}")
+        return False
 
-    def client(self, protocol=2, **options):
-        client = redis.Redis(port=self.port, protocol=protocol, retry=redis.retry.Retry(redis.backoff.NoBackoff(), 0), socket_timeout=300, **options)
+    def client(self, protocol=2, socket_timeout=300, **options):
+        client = redis.Redis(port=self.port, protocol=protocol, retry=redis.retry.Retry(redis.backoff.NoBackoff(), 0), socket_timeout=socket_timeout, **options)
         self.clients.append(client)
         return client
 
@@ -117,10 +150,10 @@ def make(engine, tmp_path):
     """Makes servers of this engine, and ends them."""
     made = []
 
-    def start(*options, arguments=(), name=None, expect=True, port=None):
+    def start(*options, arguments=(), name=None, expect=True, module=MODULE):
         folder = tmp_path / (name or f"s{len(made)}")
         folder.mkdir(exist_ok=True)
-        server = Server(engine, folder, options, arguments, port=port)
+        server = Server(engine, folder, options, arguments, module=module)
         made.append(server)
         return server.start(expect)
 

@@ -45,6 +45,31 @@ def test_defaults(client):
     assert call(client, "BF.INFO", "f", "ASKED") == [b"0.01"]
 
 
+def test_the_ratio_of_memory_that_is_kept(client):
+    ratio = lambda *words: float(call(client, *words)[0])
+    # The least ones of docs/GROWTH.md.
+    for rate, least in (("0.1", 5.228), ("0.01", 3.653), ("0.001", 3.127), ("1e-6", 2.599)):
+        for expansion in (1, 2, 32):
+            client.flushall()
+            assert call(client, "BF.RESERVE", "f", rate, "1000", "EXPANSION", expansion) == b"OK"
+            planned = call(client, "BF.PLAN", rate, "1000", "EXPANSION", expansion)
+            kept = ratio("BF.INFO", "f", "RATIO")
+            assert kept == (32 if expansion == 32 else least)
+            assert float(planned[planned.index(b"Memory ratio") + 1]) == kept
+            assert call(client, "BF.INFO", "f", "EXPANSION") == [expansion]
+    assert call(client, "BF.RESERVE", "small", "0.01", "3") == b"OK" and call(client, "BF.INFO", "small", "CAPACITY") == [64]
+    assert "must be at least 1e-13" in str(call(client, "BF.RESERVE", "low", "1e-14", "1000"))
+    for key, *options in (("fixed", "NONSCALING"), ("lines", "BLOCKED"), ("forgets", "RECYCLE")):
+        assert call(client, "BF.RESERVE", key, "0.01", "1000", *options) == b"OK"
+        assert call(client, "BF.INFO", key, "RATIO") == [None]
+        assert b"Memory ratio" not in call(client, "BF.PLAN", "0.01", "1000", *options)
+    for key in ("a", "b", "both"):
+        call(client, "BF.RESERVE", key, "0.01", "1000", "SEED", "1")
+        call(client, "BF.ADD", key, key)
+    client.execute_command("BF.MERGE", "both", "a", "b")
+    assert call(client, "BF.INFO", "a", "RATIO") != [None] == call(client, "BF.INFO", "both", "RATIO")
+
+
 def test_booleans_and_maps_of_resp3(server, client):
     three = server.client(protocol=3)
     assert call(three, "BF.ADD", "f", "a") is True

@@ -291,3 +291,19 @@ def test_wrong_arguments_of_the_module_are_said(make, arguments):
     server = make(arguments=arguments, expect=False)
     assert server.process.wait(60) != 0
     assert "truebloom: " in server.log.read_text()
+
+
+def test_a_filter_that_has_expired_or_was_evicted_is_gone(make):
+    client = make("--maxmemory-policy", "allkeys-lru").client()
+    call(client, "BF.RESERVE", "f", "0.001", "5000")
+    call(client, "BF.ADD", "f", "a")
+    client.expireat("f", 1)
+    assert call(client, "BF.EXISTS", "f", "a") == 0 and not client.exists("f")
+    assert str(call(client, "BF.INSERT", "f", "NOCREATE", "ITEMS", "a")) == "not found"
+    assert call(client, "BF.ADD", "f", "a") == 1 and call(client, "BF.INFO", "f", "CAPACITY") == [100]
+    for number in range(50):
+        assert call(client, "BF.RESERVE", f"f{number}", "0.01", "100000", "NONSCALING") == b"OK"
+    client.config_set("maxmemory", client.info("memory")["used_memory"] - 2_000_000)
+    call(client, "BF.ADD", "new", "a")
+    evicted = client.info("stats")["evicted_keys"]
+    assert evicted > 0 and client.dbsize() + evicted == 52

@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from conftest import call, free_port
+from conftest import SECOND, call
 
 
 def test_users_that_may_read_only_some_keys(server, client):
@@ -73,10 +73,9 @@ def certificate(tmp_path):
 
 
 def test_tls(make, certificate):
-    port = free_port()
     cert, key = str(certificate / "cert.pem"), str(certificate / "key.pem")
-    server = make("--tls-port", str(port), "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", cert, "--tls-auth-clients", "no")
-    client = redis.Redis(host="localhost", port=port, ssl=True, ssl_ca_certs=cert)
+    server = make("--tls-port", SECOND, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", cert, "--tls-auth-clients", "no")
+    client = redis.Redis(host="localhost", port=server.second, ssl=True, ssl_ca_certs=cert)
     assert client.bf().add("f", "a") == 1
     assert list(client.bf().mexists("f", *range(1000), "a"))[-1] == 1
     assert call(server.client(), "BF.EXISTS", "f", "a") == 1

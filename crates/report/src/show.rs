@@ -94,6 +94,20 @@ pub fn rate_up(value: f64, digits: usize) -> String {
     round_with(value, digits, |shown| if shown < value { step(value, digits) } else { 0.0 } + shown)
 }
 
+/// A probability as the number of a percentage: to `digits` significant digits, or to all of them
+/// if these would turn it into 100.
+#[must_use]
+pub fn certainty(share: f64, digits: usize) -> String {
+    let short = significant(100.0 * share, digits);
+    if short != "100" || share >= 1.0 {
+        return short;
+    }
+    // Moving the decimal point keeps the digits; a product would be rounded.
+    let decimal = share.to_string();
+    let (whole, rest) = decimal.trim_start_matches("0.").split_at(2);
+    format!("{whole}.{rest}")
+}
+
 fn step(value: f64, digits: usize) -> f64 {
     10f64.powi(value.log10().floor() as i32 + 1 - digits as i32)
 }
@@ -144,6 +158,8 @@ mod tests {
         assert_eq!(rate(0.001_000_88, 4), "0.001001");
         assert_eq!(rate(9.999e-7, 3), "1e-6");
         assert_eq!(rate(0.5, 4), "0.5");
+        let sure = [0.999, 0.5, 1.0, 0.999_999_9, 1.0 - f64::EPSILON].map(|share| certainty(share, 6));
+        assert_eq!(sure, ["99.9", "50", "100", "99.99999", "99.99999999999998"]);
         assert_eq!(rate_up(9.999_412e-7, 4), "1e-6");
         assert_eq!(rate_up(1.234_01e-7, 4), "1.235e-7");
         assert_eq!(rate_up(0.001, 4), "0.001");

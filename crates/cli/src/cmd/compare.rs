@@ -4,7 +4,7 @@ use crate::args;
 use crate::cmd::merge::mismatch;
 use crate::failure::Failure;
 use crate::held;
-use crate::report::{FormatArgs, Report, count, significant};
+use crate::report::{FormatArgs, Report, certainty, count, significant};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -90,8 +90,7 @@ fn report(args: &Args, found: &Comparison) -> Report {
     let show = |x: f64| significant(x, 4);
     let value = value.map_or("unknown".to_owned(), |value| format!("about {}", show(value)));
     report.line("similarity", format!("{value} ({} to {})", show(lower), show(upper)));
-    report
-        .line("", format!("each range, taken by itself, holds with {}% confidence if {ASSUMES}", significant(100.0 * args.confidence, 13)));
+    report.line("", format!("each range, taken by itself, holds with {}% confidence if {ASSUMES}", certainty(args.confidence, 13)));
     report
 }
 

@@ -8,7 +8,7 @@ use crate::failure::{Failure, warn};
 use crate::filters::{self, Layout};
 use crate::lock::Lock;
 use crate::records::{self, Habit, Limits, RecordArgs, Records};
-use crate::report::{Report, count, fpr as fpr_text, fpr_value, plural, proven, rate as rate_text, rate_up, rate_value, size};
+use crate::report::{Report, certainty, count, fpr as fpr_text, fpr_value, plural, proven, rate_up, rate_value, size};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ Examples:
   truebloom create -n 10M -p 0.1% seen.tbl --csv --column email users.csv
   truebloom create -n 10M -p 0.1% -j 4 seen.tbl urls.txt
   truebloom create -p 1e-6 seen.tbl urls.txt           counts the lines first
-  zcat *.gz | truebloom create -p 0.1% seen.tbl        grows, in one pass: at most 3.2 times the memory
+  zcat *.gz | truebloom create -p 0.1% seen.tbl        one pass; at most 3.2 times the memory
   truebloom create -p 0.1% --grow seen.tbl urls.txt    the same for files
   truebloom create -n 10M -p 1% --layout auto seen.tbl urls.txt
   truebloom create -n 10M -p 1% --empty seen.tbl       to fill later
@@ -266,7 +266,7 @@ fn add_broken_promise(report: &mut Report, plan: &Plan) {
     let items = plural(plan.items, "item");
     report.field("confidence", Value::Null).field("guarantee", Value::Null);
     let planned = plan.guarantee.as_ref().map_or_else(String::new, |guarantee| {
-        let share = rate_text(100.0 * guarantee.confidence, 13);
+        let share = certainty(guarantee.confidence, 13);
         format!("; with {items}: at most {}, with probability {share}% (proven)", proven(&guarantee.fpr, plan.rate))
     });
     report.line("guaranteed", format!("nothing, as it holds more items than planned{planned}"));

@@ -1,6 +1,6 @@
 //! `truebloom fpr`: the exact rate of any filter, beside the usual formulas.
 
-use crate::args::{bits, count};
+use crate::args::{bits, count, needs};
 use crate::failure::Failure;
 use crate::plots::{self, PlotArgs};
 use crate::report::{Format, Report, fpr as fpr_text, fpr_value, plural, power, rate};
@@ -16,7 +16,7 @@ Examples:
   truebloom fpr -m 9585 -n 1000 -k 7 --plot fpr.svg    the rate by probes as a chart
   truebloom fpr -m 64MiB -n 50M -k 7 --variant classic
   truebloom fpr -m 9585 -k 7 --ones 4965               for a known number of set bits
-  truebloom fpr -m 1M -n 50k -k 10 --scheme double     positions h1 + i h2 of ideal hashes, modulo the bits
+  truebloom fpr -m 1M -n 50k -k 10 --scheme double     positions h1 + i h2, modulo the bits
   truebloom fpr -m 1MiB -n 800k -k 6 --layout blocked  one cache line per item
   truebloom fpr --slice-bits 6673 -n 5000 -k 6 --scheme partition-double
 
@@ -94,6 +94,7 @@ pub(crate) fn schemes(wanted: impl Fn(SchemeId) -> bool) -> String {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    needs(("--slice-bits", args.slice_bits.is_some()), ("--scheme partition-double", args.scheme.is_some()))?;
     check_plot(args)?;
     let mut report = Report::new("fpr");
     if args.scheme.is_some() || args.offsets.is_some() {
@@ -194,7 +195,11 @@ fn add_scheme(report: &mut Report, args: &Args) -> Result<(), Failure> {
         report.field("offsets", offsets.clone());
     }
     let (bits, probes) = (plural(law.bits(), "bit"), plural(u64::from(args.probes), "probe"));
-    report.line("filter", format!("{scheme} hashing, {bits}, {probes}, {}", plural(items, "item")));
+    let offsets = args.offsets.as_ref().map_or(String::new(), |offsets| {
+        let listed: Vec<String> = offsets.iter().map(i64::to_string).collect();
+        format!(" (offsets {})", listed.join(","))
+    });
+    report.line("filter", format!("{scheme} hashing{offsets}, {bits}, {probes}, {}", plural(items, "item")));
     add_rate(report, "expected rate", &fpr);
     let independent = Variant::Standard.fpr(law.bits(), items, args.probes)?;
     report.field("standard", Value::Object(fpr_value(&independent)));

@@ -1,12 +1,12 @@
 //! `truebloom plan`: computes the size of a filter before it is built.
 
 use super::plan_beyond;
-use crate::args::Size;
+use crate::args::{Size, needs};
 use crate::certificate;
 use crate::failure::{Failure, warn};
 use crate::filters::{self, Alternative};
 use crate::plots::{self, PlotArgs};
-use crate::report::{FormatArgs, Report, bytes, fpr_value, plural, proven, rate, rate_value, size};
+use crate::report::{Format, FormatArgs, Report, bytes, certainty, fpr_value, plural, proven, rate, rate_value, size};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ pub(crate) struct Args {
 
     /// Write a certificate to FILE, with which the plan can be checked without this program; with
     /// -, write it to standard output instead of the report
-    #[arg(long, value_name = "FILE", requires = "rate")]
+    #[arg(long, value_name = "FILE", requires = "rate", conflicts_with = "recycling")]
     prove: Option<PathBuf>,
 
     /// Overwrite an existing FILE
@@ -89,6 +89,7 @@ fn scheme_help() -> String {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     args.plot.check()?;
+    check(args)?;
     if args.recycling.asked() {
         let (report, design) = super::plan_recycling::report(&args.recycling, &args.size)?;
         return args.plot.finish(report, args.format.format(), || match &design {
@@ -113,11 +114,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if let (Some(claimed), Some(planned)) = (certificate.claim.confidence, plan.guarantee.map(|guarantee| guarantee.confidence))
         && claimed < planned
     {
-        let percent = |share: f64| rate(100.0 * share, 7);
         warn(format_args!(
             "the certificate proves the rate of one filter with probability {}%, slightly less than the plan's {}%, because it uses a bound that can be checked step by step",
-            percent(claimed),
-            percent(planned)
+            certainty(claimed, 7),
+            certainty(planned, 7)
         ));
     }
     if path.as_os_str() == "-" {
@@ -129,6 +129,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut report = report(&plan, &target)?;
     add_certificate(&mut report, &certificate, path);
     args.plot.finish(report, args.format.format(), || as_one_call(|| Ok(plots::plan(&plan)?)))
+}
+
+/// Refuses options that would have no effect.
+fn check(args: &Args) -> Result<(), Failure> {
+    needs(("--force", args.force), ("--prove", args.prove.is_some()))?;
+    let is_printed = args.prove.as_ref().is_some_and(|path| path.as_os_str() == "-");
+    if is_printed && args.format.format() == Format::Csv {
+        return Err(Failure::new("`--prove -` prints a JSON object, not CSV: leave --csv out, or write the certificate to a file"));
+    }
+    args.recycling.check(args.size.bits.is_some())
 }
 
 /// The error for a filter to be sent: if even one probe needs more than the allowed size, the
@@ -195,7 +205,7 @@ fn add_certificate(report: &mut Report, certificate: &Certificate, path: &Path) 
     let claim = &certificate.claim;
     let mut parts = vec!["the average rate".to_owned()];
     if let Some(share) = claim.confidence {
-        parts.push(format!("the rate of one filter with probability {}%", rate(100.0 * share, 13)));
+        parts.push(format!("the rate of one filter with probability {}%", certainty(share, 13)));
     }
     if claim.smallest != Smallest::NotClaimed {
         parts.push("that one bit less is not enough".to_owned());
@@ -242,7 +252,7 @@ fn report(plan: &Plan, target: &Target) -> Result<Report, Failure> {
 pub(crate) fn add_promise(report: &mut Report, plan: &Plan) {
     match &plan.guarantee {
         Some(guarantee) => {
-            let share = rate(100.0 * guarantee.confidence, 13);
+            let share = certainty(guarantee.confidence, 13);
             report.field("confidence", guarantee.confidence).field("guarantee", fpr_value(&guarantee.fpr));
             let kept = proven(&guarantee.fpr, plan.rate);
             report.line("guaranteed", format!("at most {kept} in the one filter that is built, with probability {share}% (proven)"));

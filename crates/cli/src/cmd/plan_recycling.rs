@@ -1,7 +1,7 @@
 //! `truebloom plan --recycling`: filters that forget, with one phase, with two phases, and without
 //! a model.
 
-use crate::args::{self, Size};
+use crate::args::{self, Size, needs};
 use crate::failure::Failure;
 use crate::filters::Layout;
 use crate::report::{self, CONFIDENCE, Report, count, fpr_value, plural, proven, rate, rate_up, rate_value, significant, size};
@@ -30,9 +30,9 @@ pub(crate) struct Options {
     #[arg(long, visible_alias = "rate-of-arrival", value_name = "RATE", value_parser = args::per_second, requires = "remember")]
     arrival: Option<f64>,
 
-    /// Share of items that may be forgotten earlier
-    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = args::rate, requires = "remember")]
-    forget: Rate,
+    /// Share of items that may be forgotten earlier [default: 1%]
+    #[arg(long, value_name = "SHARE", value_parser = args::rate, requires = "remember")]
+    forget: Option<Rate>,
 
     /// Number of new items in one run, for the bound on its wrong drops; by default 100 cycles of
     /// each design
@@ -52,6 +52,20 @@ impl Options {
 
     pub(crate) fn layout(&self) -> Layout {
         self.layout
+    }
+
+    /// Refuses options that would have no effect; `has_bits` if the size is given in bits.
+    pub(crate) fn check(&self, has_bits: bool) -> Result<(), Failure> {
+        let recycling = ("--recycling", self.recycling);
+        needs(("--remember", self.remember.is_some()), recycling)?;
+        needs(("--over", self.over.is_some()), recycling)?;
+        let remember = ("--remember", self.remember.is_some());
+        needs(("--arrival", self.arrival.is_some()), remember)?;
+        needs(("--forget", self.forget.is_some()), remember)?;
+        if self.forget.is_some() && (has_bits || self.memory.is_some()) {
+            return Err(Failure::new("--forget determines the size, but a size is given: leave out one of the two"));
+        }
+        Ok(())
     }
 
     /// The memory in bits: filters consist of whole words.
@@ -76,6 +90,9 @@ impl Options {
     }
 }
 
+/// The share of items that may be forgotten earlier, unless another share is given.
+const FORGET: f64 = 0.01;
+
 /// What was requested in addition to the size.
 struct Asked {
     rate: Rate,
@@ -95,7 +112,7 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
         (Some(bits), None, _) => (Designs::of_bits(bits, &asked, layout)?, report::size(bits)),
         (None, Some(items), _) => (Designs::of_items(items, &asked, layout)?, format!("{} per cycle", plural(items, "new item"))),
         (None, None, Some(gap)) => {
-            let forget = options.forget.to_f64();
+            let forget = options.forget.map_or(FORGET, |share| share.to_f64());
             let kept = format!("{} remembered, {}% forgotten earlier", plural(gap, "new item"), significant(100.0 * forget, 4));
             (Designs::of_gap(gap, forget, &asked, layout)?, kept)
         }

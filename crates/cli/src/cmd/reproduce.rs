@@ -2,6 +2,7 @@
 //! of its figures.
 
 use super::reproduce_report::{Report, Workers};
+use crate::args::needs;
 use crate::failure::Failure;
 use crate::progress::Waiting;
 use crate::report::plural;
@@ -21,8 +22,8 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom reproduce grandi                     every number of the paper beside ours, with a verdict
   truebloom reproduce burns --csv > burns.csv
-  truebloom reproduce --out report               all five papers: pictures, their numbers, and report/report.html
-  truebloom reproduce --out report --full        with as many trials as the papers; can be stopped and continued
+  truebloom reproduce --out report               all five, as report/report.html
+  truebloom reproduce --out report --full        as many trials as the papers; can be continued
   truebloom reproduce burns --figures data/      the numbers of every figure only, a CSV file each
   truebloom reproduce kirsch-mitzenmacher --figures data/ --trials 10000    (minutes)
   truebloom reproduce dozier                     recycling filters simulated beside their models
@@ -80,6 +81,9 @@ fn paper(text: &str) -> Result<Paper, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    needs(("--quick", args.quick), ("--out", args.out.is_some()))?;
+    needs(("--full", args.full), ("--out", args.out.is_some()))?;
+    needs(("--trials", args.trials.is_some()), ("--figures", args.figures.is_some()))?;
     let papers = once(if args.papers.is_empty() { &Paper::ALL } else { &args.papers });
     let workers = Workers::new(args.threads, args.no_progress);
     if let Some(folder) = &args.out {

@@ -18,8 +18,8 @@ const EXAMPLES: &str = "\
 Examples:
   truebloom simulate --bits 1000 -k 4 --sigma 300                       one phase, new items only
   truebloom simulate --bits 500 -k 5 --sigma 220 --phases 2             two phases of 500 bits each
-  truebloom simulate --bits 1000 -p 1% --plot saw.svg                   its rate over five cycles, with the average
-  truebloom simulate --bits 64KiB -p 1%                                 the design with the most items
+  truebloom simulate --bits 1000 -p 1% --plot saw.svg                   the saw-tooth of its rate
+  truebloom simulate --bits 64KiB -p 1%                                 the most items
   truebloom simulate --bits 10k -p 1% --stream zipf:100k,1.1            popular items come again
   truebloom simulate --bits 10k -p 1% --phases 2 --stream fading:500    interest fades
 
@@ -34,11 +34,11 @@ pub(crate) struct Args {
     bits: u64,
 
     /// Number of probes per item
-    #[arg(short = 'k', long, value_name = "K", value_parser = args::probes, requires = "sigma", required_unless_present = "rate")]
+    #[arg(short = 'k', long, value_name = "K", value_parser = args::probes, requires = "sigma")]
     probes: Option<u32>,
 
     /// Recycle when more bits than this are set
-    #[arg(long, value_name = "BITS", value_parser = args::count, requires = "probes")]
+    #[arg(long, value_name = "BITS", value_parser = args::count, requires = "probes", conflicts_with = "rate")]
     sigma: Option<u64>,
 
     /// Average rate, instead of -k and --sigma: the command then chooses the probes and sigma that
@@ -109,6 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.arrivals > MOST_ARRIVALS {
         return Err(Failure::new(format!("{} are too many; give at most 10^12", plural(args.arrivals, "arrival"))));
     }
+    args::needs(("--exclude-trigger", args.exclude_trigger), ("--phases 2", args.phases == 2))?;
     args.plot.check()?;
     let design = design(args)?;
     if args.classic { simulated::<Classic>(args, &design) } else { simulated::<Standard>(args, &design) }

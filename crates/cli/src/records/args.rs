@@ -20,11 +20,11 @@ const MOST_THREADS: usize = 256;
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "Records and keys")]
 pub(crate) struct RecordArgs {
-    /// Records end with NUL instead of a newline, also in the output
+    /// Records end with NUL instead of a newline, and so do those that are printed
     #[arg(short = '0', long = "null", conflicts_with_all = ["crlf", "csv", "json_field", "fixed"])]
     pub(super) null: bool,
 
-    /// Lines end with CR LF, also in the output
+    /// Lines end with CR LF, and so do those that are printed
     #[arg(long, conflicts_with_all = ["fixed"])]
     pub(super) crlf: bool,
 
@@ -37,11 +37,11 @@ pub(crate) struct RecordArgs {
     pub(super) delimiter: Option<u8>,
 
     /// Fields are separated by runs of spaces and TABs, as in awk; needs -f
-    #[arg(long, requires = "field", conflicts_with = "delimiter")]
+    #[arg(long, requires = "field", conflicts_with_all = ["delimiter", "csv", "column", "json_field", "fixed"])]
     pub(super) blanks: bool,
 
     /// Records are comma-separated values, with quotes as in RFC 4180; the first record names the
-    /// columns
+    /// columns. Without --column, the key is the record as it is written, with its quotes
     #[arg(long)]
     pub(super) csv: bool,
 
@@ -57,7 +57,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "PATH", conflicts_with_all = ["csv", "fixed"])]
     pub(super) json_field: Option<json::Path>,
 
-    /// Use whole lines as keys, even if the filter's keys were read in another way
+    /// Use whole lines as keys, even if the keys of an existing filter were read in another way
     #[arg(long, conflicts_with_all = ["null", "crlf", "field", "delimiter", "csv", "column", "no_header", "json_field", "hex", "fixed"])]
     pub(super) lines: bool,
 

@@ -177,18 +177,34 @@ fn find_words(record: &[u8], fields: &Fields, keys: &mut Vec<u8>) -> Result<Foun
 /// Turns hexadecimal digits at the end of `keys`, from `start`, into the bytes that they stand for.
 pub(super) fn decode_hex(keys: &mut Vec<u8>, start: usize) -> Result<(), String> {
     let digits = keys.len() - start;
-    if !digits.is_multiple_of(2) {
-        return Err(format!("has a key of an odd number of hexadecimal digits ({digits})"));
-    }
     for i in 0..digits / 2 {
         let digit = |at: usize| (keys[at] as char).to_digit(16).map(|digit| digit as u8);
         let (Some(high), Some(low)) = (digit(start + 2 * i), digit(start + 2 * i + 1)) else {
-            return Err("has a key that is not hexadecimal".to_owned());
+            return Err(not_hexadecimal(&keys[start + 2 * i..], 2 * i));
         };
         keys[start + i] = high << 4 | low;
     }
+    if !digits.is_multiple_of(2) {
+        return Err(not_hexadecimal(&keys[start + digits - 1..], digits - 1));
+    }
     keys.truncate(start + digits / 2);
     Ok(())
+}
+
+/// Says what is wrong with a key of which `rest` follows after this many digits, and which option
+/// may be missing.
+fn not_hexadecimal(rest: &[u8], before: usize) -> String {
+    let more = rest.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let digits = before + more;
+    match rest[more..] {
+        [] => format!("has a key of an odd number of hexadecimal digits ({digits})"),
+        [b'\r'] => format!("has a key that ends with CR after {digits} hexadecimal digits; if lines end with CR LF, add --crlf"),
+        [byte, ..] => {
+            let is_separator = digits > 0 && (byte.is_ascii_punctuation() || matches!(byte, b' ' | b'\t'));
+            let hint = if is_separator { "; if the key is a field of the line, name it with -d and -f" } else { "" };
+            format!("has a key that is not hexadecimal: `{}` after {digits} digits{hint}", byte.escape_ascii())
+        }
+    }
 }
 
 #[cfg(test)]
@@ -263,5 +279,28 @@ mod tests {
         assert_eq!(decode("00ffAb"), Ok(vec![0, 255, 171]));
         assert_eq!(decode(""), Ok(vec![]));
         assert!(decode("0").is_err() && decode("0g").is_err() && decode("é").is_err());
+    }
+
+    #[test]
+    fn what_is_not_hexadecimal_is_named() {
+        let wrong = |text: &str| decode_hex(&mut text.as_bytes().to_vec(), 0).expect_err(text);
+        for digits in ["", "a", "ab", "abc", "abcdef"] {
+            let number = format!("after {} ", digits.len());
+            for after in ["g", "g0", "é", "\u{1}"] {
+                let found = wrong(&format!("{digits}{after}"));
+                assert!(found.contains(&number) && !found.contains("odd") && !found.contains("-f"), "{found}");
+            }
+        }
+        for digits in ["a", "ab", "abc", "abcdef"] {
+            let number = format!("after {} ", digits.len());
+            for after in [":1\r", ":12\r", "  -", ",", "\t00", " 0"] {
+                let found = wrong(&format!("{digits}{after}"));
+                let byte = after.as_bytes()[0].escape_ascii().to_string();
+                assert!(found.contains(&number) && found.contains(&format!("`{byte}`")) && found.contains("-d and -f"), "{found}");
+            }
+            let found = wrong(&format!("{digits}\r"));
+            assert!(found.contains(&number) && found.contains("--crlf"), "{found}");
+        }
+        assert!(wrong("abc").contains("odd number of hexadecimal digits (3)"));
     }
 }

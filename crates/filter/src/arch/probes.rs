@@ -201,7 +201,8 @@ mod avx512 {
         let numbers = _mm512_srli_epi64::<6>(eight);
         let inside = _mm512_cmplt_epu64_mask(numbers, end);
         // SAFETY: the mask selects only numbers of words within the slice, so no other words are
-        // read, and no thread changes these. The numbers fit into an i64, and a word has eight bytes.
+        // read, and no thread changes these. The numbers fit into an i64, and a word has eight
+        // bytes.
         let read = unsafe { _mm512_mask_i64gather_epi64::<8>(_mm512_setzero_si512(), inside, numbers, words.as_ptr().cast()) };
         // A rotation uses only the low six bits of the position.
         _mm512_test_epi64_mask(read, _mm512_rolv_epi64(one, eight))

@@ -56,6 +56,14 @@ impl<S: Scheme> FilterOf<S> {
     /// let plan = Plan::new(&Target::new().bits(8 << 20).rate("1%".parse()?))?;
     /// let filter = BloomFilter::from_plan(&plan)?;
     /// assert_eq!((filter.bits(), filter.capacity()), (8 << 20, Some(plan.items)));
+    /// let guarantee = plan.guarantee.ok_or("the plan is for the average alone")?;
+    /// assert!(guarantee.confidence >= 0.999 && guarantee.fpr.upper <= 0.01);
+    ///
+    /// // A file has bits, probes and capacity, but not the guarantee, so plan again with these.
+    /// let opened = BloomFilter::from_bytes(&filter.to_bytes()?)?; // as from `open` after `save`
+    /// let capacity = opened.capacity().ok_or("without a number of items")?;
+    /// let again = Plan::new(&Target::new().items(capacity).bits(opened.bits()).probes(opened.probes()))?;
+    /// assert!(again.guarantee.is_some_and(|guarantee| guarantee.fpr.upper <= 0.01));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -65,7 +65,7 @@ const KNOWN: [(&[u8], &CStr); 5] = [
 ];
 
 /// The additional fields of this module.
-const OURS: [(&[u8], &CStr); 9] = [
+const OURS: [(&[u8], &CStr); 10] = [
     (b"KIND", c"Kind"),
     (b"ASKED", c"Error rate asked"),
     (b"GUARANTEED", c"Error rate guaranteed"),
@@ -75,6 +75,7 @@ const OURS: [(&[u8], &CStr); 9] = [
     (b"LAYERS", c"Layers"),
     (b"MEMORY", c"Memory"),
     (b"TURNS", c"Turns"),
+    (b"RATIO", c"Memory ratio"),
 ];
 
 fn info(call: &mut Call<'_>) -> Result<Reply, Failure> {
@@ -118,7 +119,7 @@ fn field(value: &Value, name: &[u8]) -> Result<Reply, Failure> {
                 let (bits, ones, probes) = filter.shape();
                 match name {
                     b"KIND" => Reply::Text("recycling".to_owned()),
-                    b"ASKED" => Reply::Null,
+                    b"ASKED" | b"RATIO" => Reply::Null,
                     b"GUARANTEED" => Reply::Float(worst),
                     b"NOW" => Reply::Float(now),
                     b"FILL" => Reply::Float(ones as f64 / (bits / filter.phases()) as f64),
@@ -145,6 +146,7 @@ fn of_filter(filter: &AnyFilter, name: &[u8]) -> Reply {
         b"NOW" => Reply::Float(filter.fpr().upper),
         b"FILL" => Reply::Float(filter.fill()),
         b"BITS" => number(filter.bits()),
+        b"RATIO" => ratio(filter).map_or(Reply::Null, Reply::Float),
         _ => Reply::Array(layers(filter).into_iter().map(|layer| Reply::Array(layer.map(number).into())).collect()),
     }
 }
@@ -161,7 +163,7 @@ fn of_imported(filter: &Imported, name: &[u8]) -> Result<Reply, Failure> {
     Ok(match name {
         b"KIND" => Reply::Text("imported".to_owned()),
         b"ASKED" => Reply::Text(filter.chain().asked().to_string()),
-        b"GUARANTEED" => Reply::Null,
+        b"GUARANTEED" | b"RATIO" => Reply::Null,
         b"NOW" => {
             let own = filter.own().map_or(Ok(0.0), |own| with_filter(own, |own| own.fpr().upper))?;
             Reply::Float((filter.most_now() + own).min(1.0))
@@ -170,6 +172,15 @@ fn of_imported(filter: &Imported, name: &[u8]) -> Result<Reply, Failure> {
         b"BITS" => number(bits),
         _ => Reply::Array(layers.into_iter().map(|layer| Reply::Array(layer.map(number).into())).collect()),
     })
+}
+
+/// How many times the memory of a filter of the right size a filter takes at most. Only a filter
+/// that grows has such a bound, and a merge ends it.
+fn ratio(filter: &AnyFilter) -> Option<f64> {
+    match filter {
+        AnyFilter::Scalable(grows) if !grows.is_merged() => Some(grows.growth().ratio()),
+        _ => None,
+    }
 }
 
 pub(crate) fn kind(filter: &AnyFilter) -> &'static str {

@@ -76,6 +76,7 @@ fn plan(call: &mut Call<'_>) -> Result<Reply, Failure> {
     fields.push((c"Fits", Reply::Bool(memory::check(bytes, 0).is_ok())));
     if let Form::Growing { expansion } = request.form {
         let growth = plans::growth(request.rate, request.items, expansion)?;
+        fields.push((c"Memory ratio", Reply::Float(growth.ratio())));
         fields.push((c"Growth", Reply::Array(steps(&growth))));
     }
     Ok(Reply::Map(fields))

@@ -5,7 +5,7 @@ use super::sketch::{AnySketch, with_sketch};
 use crate::args::rate;
 use crate::failure::{Failure, warn};
 use crate::records::{Event, Extraction, KeysOf, RecordArgs, Records};
-use crate::report::{key_fields, significant};
+use crate::report::key_fields;
 use serde_json::json;
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
@@ -113,8 +113,8 @@ impl<R: RowHashes, W: Write> Query<'_, R, W> {
     fn tell(&self) {
         if !self.args.json {
             warn(format_args!(
-                "the first number is a guaranteed upper bound on a key's count; the second is a lower bound with probability at least {}%, if the key was not chosen by looking at the sketch",
-                significant(100.0 * (1.0 - self.args.delta.to_f64()), 6)
+                "the first number is a guaranteed upper bound on a key's count; the second is a lower bound, wrong with probability at most {}, if the key was not chosen by looking at the sketch",
+                self.args.delta
             ));
         }
     }

@@ -20,7 +20,7 @@ use truebloom_math::{BLOCK_BITS, Error, Law, Rate, law};
 const DEFAULT_BYTES: u64 = 64 << 20;
 
 /// The default rate.
-const DEFAULT_RATE: &str = "1e-6";
+pub(super) const DEFAULT_RATE: &str = "1e-6";
 
 /// The largest allowed probability that a phase forgets earlier than requested.
 const TOO_SOON: f64 = 1e-6;
@@ -47,7 +47,8 @@ pub(super) struct Sizing {
     memory: Option<u64>,
 
     /// Remember every line, from its last occurrence on, for this many other lines (10M) or this
-    /// time (1h): two phases take turns, and the older one is forgotten
+    /// time (1h): two phases take turns, and the older one is forgotten. `truebloom plan
+    /// --recycling --remember N -p RATE --forget 1e-6` predicts the memory to within 1%
     #[arg(long, value_name = "SPAN", value_parser = remember)]
     remember: Option<Remember>,
 

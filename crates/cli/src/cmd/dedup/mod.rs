@@ -29,13 +29,13 @@ use truebloom::{BuildError, FormatError, Seed};
 const EXAMPLES: &str = "\
 Examples:
   truebloom dedup urls.txt                             every line once
-  tail -F log | truebloom dedup --remember 1h          runs forever; a line is printed again if it was absent for an hour or two
+  tail -F log | truebloom dedup --remember 1h          endless; a line comes again after one to two hours
   truebloom dedup -d -n 10M -p 0.1% urls.txt new.txt   lines that occurred before
   truebloom dedup -n 100M -p 1e-6 --report urls.gz
-  truebloom dedup -n 100M -p 0.1% --layout blocked urls.txt   faster if the memory exceeds the caches, but larger
+  truebloom dedup -n 100M --layout blocked urls.txt    more memory; faster beyond the caches
   truebloom dedup --state state.tbl new.txt            continues where the last run stopped
   truebloom dedup --column email users.csv
-  truebloom dedup --second --remember 10M urls.txt     the lines that a cache admits on the second hit
+  truebloom dedup --second --remember 10M urls.txt     what a cache admits on the second hit
 
 The lines of files are counted first, and the memory is made large enough for all of them, at least 64 MiB. For input from a pipe, the memory is that of -n or --memory, by default 64 MiB. \
 When it is full, everything is forgotten, with a message (--strict stops before that; with --remember, only the older lines are forgotten). \
@@ -78,7 +78,7 @@ pub(crate) struct Args {
     #[arg(long)]
     only_key: bool,
 
-    /// Stop, with exit code 2, before anything is forgotten
+    /// Stop, with exit code 2, before anything is forgotten; not with --remember
     #[arg(long, conflicts_with = "remember")]
     strict: bool,
 

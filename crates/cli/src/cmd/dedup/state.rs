@@ -1,7 +1,7 @@
 //! The state file: it is saved at intervals, completely or not at all, by one process at a time.
 
 use super::Args;
-use super::design::Chosen;
+use super::design::{Chosen, DEFAULT_RATE};
 use super::filter::Filter;
 use super::remember::time_text;
 use crate::failure::Failure;
@@ -163,10 +163,11 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
             "was made with a slightly different size, which the printed digits do not show; leave the options out to continue with it, or give another file",
         ));
     }
+    let assumed = if sized && !args.sizing.asks_rate() { format!(" (-p is not given, so it is {DEFAULT_RATE})") } else { String::new() };
     Err(Failure::at(
         path,
         format_args!(
-            "was made with other parameters: {}; leave these options out to continue with it, or give another file",
+            "was made with other parameters: {}{assumed}; leave these options out to continue with it, or give another file",
             differences.join("; ")
         ),
     ))
