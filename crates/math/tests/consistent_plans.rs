@@ -44,8 +44,10 @@ fn promised(plan: &Plan) -> f64 {
     plan.guarantee.map_or(plan.fpr.upper, |one| one.fpr.upper.max(plan.fpr.upper))
 }
 
-/// Asks for a size in every other way. `near` are the other probes that are given.
+/// Asks for a size in every other way. `near` are the other probes that are given, unless the target
+/// has probes of its own.
 fn agrees(target: &Target, near: impl Fn(u32) -> Vec<u32>) {
+    let near = |own| if target.probes.is_none() { near(own) } else { Vec::new() };
     let (items, rate) = (target.items.expect("given"), target.rate.expect("given"));
     let plan = match Plan::new(target) {
         Ok(plan) => plan,
@@ -137,12 +139,92 @@ fn plans_that_contradicted_themselves_agree() {
     }
 }
 
-/// Of two hashes, few probes are given: many take a while.
+/// All schemes of two hashes. Many items take a while.
 #[cfg(feature = "two-hash")]
-#[test]
-fn plans_of_two_hashes_agree() {
-    let asked = |scheme, items, rate: &str| Target::new().items(items).rate(rate.parse().expect("a rate")).scheme(scheme).mean();
-    let some = |own: u32| (1..=16).filter(|probes| *probes != own).collect();
-    agrees(&asked(SchemeId::PartitionDouble, 20, "1%"), some);
-    agrees(&asked(SchemeId::DoubleNonzero, 300, "1e-4"), neighbours);
+mod two_hashes {
+    use super::*;
+    use truebloom_math::Method;
+
+    fn asked(scheme: SchemeId, items: u64, rate: &str) -> Target {
+        Target::new().items(items).rate(rate.parse().expect("a rate")).scheme(scheme).mean()
+    }
+
+    const SCHEMES: [SchemeId; 6] =
+        [SchemeId::Double, SchemeId::DoubleNonzero, SchemeId::Square, SchemeId::Cube, SchemeId::Enhanced, SchemeId::PartitionDouble];
+
+    #[test]
+    fn plans_agree() {
+        let some = |own: u32| (1..=16).filter(|probes| *probes != own).collect();
+        agrees(&asked(SchemeId::PartitionDouble, 20, "1%"), some);
+        agrees(&asked(SchemeId::DoubleNonzero, 300, "1e-4"), neighbours);
+    }
+
+    #[test]
+    fn random_plans_agree() {
+        let mut draws = Draws(6);
+        for scheme in SCHEMES {
+            for given in [None, None, Some(2), Some(3), Some(5)] {
+                let rate = draws.pick(&["3%", "1%", "0.3%", "1e-3"]);
+                agrees(&Target { probes: given, ..asked(scheme, draws.items(3.0), rate) }, neighbours);
+            }
+        }
+    }
+
+    /// Distinct positions keep a lower rate than the standard filter, whose answers are no limit.
+    #[test]
+    fn plans_better_than_standard_agree() {
+        agrees(&asked(SchemeId::DoubleNonzero, 20, "2.98%").probes(2), neighbours);
+        agrees(&asked(SchemeId::DoubleNonzero, 205, "1e-3").probes(2), neighbours);
+    }
+
+    /// The proven rate of a size depends on the size alone, not on the work done before it.
+    #[test]
+    fn plans_of_costly_sums_agree() {
+        agrees(&asked(SchemeId::Cube, 13, "1e-3"), |own| vec![own - 1, own + 2]);
+        agrees(&Target::new().items(1_000_000).rate("1e-10".parse().expect("a rate")).scheme(SchemeId::Cube).mean(), |_| vec![29]);
+        let best = Plan::new(&Target::new().scheme(SchemeId::Cube).mean().items(9).bits(211)).expect("in range");
+        let given = Plan::new(&Target::new().scheme(SchemeId::Cube).mean().items(9).bits(211).probes(10)).expect("in range");
+        assert!(best.fpr.upper <= given.fpr.upper, "{best:?}\n{given:?}");
+    }
+
+    /// The bisection between the primes 2 and 3 ends.
+    #[test]
+    fn plans_of_one_item_agree() {
+        for scheme in SCHEMES {
+            for rate in ["0.5", "0.45", "0.34"] {
+                agrees(&asked(scheme, 1, rate), neighbours);
+            }
+        }
+    }
+
+    /// A plan never names a simulated rate.
+    #[test]
+    fn rates_of_given_sizes_are_proven() {
+        for scheme in SCHEMES {
+            for (items, bits) in [(12, 211), (1, 3), (40, 20), (500, 5_000)] {
+                let plan = Plan::new(&Target::new().scheme(scheme).mean().items(items).bits(bits)).expect("in range");
+                assert!(matches!(plan.fpr.method, Method::Exact | Method::Bound), "{plan:?}");
+            }
+        }
+    }
+
+    /// Errors are those of the scheme and the question.
+    #[test]
+    fn errors_are_the_schemes_own() {
+        let slices = Target::new().scheme(SchemeId::PartitionDouble).mean().bits(1_000).probes(3);
+        let rate: Rate = "2%".parse().expect("a rate");
+        for target in [slices.clone().rate(rate), slices.clone().items(100).rate(rate), slices.items(100)] {
+            let error = Plan::new(&target).expect_err("slices of 1000/3 bits");
+            assert!(matches!(error, Error::OutOfRange { .. }) && error.to_string().contains("multiple of probes (3)"), "{error}");
+        }
+        let many = Target::new().scheme(SchemeId::Cube).mean().items(1_000).bits(12_000).probes(70).rate(rate);
+        let error = Plan::new(&many).expect_err("too many probes");
+        assert!(matches!(error, Error::OutOfRange { .. }) && error.to_string().contains("at most 64"), "{error}");
+        let narrow = Target::new().scheme(SchemeId::Double).mean().items(1_000).bits(8_000);
+        let error = Plan::new(&narrow.clone().rate("1%".parse().expect("a rate"))).expect_err("too few bits");
+        let Error::OutOfReach { reachable, is_impossible: false, .. } = error else { panic!("{error:?}") };
+        // What the error suggests is proven.
+        let suggested: Rate = format!("{:.4}", reachable + 5e-5).parse().expect("a rate");
+        Plan::new(&narrow.rate(suggested)).expect("the suggested rate");
+    }
 }
