@@ -3,7 +3,7 @@
 //! The targets of `plans_that_contradicted_themselves_agree` are those for which an outsider found
 //! contradictions when each question had a search and an evidence of its own.
 
-use truebloom_math::{Error, Plan, Promise, Rate, Result, SchemeId, Target};
+use truebloom_math::{Error, Layout, Plan, Promise, Rate, Result, SchemeId, Target};
 
 /// A linear congruential generator (Knuth's MMIX), the upper bits of which are used.
 struct Draws(u64);
@@ -121,6 +121,36 @@ fn blocked_plans_agree() {
     random_targets_agree(SchemeId::Blocked, 5, 8, 6.0);
 }
 
+/// Whichever layout is chosen, the answers agree. Blocks may be chosen for other probes than the
+/// best, so no others are given.
+#[test]
+fn plans_of_either_layout_agree() {
+    let mut draws = Draws(7);
+    for case in 0..40 {
+        let rate = if case % 2 == 0 { draws.pick(&["10%", "3%", "1%", "0.1%"]).parse().expect("a rate") } else { draws.rate() };
+        let target = Target::new().items(draws.items(6.0)).rate(rate).layout(Layout::Auto);
+        agrees(&Target { promise: draws.promise(), ..target }, |_| Vec::new());
+    }
+}
+
+/// The layout that is chosen for a size is blocked only if that costs at most a tenth of the bits.
+#[test]
+fn a_given_size_is_blocked_only_where_that_is_cheap() {
+    let plan = |target: &Target, layout| Plan::new(&target.clone().layout(layout)).expect("a plan");
+    for (items, bits) in [(1_000_000, 45_000_000), (126, 993), (100, 1_400), (1_000, 14_000)] {
+        let target = Target::new().items(items).bits(bits);
+        let (auto, standard) = (plan(&target, Layout::Auto), plan(&target, Layout::Spread));
+        assert_eq!(auto.scheme, SchemeId::Standard, "{items} in {bits}: {auto:?}\n{standard:?}");
+    }
+    let auto = plan(&Target::new().items(1_000_000).bits(10_000_000), Layout::Auto);
+    assert_eq!(auto.scheme, SchemeId::Blocked, "{auto:?}");
+    for (bits, rate) in [(993, "3%"), (1_023, "1%"), (100_000, "1%"), (1_000_000, "1e-6")] {
+        let target = Target::new().bits(bits).rate(rate.parse().expect("a rate"));
+        let (auto, standard) = (plan(&target, Layout::Auto), plan(&target, Layout::Spread));
+        assert!(10 * standard.items <= 11 * auto.items, "{rate} in {bits}: {auto:?}\n{standard:?}");
+    }
+}
+
 /// Targets that an outsider found to be answered in contradictory ways.
 #[test]
 fn plans_that_contradicted_themselves_agree() {
@@ -131,11 +161,37 @@ fn plans_that_contradicted_themselves_agree() {
         (SchemeId::Standard, 243, "5e-9", 0.9),
         (SchemeId::Standard, 1_386, "5e-4", 0.999),
         (SchemeId::Partitioned, 961, "3e-6", 0.999),
+        (SchemeId::Partitioned, 266_243_647_719, "1e-5", 0.999),
+        (SchemeId::Partitioned, 3_878_695_972_627, "0.5", 0.999),
+        (SchemeId::Blocked, 541, "1e-15", 0.9),
+        (SchemeId::Blocked, 254, "1e-15", 0.99),
         (SchemeId::Blocked, 20_590, "9.99e-15", 0.999),
         (SchemeId::Blocked, 994_486, "3e-9", 0.999),
     ] {
         let rate: Rate = rate.parse().expect("a rate");
         agrees(&Target::new().items(items).rate(rate).scheme(scheme).confidence(confidence), neighbours);
+    }
+}
+
+/// One bit fewer than a plan does not keep the rate, whichever way it is asked.
+#[test]
+fn a_bit_fewer_is_too_few_in_huge_slices() {
+    let asked = Target::new().items(266_243_647_719).rate("1e-5".parse().expect("a rate")).scheme(SchemeId::Partitioned);
+    let plan = Plan::new(&asked).expect("a plan");
+    let less = Plan::new(&Target { rate: None, ..asked.clone() }.bits(plan.bits - 1)).expect("in range");
+    assert!(promised(&less) > 1e-5, "{less:?}");
+    let Err(Error::OutOfReach { reachable, .. }) = Plan::new(&asked.bits(plan.bits - 1)) else { panic!("a bit fewer is accepted") };
+    assert!(reachable > 1e-5, "{reachable}");
+}
+
+/// With low rates, or a low confidence, the average is higher than the rate that one filter keeps,
+/// and the best probes of a given size keep both low.
+#[test]
+fn the_best_probes_of_blocks_have_the_lowest_promise() {
+    for (items, blocks, confidence, probes) in [(541, 337, 0.9, 30), (10, 11, 0.999, 51), (12, 16, 0.999, 43), (112, 209, 0.999, 48)] {
+        let size = Target::new().items(items).bits(512 * blocks).layout(Layout::Lines).confidence(confidence);
+        let (best, given) = (Plan::new(&size).expect("in range"), Plan::new(&size.probes(probes)).expect("in range"));
+        assert!(promised(&best) <= promised(&given), "{} probes: {}, {probes}: {}", best.probes, promised(&best), promised(&given));
     }
 }
 
