@@ -9,10 +9,6 @@ use super::sure::{NEARLY, Sure};
 use super::{MAX_BLOCKS, choice};
 use crate::{Rate, Result};
 
-/// If the average rate for some number of probes exceeds the best guaranteed rate by more than this
-/// factor, this number of probes cannot have a lower guaranteed rate.
-const ABOVE: f64 = 20.0;
-
 /// Sizes whose relative difference is smaller are treated as equal.
 fn grain(size: u64) -> u64 {
     (size / GRAINS).max(1)
@@ -160,7 +156,8 @@ fn settled_items<'a>(mut sure: Sure<'a>, blocks: u64, rate: &Rate, mean: (u64, u
     }
 }
 
-/// The lowest guaranteed rate that is found for a size, and its average rate if that is requested.
+/// The lowest promise that is found for a size: the rate that one filter keeps, or the average if
+/// that is higher. If a rate is given, only numbers of probes that keep it are considered.
 pub(super) fn least_sure<'a>(
     target: &'a Target,
     confidence: f64,
@@ -170,16 +167,18 @@ pub(super) fn least_sure<'a>(
 ) -> Result<Option<(f64, Sure<'a>)>> {
     let mut best: Option<(f64, Sure)> = None;
     walk(choice(target), likely, |probes| {
-        let most = best.as_ref().map_or(1.0, |(least, _)| ABOVE * least);
-        if ln_rate(blocks as f64, items as f64, probes, false) > libm::log(most) {
+        let known = best.as_ref().map_or(1.0, |(least, _)| *least);
+        if ln_rate(blocks as f64, items as f64, probes, false) > libm::log(known) + 1e-8 {
             return Ok(Step::Excluded);
         }
         let Some(mut sure) = Sure::new(target, confidence, probes, blocks, items) else { return Ok(Step::Excluded) };
         let mut kept = sure.kept(blocks, items);
-        let known = best.as_ref().map_or(1.0, |(least, _)| *least);
         if kept < NEARLY * known {
             let Some(at) = sure.at(blocks, items) else { return Ok(Step::Kept { rate: kept, is_better: false }) };
             (kept, sure) = (at.kept(blocks, items), at);
+        }
+        if kept < known {
+            kept = kept.max(sure.average(blocks, items)?);
         }
         let is_better = kept < known && rate.map_or(Ok(true), |rate| sure.holds(blocks, items, rate))?;
         if is_better {
