@@ -44,8 +44,8 @@ fn promised(plan: &Plan) -> f64 {
     plan.guarantee.map_or(plan.fpr.upper, |one| one.fpr.upper.max(plan.fpr.upper))
 }
 
-/// Asks for a size in every other way. `near` are the other probes that are given, unless the target
-/// has probes of its own.
+/// Asks for a size in every other way. `near` are the other probes that are given, unless the
+/// target has probes of its own.
 fn agrees(target: &Target, near: impl Fn(u32) -> Vec<u32>) {
     let near = |own| if target.probes.is_none() { near(own) } else { Vec::new() };
     let (items, rate) = (target.items.expect("given"), target.rate.expect("given"));

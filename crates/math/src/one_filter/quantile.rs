@@ -92,8 +92,8 @@ fn kept_by(law: &OnesLaw, variant: Variant, (bits, items, probes): (u64, u64, u3
     // Y < past, so R <= (past / capacity)^k.
     let most = if law.is_lattice { (past - 1) as f64 } else { law.past((past - 1) as f64, past as f64, allowed) };
     let ln = (f64::from(probes) * libm::log(most / law.capacity)).min(0.0);
-    // A few ulps of the fill and of the logarithm; [`share`] is rounded by more, so that a rate that
-    // is found to be kept is at least this one.
+    // A few ulps of the fill and of the logarithm; [`share`] is rounded by more, so that a rate
+    // that is found to be kept is at least this one.
     let ln_upper = (ln + 1e-15 * (f64::from(probes) + ln.abs())).clamp(-1e300, 0.0);
     let upper = (libm::exp(ln_upper) * (1.0 + 1e-15)).next_up().min(1.0);
     Ok((Fpr { value: upper, lower: 0.0, upper, ln: ln_upper, ln_lower: f64::NEG_INFINITY, ln_upper, method: Method::Bound }, None))

@@ -139,9 +139,9 @@ impl Plan {
     }
 
     /// How many times the bits of the standard plan for the same question a blocked filter takes
-    /// that does the same. If a size was given, this blocked plan has the same bits, but holds fewer
-    /// items or has a higher rate; then it is the blocked filter with the items and the rate of the
-    /// standard plan that counts, and `None` if none is proven to keep it.
+    /// that does the same. If a size was given, this blocked plan has the same bits, but holds
+    /// fewer items or has a higher rate; then it is the blocked filter with the items and the rate
+    /// of the standard plan that counts, and `None` if none is proven to keep it.
     #[must_use]
     pub fn times_bits(&self, standard: &Plan) -> Option<f64> {
         let _work = work::begin();
