@@ -156,11 +156,6 @@ impl From<truebloom_math::Error> for Failure {
             truebloom_math::Error::Underdetermined { given, missing } => {
                 Failure::new(format_args!("{} does not determine a filter; give {}", with_options(given), with_options(missing)))
             }
-            truebloom_math::Error::OutOfReach { items, bits, reachable: 1.0.., .. } => Failure::new(format_args!(
-                "a filter of {} with {} contains nearly every key, whatever the probes; give more bits or fewer items",
-                crate::report::size(bits),
-                crate::report::plural(items, "item")
-            )),
             truebloom_math::Error::OutOfRange { name, found, expected } => {
                 let name = match name {
                     "max_bits" => "--max-memory",

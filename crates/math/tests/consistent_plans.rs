@@ -3,7 +3,7 @@
 //! The targets of `plans_that_contradicted_themselves_agree` are those for which an outsider found
 //! contradictions when each question had a search and an evidence of its own.
 
-use truebloom_math::{Error, Plan, Promise, Rate, Result, SchemeId, Target};
+use truebloom_math::{Error, Layout, Plan, Promise, Rate, Result, SchemeId, Target};
 
 /// A linear congruential generator (Knuth's MMIX), the upper bits of which are used.
 struct Draws(u64);
@@ -44,8 +44,10 @@ fn promised(plan: &Plan) -> f64 {
     plan.guarantee.map_or(plan.fpr.upper, |one| one.fpr.upper.max(plan.fpr.upper))
 }
 
-/// Asks for a size in every other way. `near` are the other probes that are given.
+/// Asks for a size in every other way. `near` are the other probes that are given, unless the
+/// target has probes of its own.
 fn agrees(target: &Target, near: impl Fn(u32) -> Vec<u32>) {
+    let near = |own| if target.probes.is_none() { near(own) } else { Vec::new() };
     let (items, rate) = (target.items.expect("given"), target.rate.expect("given"));
     let plan = match Plan::new(target) {
         Ok(plan) => plan,
@@ -119,6 +121,36 @@ fn blocked_plans_agree() {
     random_targets_agree(SchemeId::Blocked, 5, 8, 6.0);
 }
 
+/// Whichever layout is chosen, the answers agree. Blocks may be chosen for other probes than the
+/// best, so no others are given.
+#[test]
+fn plans_of_either_layout_agree() {
+    let mut draws = Draws(7);
+    for case in 0..40 {
+        let rate = if case % 2 == 0 { draws.pick(&["10%", "3%", "1%", "0.1%"]).parse().expect("a rate") } else { draws.rate() };
+        let target = Target::new().items(draws.items(6.0)).rate(rate).layout(Layout::Auto);
+        agrees(&Target { promise: draws.promise(), ..target }, |_| Vec::new());
+    }
+}
+
+/// The layout that is chosen for a size is blocked only if that costs at most a tenth of the bits.
+#[test]
+fn a_given_size_is_blocked_only_where_that_is_cheap() {
+    let plan = |target: &Target, layout| Plan::new(&target.clone().layout(layout)).expect("a plan");
+    for (items, bits) in [(1_000_000, 45_000_000), (126, 993), (100, 1_400), (1_000, 14_000)] {
+        let target = Target::new().items(items).bits(bits);
+        let (auto, standard) = (plan(&target, Layout::Auto), plan(&target, Layout::Spread));
+        assert_eq!(auto.scheme, SchemeId::Standard, "{items} in {bits}: {auto:?}\n{standard:?}");
+    }
+    let auto = plan(&Target::new().items(1_000_000).bits(10_000_000), Layout::Auto);
+    assert_eq!(auto.scheme, SchemeId::Blocked, "{auto:?}");
+    for (bits, rate) in [(993, "3%"), (1_023, "1%"), (100_000, "1%"), (1_000_000, "1e-6")] {
+        let target = Target::new().bits(bits).rate(rate.parse().expect("a rate"));
+        let (auto, standard) = (plan(&target, Layout::Auto), plan(&target, Layout::Spread));
+        assert!(10 * standard.items <= 11 * auto.items, "{rate} in {bits}: {auto:?}\n{standard:?}");
+    }
+}
+
 /// Targets that an outsider found to be answered in contradictory ways.
 #[test]
 fn plans_that_contradicted_themselves_agree() {
@@ -129,6 +161,10 @@ fn plans_that_contradicted_themselves_agree() {
         (SchemeId::Standard, 243, "5e-9", 0.9),
         (SchemeId::Standard, 1_386, "5e-4", 0.999),
         (SchemeId::Partitioned, 961, "3e-6", 0.999),
+        (SchemeId::Partitioned, 266_243_647_719, "1e-5", 0.999),
+        (SchemeId::Partitioned, 3_878_695_972_627, "0.5", 0.999),
+        (SchemeId::Blocked, 541, "1e-15", 0.9),
+        (SchemeId::Blocked, 254, "1e-15", 0.99),
         (SchemeId::Blocked, 20_590, "9.99e-15", 0.999),
         (SchemeId::Blocked, 994_486, "3e-9", 0.999),
     ] {
@@ -137,12 +173,114 @@ fn plans_that_contradicted_themselves_agree() {
     }
 }
 
-/// Of two hashes, few probes are given: many take a while.
-#[cfg(feature = "two-hash")]
+/// One bit fewer than a plan does not keep the rate, whichever way it is asked.
 #[test]
-fn plans_of_two_hashes_agree() {
-    let asked = |scheme, items, rate: &str| Target::new().items(items).rate(rate.parse().expect("a rate")).scheme(scheme).mean();
-    let some = |own: u32| (1..=16).filter(|probes| *probes != own).collect();
-    agrees(&asked(SchemeId::PartitionDouble, 20, "1%"), some);
-    agrees(&asked(SchemeId::DoubleNonzero, 300, "1e-4"), neighbours);
+fn a_bit_fewer_is_too_few_in_huge_slices() {
+    let asked = Target::new().items(266_243_647_719).rate("1e-5".parse().expect("a rate")).scheme(SchemeId::Partitioned);
+    let plan = Plan::new(&asked).expect("a plan");
+    let less = Plan::new(&Target { rate: None, ..asked.clone() }.bits(plan.bits - 1)).expect("in range");
+    assert!(promised(&less) > 1e-5, "{less:?}");
+    let Err(Error::OutOfReach { reachable, .. }) = Plan::new(&asked.bits(plan.bits - 1)) else { panic!("a bit fewer is accepted") };
+    assert!(reachable > 1e-5, "{reachable}");
+}
+
+/// With low rates, or a low confidence, the average is higher than the rate that one filter keeps,
+/// and the best probes of a given size keep both low.
+#[test]
+fn the_best_probes_of_blocks_have_the_lowest_promise() {
+    for (items, blocks, confidence, probes) in [(541, 337, 0.9, 30), (10, 11, 0.999, 51), (12, 16, 0.999, 43), (112, 209, 0.999, 48)] {
+        let size = Target::new().items(items).bits(512 * blocks).layout(Layout::Lines).confidence(confidence);
+        let (best, given) = (Plan::new(&size).expect("in range"), Plan::new(&size.probes(probes)).expect("in range"));
+        assert!(promised(&best) <= promised(&given), "{} probes: {}, {probes}: {}", best.probes, promised(&best), promised(&given));
+    }
+}
+
+/// All schemes of two hashes. Many items take a while.
+#[cfg(feature = "two-hash")]
+mod two_hashes {
+    use super::*;
+    use truebloom_math::Method;
+
+    fn asked(scheme: SchemeId, items: u64, rate: &str) -> Target {
+        Target::new().items(items).rate(rate.parse().expect("a rate")).scheme(scheme).mean()
+    }
+
+    const SCHEMES: [SchemeId; 6] =
+        [SchemeId::Double, SchemeId::DoubleNonzero, SchemeId::Square, SchemeId::Cube, SchemeId::Enhanced, SchemeId::PartitionDouble];
+
+    #[test]
+    fn plans_agree() {
+        let some = |own: u32| (1..=16).filter(|probes| *probes != own).collect();
+        agrees(&asked(SchemeId::PartitionDouble, 20, "1%"), some);
+        agrees(&asked(SchemeId::DoubleNonzero, 300, "1e-4"), neighbours);
+    }
+
+    #[test]
+    fn random_plans_agree() {
+        let mut draws = Draws(6);
+        for scheme in SCHEMES {
+            for given in [None, None, Some(2), Some(3), Some(5)] {
+                let rate = draws.pick(&["3%", "1%", "0.3%", "1e-3"]);
+                agrees(&Target { probes: given, ..asked(scheme, draws.items(3.0), rate) }, neighbours);
+            }
+        }
+    }
+
+    /// Distinct positions keep a lower rate than the standard filter, whose answers are no limit.
+    #[test]
+    fn plans_better_than_standard_agree() {
+        agrees(&asked(SchemeId::DoubleNonzero, 20, "2.98%").probes(2), neighbours);
+        agrees(&asked(SchemeId::DoubleNonzero, 205, "1e-3").probes(2), neighbours);
+    }
+
+    /// The proven rate of a size depends on the size alone, not on the work done before it.
+    #[test]
+    fn plans_of_costly_sums_agree() {
+        agrees(&asked(SchemeId::Cube, 13, "1e-3"), |own| vec![own - 1, own + 2]);
+        agrees(&Target::new().items(1_000_000).rate("1e-10".parse().expect("a rate")).scheme(SchemeId::Cube).mean(), |_| vec![29]);
+        let best = Plan::new(&Target::new().scheme(SchemeId::Cube).mean().items(9).bits(211)).expect("in range");
+        let given = Plan::new(&Target::new().scheme(SchemeId::Cube).mean().items(9).bits(211).probes(10)).expect("in range");
+        assert!(best.fpr.upper <= given.fpr.upper, "{best:?}\n{given:?}");
+    }
+
+    /// The bisection between the primes 2 and 3 ends.
+    #[test]
+    fn plans_of_one_item_agree() {
+        for scheme in SCHEMES {
+            for rate in ["0.5", "0.45", "0.34"] {
+                agrees(&asked(scheme, 1, rate), neighbours);
+            }
+        }
+    }
+
+    /// A plan never names a simulated rate.
+    #[test]
+    fn rates_of_given_sizes_are_proven() {
+        for scheme in SCHEMES {
+            for (items, bits) in [(12, 211), (1, 3), (40, 20), (500, 5_000)] {
+                let plan = Plan::new(&Target::new().scheme(scheme).mean().items(items).bits(bits)).expect("in range");
+                assert!(matches!(plan.fpr.method, Method::Exact | Method::Bound), "{plan:?}");
+            }
+        }
+    }
+
+    /// Errors are those of the scheme and the question.
+    #[test]
+    fn errors_are_the_schemes_own() {
+        let slices = Target::new().scheme(SchemeId::PartitionDouble).mean().bits(1_000).probes(3);
+        let rate: Rate = "2%".parse().expect("a rate");
+        for target in [slices.clone().rate(rate), slices.clone().items(100).rate(rate), slices.items(100)] {
+            let error = Plan::new(&target).expect_err("slices of 1000/3 bits");
+            assert!(matches!(error, Error::OutOfRange { .. }) && error.to_string().contains("multiple of probes (3)"), "{error}");
+        }
+        let many = Target::new().scheme(SchemeId::Cube).mean().items(1_000).bits(12_000).probes(70).rate(rate);
+        let error = Plan::new(&many).expect_err("too many probes");
+        assert!(matches!(error, Error::OutOfRange { .. }) && error.to_string().contains("at most 64"), "{error}");
+        let narrow = Target::new().scheme(SchemeId::Double).mean().items(1_000).bits(8_000);
+        let error = Plan::new(&narrow.clone().rate("1%".parse().expect("a rate"))).expect_err("too few bits");
+        let Error::OutOfReach { reachable, is_impossible: false, .. } = error else { panic!("{error:?}") };
+        // What the error suggests is proven.
+        let suggested: Rate = format!("{:.4}", reachable + 5e-5).parse().expect("a rate");
+        Plan::new(&narrow.rate(suggested)).expect("the suggested rate");
+    }
 }

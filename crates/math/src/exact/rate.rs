@@ -96,6 +96,11 @@ impl Rate {
         self.floored().ln().1
     }
 
+    /// A lower bound on the natural logarithm of the rate.
+    pub(crate) fn ln_below(&self) -> f64 {
+        self.floored().ln().0
+    }
+
     /// The natural logarithm of the rate, rounded.
     #[must_use]
     pub fn ln(&self) -> f64 {

@@ -123,8 +123,21 @@ pub(crate) fn spend(what: &'static str, steps: f64) -> Result<()> {
     Err(Error::TooLong { what, steps: total, allowed: f64::from(MOST) })
 }
 
-/// Whether more than a third of the allowed steps are used. A search should then stop and use the
-/// best result so far, because computing the numbers of that result may take the remaining steps.
+/// Computes something with an account of its own of at most this many steps, whatever the call has
+/// spent, so that the answer depends on its arguments alone. The call does not pay for it: a search
+/// that uses this limits the number of such computations.
+#[cfg(any(test, feature = "two-hash"))]
+pub(crate) fn alone<T>(steps: u32, compute: impl FnOnce() -> T) -> T {
+    let _work = begin();
+    let spent = account::spent();
+    account::set_spent(MOST - steps.min(MOST));
+    let found = compute();
+    account::set_spent(spent);
+    found
+}
+
+/// Whether more than a third of the account is spent. A search should then end with what it has
+/// found, because computing the numbers of its result may take the rest.
 pub(crate) fn is_third_spent() -> bool {
     account::calls() > 0 && account::spent() > MOST / 3
 }
@@ -142,7 +155,9 @@ mod tests {
         assert!(matches!(spend("a test", 0.6 * f64::from(MOST)), Err(Error::TooLong { what: "a test", .. })));
         assert!(spend("a test", f64::NAN).is_err());
         drop(inner);
-        assert!(spend("a test", 0.3 * f64::from(MOST)).is_ok(), "what was refused was not paid");
+        let apart = |share: f64| alone(MOST / 2, || spend("a test", share * f64::from(MOST)).is_ok());
+        assert!(apart(0.4) && apart(0.4) && !apart(0.6), "an account of its own");
+        assert!(spend("a test", 0.3 * f64::from(MOST)).is_ok(), "what was refused, or paid apart, was not paid");
         drop(outer);
         assert!(!is_third_spent() && spend("a test", 1e300).is_ok());
     }

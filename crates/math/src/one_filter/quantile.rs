@@ -91,8 +91,10 @@ fn kept_by(law: &OnesLaw, variant: Variant, (bits, items, probes): (u64, u64, u3
     // With Y < past, the rate is at most (past / capacity)^k.
     let most = if law.is_lattice { (past - 1) as f64 } else { law.past((past - 1) as f64, past as f64, allowed) };
     let ln = (f64::from(probes) * libm::log(most / law.capacity)).min(0.0);
-    let ln_upper = (ln + 1e-12 * (1.0 + ln.abs())).clamp(-1e300, 0.0);
-    let upper = (libm::exp(ln_upper) * (1.0 + 1e-12)).next_up().min(1.0);
+    // A few ulps of the fill and of the logarithm; [`share`] is rounded by more, so that a rate
+    // that is found to be kept is at least this one.
+    let ln_upper = (ln + 1e-15 * (f64::from(probes) + ln.abs())).clamp(-1e300, 0.0);
+    let upper = (libm::exp(ln_upper) * (1.0 + 1e-15)).next_up().min(1.0);
     Ok((Fpr { value: upper, lower: 0.0, upper, ln: ln_upper, ln_lower: f64::NEG_INFINITY, ln_upper, method: Method::Bound }, None))
 }
 
@@ -133,7 +135,7 @@ pub(crate) fn miss_bound(
     let Some(left) = left_by_hashes(items, rate, hash_bits) else { return Ok(1.0) };
     let law = OnesLaw::new(variant, bits, items, probes)?;
     if variant == Variant::Partitioned {
-        let most = share(rate, left, probes) * law.capacity;
+        let most = share(rate.ln_below(), left, probes) * law.capacity;
         return Ok(law.at_least(if law.is_lattice { libm::floor(most) + 1.0 } else { most }));
     }
     let past = too_many_ones(variant, bits, items, probes, rate, left, hash_bits)?;
@@ -158,16 +160,19 @@ pub(crate) fn misses_by_far(law: (Variant, u64, u64, u32), rate: &Rate, hash_bit
     Ok(past < bits && balls::at_least(variant, bits, items, probes, past + 1, allowed) > allowed)
 }
 
-/// Approximately the share of the rate that equal hashes leave; `None` if they leave nothing.
+/// The share of the rate that equal hashes leave, rounded down; `None` if they leave nothing.
 fn left_by_hashes(items: u64, rate: &Rate, hash_bits: Option<u32>) -> Option<f64> {
     let floor = hash_bits.map_or(0.0, |hash_bits| hash_floor(items, hash_bits));
-    let left = 1.0 - libm::exp(libm::log(floor) - rate.ln()) - 1e-13;
+    let taken = libm::exp(libm::log(floor) - rate.ln()) * (1.0 + 1e-13);
+    let left = (1.0 - taken).next_down();
     (left > 0.0).then_some(left)
 }
 
-/// Approximately the share of the positions that may be set, rounded down.
-fn share(rate: &Rate, left: f64, probes: u32) -> f64 {
-    libm::exp((rate.ln() + libm::log(left)) / f64::from(probes)) * (1.0 - 1e-12)
+/// The share of the positions that may be set, rounded down by some ulps of it and its logarithm
+/// from a logarithm of the rate.
+fn share(ln_rate: f64, left: f64, probes: u32) -> f64 {
+    let ln = (ln_rate + libm::log(left)) / f64::from(probes);
+    libm::exp(ln) * (1.0 - 4e-15 - 2e-15 * ln.abs())
 }
 
 /// The smallest number of set bits whose rate is above the requested rate, found exactly.
@@ -177,8 +182,8 @@ fn too_many_ones(variant: Variant, bits: u64, items: u64, probes: u32, rate: &Ra
         let floor = hash_bits.map(|hash_bits| HashFloor { items, hash_bits });
         own_ratios(variant, bits, probes, ones).at_most(rate, floor)
     };
-    // If all bits are set, the rate is 1, which is too high.
-    boundary(share(rate, left, probes) * bits as f64 + 1.0, least, bits, meets)
+    // All bits set is a rate of 1: too much.
+    boundary(share(rate.ln(), left, probes) * bits as f64 + 1.0, least, bits, meets)
 }
 
 /// How the probability of a miss is bounded.

@@ -130,10 +130,8 @@ fn reachable(target: &Target, blocks: u64, items: u64) -> Result<(u32, f64)> {
     let (probes, mut fpr) = best(target, blocks, items)?;
     fpr.add_above(hash_floor(items, target.hash_bits));
     let Some(confidence) = target.asked_confidence() else { return Ok((probes, fpr.upper)) };
-    let Some((kept, sure)) = least_sure(target, confidence, (blocks, items), None, probes)? else { return Ok((probes, 1.0)) };
-    let mut fpr = law(blocks, sure.probes)?.fpr(items)?;
-    fpr.add_above(hash_floor(items, target.hash_bits));
-    Ok((sure.probes, kept.max(fpr.upper)))
+    let found = least_sure(target, confidence, (blocks, items), None, probes)?;
+    Ok(found.map_or((probes, 1.0), |(promised, sure)| (sure.probes, promised)))
 }
 
 fn over_cap<T>(target: &Target, items: u64, asked: Rate, needed: Option<u64>, cap: u64) -> Result<T> {

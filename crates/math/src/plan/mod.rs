@@ -20,6 +20,8 @@ pub use target::{Promise, Target};
 pub use textbook::Textbook;
 pub use transmit::entropy_bits;
 
+use target::Ask;
+
 use crate::error::out_of_range;
 use crate::exact::work;
 use crate::law::{Floor, Law, hash_floor};
@@ -137,13 +139,35 @@ impl Plan {
         self.bits.div_ceil(64) * 8
     }
 
-    /// Whether the speed of one cache line per query is worth the bits of this blocked plan. It is
-    /// if the plan needs at most a tenth more bits per item than the standard plan for the same
-    /// question. [`Layout::Auto`] uses this criterion.
+    /// How many times the bits of the standard plan for the same question a blocked filter takes
+    /// that does the same. If a size was given, this blocked plan has the same bits, but holds
+    /// fewer items or has a higher rate; then it is the blocked filter with the items and the rate
+    /// of the standard plan that counts, and `None` if none is proven to keep it.
+    #[must_use]
+    pub fn times_bits(&self, standard: &Plan) -> Option<f64> {
+        let _work = work::begin();
+        let bits = match self.target.ask() {
+            Ok(Ask::MostItems { .. } | Ask::GivenSize { rate: None, .. }) => {
+                let rate = self.target.rate.or_else(|| Rate::try_from(standard.promised()).ok())?;
+                let target = Target { bits: None, max_bits: None, ..self.target.clone() };
+                blocked::plan(&target.items(standard.items).rate(rate)).ok()?.bits
+            }
+            _ => self.bits,
+        };
+        Some(bits as f64 / standard.bits as f64)
+    }
+
+    /// The rate that is promised: that of one filter, or the average if that is higher.
+    fn promised(&self) -> f64 {
+        self.guarantee.map_or(self.fpr.upper, |one| one.fpr.upper.max(self.fpr.upper))
+    }
+
+    /// Whether the speed of one cache line per query is worth the bits of this blocked plan: it is
+    /// if the plan takes at most a tenth more bits than a standard one ([`Plan::times_bits`]).
+    /// [`Layout::Auto`] uses this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &Plan) -> bool {
-        let tenths = |bits: u64, factor: u128| u128::from(bits) * factor;
-        tenths(self.bits, 10) * u128::from(standard.items) <= tenths(standard.bits, 11) * u128::from(self.items)
+        self.times_bits(standard).is_some_and(|times| times <= 1.1)
     }
 
     /// Makes the plan for a size that was found before; its rates are proven again. Returns an

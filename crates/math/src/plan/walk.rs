@@ -7,24 +7,40 @@ use core::ops::RangeInclusive;
 /// because the rate as a function of the probes decreases and then increases.
 const RISES: u32 = 3;
 
-/// Tries numbers of probes from a likely one downwards and upwards. `kept` returns the proven rate
-/// of a number of probes at the best size so far, and whether this number improved that size. The
-/// search continues if no rate is proven (`kept` returns 1), or if no such filter exists at that
-/// size (it returns NaN).
-pub(super) fn walk(choice: RangeInclusive<u32>, likely: u32, mut kept: impl FnMut(u32) -> Result<(f64, bool)>) -> Result<()> {
-    let (first, _) = kept(likely)?;
+/// What became of one number of probes.
+pub(super) enum Step {
+    /// No such filter exists at this size; the search passes over the number.
+    Impossible,
+    /// The number cannot improve the best size. This counts as an increase of the rate.
+    Excluded,
+    /// The filter was considered.
+    Kept {
+        /// The proven rate at the best size so far; if no rate is proven (1), the search continues.
+        rate: f64,
+        /// Whether the number improved that size.
+        is_better: bool,
+    },
+}
+
+/// Tries numbers of probes from a likely one downwards and upwards.
+pub(super) fn walk(choice: RangeInclusive<u32>, likely: u32, mut step: impl FnMut(u32) -> Result<Step>) -> Result<()> {
+    let first = match step(likely)? {
+        Step::Kept { rate, .. } => rate,
+        Step::Impossible | Step::Excluded => f64::INFINITY,
+    };
     let mut side = |probes: &mut dyn Iterator<Item = u32>| -> Result<()> {
         let (mut last, mut rises) = (first, 0);
         for probes in probes {
-            let (found, is_better) = kept(probes)?;
-            if found.is_nan() {
-                continue;
-            }
-            rises = if is_better || found < last || found == 1.0 && last == 1.0 { 0 } else { rises + 1 };
+            let (rate, is_better) = match step(probes)? {
+                Step::Impossible => continue,
+                Step::Excluded => (f64::INFINITY, false),
+                Step::Kept { rate, is_better } => (rate, is_better),
+            };
+            rises = if is_better || rate < last || rate == 1.0 && last == 1.0 { 0 } else { rises + 1 };
             if rises == RISES {
                 break;
             }
-            last = found;
+            last = rate;
         }
         Ok(())
     };

@@ -29,14 +29,19 @@ const RATE: &str = "the exact rate of two hashes";
 
 /// The rate as a sum that can be enclosed in brackets, or `None` if that takes too long.
 pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Powers>> {
-    let Some(classes) = classes(law) else { return Ok(None) };
+    let Some(powers) = sum(law, items) else { return Ok(None) };
+    Ok(powers.check_cost(powers.bits_needed() + 64.0).is_ok().then_some(powers))
+}
+
+/// That sum, if its terms can be listed; they do not depend on the items.
+pub(super) fn sum(law: &Double, items: u64) -> Option<Powers> {
+    let classes = classes(law)?;
     let one = super::collisions::hits_of_one(law);
     let mut terms: BTreeMap<u128, i128> = BTreeMap::new();
     for class in &classes {
         add_class(class, one, &mut terms);
     }
-    let powers = Powers::new(law.pairs(), items, law.probes, law.pairs().second, terms);
-    Ok(powers.check_cost(powers.bits_needed() + 64.0).is_ok().then_some(powers))
+    Some(Powers::new(law.pairs(), items, law.probes, law.pairs().second, terms))
 }
 
 /// All classes of queries, or `None` if that takes too long.

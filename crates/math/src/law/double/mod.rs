@@ -19,7 +19,7 @@ use crate::error::{check_bits, check_probes, out_of_range};
 use crate::exact::enclosure::{Enclose, HashFloor};
 use crate::exact::work;
 use crate::{Fill, Fpr, Method, Rate, Result};
-use powers::Pairs;
+use powers::{Pairs, Powers};
 
 /// The range of `h2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -136,6 +136,16 @@ impl Double {
             }
         }
         Ok(None)
+    }
+
+    /// The bracket that is had for any bits.
+    pub(crate) fn bracket_of_averages(&self, items: u64) -> Result<Option<Fpr>> {
+        averaged::rate(self, items)
+    }
+
+    /// The exact rate as a sum; `None` if listing its terms takes too long.
+    pub(crate) fn sum(&self, items: u64) -> Option<Powers> {
+        exact::sum(self, items)
     }
 
     pub(super) fn progression(&self) -> Progression {

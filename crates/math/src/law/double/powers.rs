@@ -70,8 +70,12 @@ impl Powers {
             *sums.entry(hits).or_insert(0) += coefficient;
         }
         let terms = sums.into_iter().filter(|&(hits, sum)| sum != 0 && hits < pairs.count()).collect();
-        let share = -libm::expm1(-(items as f64) * f64::from(probes) / pairs.first as f64);
-        Powers { pairs, items, terms, total, log2_guess: f64::from(probes) * libm::log2(share), probes }
+        Powers { pairs, items, terms, total, log2_guess: log2_guess(pairs, items, probes), probes }
+    }
+
+    /// The same sum for another number of items, on which the terms do not depend.
+    pub(crate) fn with_items(&self, items: u64) -> Powers {
+        Powers { items, log2_guess: log2_guess(self.pairs, items, self.probes), ..self.clone() }
     }
 
     /// The sum of all `|c_W|`, divided by D and rounded up.
@@ -85,6 +89,12 @@ impl Powers {
     fn error(&self) -> u128 {
         self.weight().saturating_mul((BASE_ERROR + 1) * u128::from(self.items.max(1))).saturating_add(2)
     }
+}
+
+/// The logarithm of the textbook's rate.
+fn log2_guess(pairs: Pairs, items: u64, probes: u32) -> f64 {
+    let share = -libm::expm1(-(items as f64) * f64::from(probes) / pairs.first as f64);
+    f64::from(probes) * libm::log2(share)
 }
 
 impl Enclose for Powers {

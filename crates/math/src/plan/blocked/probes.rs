@@ -1,17 +1,13 @@
 //! The search over numbers of probes: the fewest blocks, the most items and the lowest rate.
 
 use super::super::target::Target;
-use super::super::walk::walk;
+use super::super::walk::{Step, walk};
 use super::about::ln_rate;
 use super::mean::{fewest_for_the_mean, most_for_the_mean};
 use super::settle::GRAINS;
 use super::sure::{NEARLY, Sure};
 use super::{MAX_BLOCKS, choice};
 use crate::{Rate, Result};
-
-/// If the average rate for some number of probes exceeds the best guaranteed rate by more than this
-/// factor, this number of probes cannot have a lower guaranteed rate.
-const ABOVE: f64 = 20.0;
 
 /// Sizes whose relative difference is smaller are treated as equal.
 fn grain(size: u64) -> u64 {
@@ -32,29 +28,30 @@ pub(super) fn fewest_sure<'a>(
     walk(choice(target), mean.1, |probes| {
         let start = best.as_ref().map_or(mean.0, |(blocks, _)| blocks - grain(*blocks));
         if start < mean.0 || best.is_some() && ln_rate(start as f64, items as f64, probes, false) > rate.ln_above() + 1e-8 {
-            return Ok((f64::INFINITY, false));
+            return Ok(Step::Excluded);
         }
-        let Some(mut sure) = Sure::new(target, confidence, probes, start, items) else { return Ok((f64::INFINITY, false)) };
+        let Some(mut sure) = Sure::new(target, confidence, probes, start, items) else { return Ok(Step::Excluded) };
         let kept = sure.kept_nearly(start, items, rate);
         if best.is_some() && !sure.keeps(start, items, rate) {
-            return Ok((kept, false));
+            return Ok(Step::Kept { rate: kept, is_better: false });
         }
-        let Some(mut blocks) = sure.fewest(items, rate, start, mean.0) else { return Ok((kept, false)) };
-        // With the probes of the plan for the mean, the average keeps the rate from that plan's
-        // blocks on.
+        let Some(mut blocks) = sure.fewest(items, rate, start, mean.0) else { return Ok(Step::Kept { rate: kept, is_better: false }) };
+        // At the mean's own probes the average is kept from the mean's blocks on.
         if probes != mean.1 && !sure.meets(blocks, items, rate)? {
             let alone = target.clone().probes(probes);
-            let Some((least, _)) = fewest_for_the_mean(&alone, items, rate)? else { return Ok((kept, false)) };
+            let Some((least, _)) = fewest_for_the_mean(&alone, items, rate)? else {
+                return Ok(Step::Kept { rate: kept, is_better: false });
+            };
             blocks = blocks.max(least);
             if !sure.keeps_anywhere(blocks, items, rate) {
-                return Ok((kept, false));
+                return Ok(Step::Kept { rate: kept, is_better: false });
             }
         }
         let is_better = best.as_ref().is_none_or(|(least, _)| blocks < *least);
         if is_better {
             best = Some((blocks, sure));
         }
-        Ok((kept, is_better))
+        Ok(Step::Kept { rate: kept, is_better })
     })?;
     let Some((blocks, sure)) = best else { return Ok(None) };
     settled_blocks(sure, items, rate, mean, blocks)
@@ -87,9 +84,9 @@ fn other_probes<'a>(sure: &Sure<'a>, (blocks, items): (u64, u64), rate: &Rate) -
     let mut found = None;
     walk(choice(sure.target), sure.probes, |probes| {
         if found.is_some() || ln_rate(blocks as f64, items as f64, probes, false) > rate.ln_above() + 1e-8 {
-            return Ok((f64::INFINITY, false));
+            return Ok(Step::Excluded);
         }
-        let Some(new) = Sure::new(sure.target, sure.confidence, probes, blocks, items) else { return Ok((f64::INFINITY, false)) };
+        let Some(new) = Sure::new(sure.target, sure.confidence, probes, blocks, items) else { return Ok(Step::Excluded) };
         let kept = new.kept(blocks, items);
         if kept < NEARLY * rate.to_f64()
             && let Some(other) = new.at(blocks, items)
@@ -97,7 +94,7 @@ fn other_probes<'a>(sure: &Sure<'a>, (blocks, items): (u64, u64), rate: &Rate) -
         {
             found = Some(other);
         }
-        Ok((kept, false))
+        Ok(Step::Kept { rate: kept, is_better: false })
     })?;
     Ok(found)
 }
@@ -114,12 +111,12 @@ pub(super) fn most_sure<'a>(
     walk(choice(target), mean.1, |probes| {
         let start = best.as_ref().map_or(mean.0, |(items, _)| items + grain(*items));
         if start > mean.0 || best.is_some() && ln_rate(blocks as f64, start as f64, probes, false) > rate.ln_above() + 1e-8 {
-            return Ok((f64::INFINITY, false));
+            return Ok(Step::Excluded);
         }
-        let Some(mut sure) = Sure::new(target, confidence, probes, blocks, start) else { return Ok((f64::INFINITY, false)) };
+        let Some(mut sure) = Sure::new(target, confidence, probes, blocks, start) else { return Ok(Step::Excluded) };
         let kept = sure.kept_nearly(blocks, start, rate);
         if best.is_some() && !sure.keeps(blocks, start, rate) {
-            return Ok((kept, false));
+            return Ok(Step::Kept { rate: kept, is_better: false });
         }
         let mut items = sure.most(blocks, rate, start, mean.0);
         // With the probes of the plan for the mean, the average keeps the rate up to that plan's
@@ -128,14 +125,14 @@ pub(super) fn most_sure<'a>(
             let most = most_for_the_mean(&target.clone().probes(probes), rate, blocks)?;
             items = items.min(most.map_or(0, |(items, _)| items));
             if items > 0 && !sure.keeps(blocks, items, rate) {
-                return Ok((kept, false));
+                return Ok(Step::Kept { rate: kept, is_better: false });
             }
         }
         let is_better = items > best.as_ref().map_or(0, |(most, _)| *most);
         if is_better {
             best = Some((items, sure));
         }
-        Ok((kept, is_better))
+        Ok(Step::Kept { rate: kept, is_better })
     })?;
     let Some((items, sure)) = best else { return Ok(None) };
     settled_items(sure, blocks, rate, mean, items)
@@ -160,7 +157,8 @@ fn settled_items<'a>(mut sure: Sure<'a>, blocks: u64, rate: &Rate, mean: (u64, u
     }
 }
 
-/// The lowest guaranteed rate that is found for a size, and its average rate if that is requested.
+/// The lowest promise that is found for a size: the rate that one filter keeps, or the average if
+/// that is higher. If a rate is given, only numbers of probes that keep it are considered.
 pub(super) fn least_sure<'a>(
     target: &'a Target,
     confidence: f64,
@@ -170,22 +168,24 @@ pub(super) fn least_sure<'a>(
 ) -> Result<Option<(f64, Sure<'a>)>> {
     let mut best: Option<(f64, Sure)> = None;
     walk(choice(target), likely, |probes| {
-        let most = best.as_ref().map_or(1.0, |(least, _)| ABOVE * least);
-        if ln_rate(blocks as f64, items as f64, probes, false) > libm::log(most) {
-            return Ok((f64::INFINITY, false));
-        }
-        let Some(mut sure) = Sure::new(target, confidence, probes, blocks, items) else { return Ok((f64::INFINITY, false)) };
-        let mut kept = sure.kept(blocks, items);
         let known = best.as_ref().map_or(1.0, |(least, _)| *least);
+        if ln_rate(blocks as f64, items as f64, probes, false) > libm::log(known) + 1e-8 {
+            return Ok(Step::Excluded);
+        }
+        let Some(mut sure) = Sure::new(target, confidence, probes, blocks, items) else { return Ok(Step::Excluded) };
+        let mut kept = sure.kept(blocks, items);
         if kept < NEARLY * known {
-            let Some(at) = sure.at(blocks, items) else { return Ok((kept, false)) };
+            let Some(at) = sure.at(blocks, items) else { return Ok(Step::Kept { rate: kept, is_better: false }) };
             (kept, sure) = (at.kept(blocks, items), at);
+        }
+        if kept < known {
+            kept = kept.max(sure.average(blocks, items)?);
         }
         let is_better = kept < known && rate.map_or(Ok(true), |rate| sure.holds(blocks, items, rate))?;
         if is_better {
             best = Some((kept, sure));
         }
-        Ok((kept, is_better))
+        Ok(Step::Kept { rate: kept, is_better })
     })?;
     Ok(best)
 }

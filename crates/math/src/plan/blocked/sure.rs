@@ -120,7 +120,14 @@ impl<'a> Sure<'a> {
         if is_near { self.kept_again(blocks, items) } else { kept }
     }
 
-    /// Whether the average rate is at most `rate`.
+    /// The upper end of the average, including equal hashes.
+    pub(super) fn average(&self, blocks: u64, items: u64) -> Result<f64> {
+        let mut fpr = law(blocks, self.probes)?.fpr(items)?;
+        fpr.add_above(hash_floor(items, self.target.hash_bits));
+        Ok(fpr.upper)
+    }
+
+    /// The average alone.
     pub(super) fn meets(&self, blocks: u64, items: u64, rate: &Rate) -> Result<bool> {
         law(blocks, self.probes)?.meets(items, rate, self.target.hash_bits)
     }

@@ -1,0 +1,93 @@
+//! The proven rate of a size of a two-hash scheme: what every answer here goes by.
+//!
+//! It depends on the size alone. Every rate is computed with a limit of its own on the work, so it
+//! is the same whatever the search has computed before, and no two questions contradict each other.
+
+use super::super::target::Target;
+use crate::exact::enclosure::Enclose;
+use crate::exact::work;
+use crate::law::double::powers::Powers;
+use crate::law::hash_floor;
+use crate::{Fpr, Method, Result, SchemeId};
+use alloc::collections::BTreeMap;
+use core::cell::RefCell;
+
+/// Up to this many bits the exact rate is summed; a bracket is wide there.
+const SMALL: u64 = 1_000;
+
+/// The number of steps for one rate: at most about a third of a second.
+const STEPS: u32 = 200_000_000;
+
+/// The proven rates of a scheme. The terms of exact sums do not depend on the items, and are kept.
+pub(super) struct Proofs<'a> {
+    pub(super) target: &'a Target,
+    sums: RefCell<BTreeMap<(u64, u32), Option<Powers>>>,
+}
+
+impl<'a> Proofs<'a> {
+    pub(super) fn new(target: &'a Target) -> Proofs<'a> {
+        Proofs { target, sums: RefCell::default() }
+    }
+
+    /// The proven rate of a size, with equal hashes; 1 if nothing is proven.
+    pub(super) fn promised(&self, bits: u64, items: u64, probes: u32) -> Result<f64> {
+        let mut fpr = self.proven(bits, items, probes)?;
+        fpr.add_above(hash_floor(items, self.target.hash_bits));
+        Ok(fpr.upper)
+    }
+
+    /// The bracket by which sizes are accepted, or a better one if it takes little time: the exact
+    /// sum of plain progressions.
+    pub(super) fn best(&self, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
+        let proven = self.proven(bits, items, probes)?;
+        if proven.method == Method::Exact || matches!(self.target.scheme, SchemeId::Square | SchemeId::Cube | SchemeId::Enhanced) {
+            return Ok(proven);
+        }
+        let better = affordable(self.law(bits, items, probes))?.filter(|better| better.upper <= proven.upper);
+        Ok(better.unwrap_or(proven))
+    }
+
+    /// Exact for small sizes, and otherwise from a bracket, which takes no time beside the sum.
+    fn proven(&self, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
+        let Some(law) = self.target.scheme.double(bits, probes)? else {
+            return Ok(affordable(self.law(bits, items, probes))?.unwrap_or(Fpr::bound(0.0, 1.0)));
+        };
+        if bits <= SMALL
+            && let Some(fpr) = self.exact(bits, items, probes)?
+        {
+            return Ok(fpr);
+        }
+        let fpr = match affordable(work::alone(STEPS, || law.bracket(items)))? {
+            None => affordable(work::alone(u32::MAX, || law.bracket_of_averages(items)))?,
+            found => found,
+        };
+        Ok(fpr.unwrap_or(Fpr::bound(0.0, 1.0)))
+    }
+
+    fn law(&self, bits: u64, items: u64, probes: u32) -> Result<Option<Fpr>> {
+        let law = self.target.scheme.law(bits, probes)?;
+        work::alone(STEPS, || law.proven(items))
+    }
+
+    fn exact(&self, bits: u64, items: u64, probes: u32) -> Result<Option<Fpr>> {
+        let Some(law) = self.target.scheme.double(bits, probes)? else { return Ok(None) };
+        let mut sums = self.sums.borrow_mut();
+        let sum = match sums.get(&(bits, probes)) {
+            Some(known) => known,
+            None => {
+                let sum = work::alone(STEPS, || law.sum(items));
+                sums.entry((bits, probes)).or_insert(sum)
+            }
+        };
+        let Some(sum) = sum else { return Ok(None) };
+        affordable(work::alone(STEPS, || sum.with_items(items).fpr()).map(Some))
+    }
+}
+
+/// Of work that is refused, nothing is proven.
+fn affordable(found: Result<Option<Fpr>>) -> Result<Option<Fpr>> {
+    match found {
+        Err(error) if error.is_cost() => Ok(None),
+        found => found,
+    }
+}
