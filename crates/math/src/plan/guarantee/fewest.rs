@@ -15,10 +15,10 @@ const DOWN: u64 = 48;
 const PROOFS: u64 = 64;
 
 /// Whole bits move a size by less than this from where it was guessed.
-const WHOLE_BITS: f64 = 16.0;
+pub(super) const WHOLE_BITS: f64 = 16.0;
 
 /// From a hundred items on the law takes less than this share off the size of the bounds.
-const LAW_SAVES: f64 = 1.0 / 64.0;
+pub(super) const LAW_SAVES: f64 = 1.0 / 64.0;
 
 impl Sure<'_> {
     /// The smallest number of bits found that keeps the guarantee; at least the number that the

@@ -11,14 +11,16 @@
 //! tried.
 
 use super::Sure;
-use crate::one_filter::quantile::{Evidence, MANY_ITEMS, misses_by_far};
+use crate::one_filter::quantile::{Evidence, FEW_BALLS, MANY_ITEMS, misses_by_far};
 use crate::{Result, Variant, search};
 
 /// Whether the law of the fill decides, which the approximations only come near; for slices, where
 /// their lengths do.
 pub(super) fn is_followed(variant: Variant, items: u64, probes: u32, allowed: f64) -> bool {
-    let is_cheap = variant != Variant::Partitioned || items < MANY_ITEMS;
-    is_cheap && matches!(Evidence::of(variant, items, probes, allowed), Evidence::Balls { .. })
+    match variant {
+        Variant::Partitioned => items < MANY_ITEMS && items * u64::from(probes) <= FEW_BALLS,
+        _ => matches!(Evidence::of(variant, items, probes, allowed), Evidence::Balls { .. }),
+    }
 }
 
 impl Sure<'_> {
