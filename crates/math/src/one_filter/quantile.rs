@@ -60,10 +60,10 @@ pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
     if items == 0 {
         return Ok(RateQuantile { confidence, fpr: Fpr::ZERO, ones: (variant != Variant::Partitioned).then_some(0) });
     }
-    let law = OnesLaw::new(variant, bits, items, probes)?;
-    let (high, ones) = kept_by(&law, variant, (bits, items, probes), 1.0 - confidence)?;
+    let (high, ones) = kept_by(variant, (bits, items, probes), 1.0 - confidence)?;
     let Some(most) = ones else { return Ok(RateQuantile { confidence, fpr: high, ones }) };
-    // If less than the share c of filters has at most some count, the quantile is above that count.
+    let law = OnesLaw::new(variant, bits, items, probes)?;
+    // The quantile is above every count that fewer than c of the filters stay at.
     let least = boundary(law.fill.mean, 1, bits + 1, |ones| Ok(law.at_most((ones - 1) as f64) < confidence))? - 1;
     let low = own_rate(variant, bits, probes, least.min(most))?;
     let fpr = Fpr { lower: low.lower, ln_lower: low.ln_lower, ..high };
@@ -73,29 +73,34 @@ pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
 /// The rate that all filters keep, except at most the share `allowed`. It is the upper end of
 /// [`rate_quantile_bound`].
 pub(crate) fn kept(variant: Variant, bits: u64, items: u64, probes: u32, allowed: f64) -> Result<Fpr> {
-    Ok(kept_by(&OnesLaw::new(variant, bits, items, probes)?, variant, (bits, items, probes), allowed)?.0)
+    Ok(kept_by(variant, (bits, items, probes), allowed)?.0)
 }
 
-/// The rate that [`kept`] returns, and the number of set bits with that rate.
-fn kept_by(law: &OnesLaw, variant: Variant, (bits, items, probes): (u64, u64, u32), allowed: f64) -> Result<(Fpr, Option<u64>)> {
-    if variant != Variant::Partitioned && matches!(Evidence::of(variant, items, probes, allowed), Evidence::Balls { .. }) {
-        let ones = balls::too_rare(variant, bits, items, probes, allowed).saturating_sub(1).min(bits);
-        return Ok((as_bound(own_rate(variant, bits, probes, ones)?), Some(ones)));
+/// That rate, as an upper end, and the number of set bits that has it.
+fn kept_by(variant: Variant, (bits, items, probes): (u64, u64, u32), allowed: f64) -> Result<(Fpr, Option<u64>)> {
+    let law = || OnesLaw::new(variant, bits, items, probes);
+    if variant == Variant::Partitioned {
+        return Ok((kept_by_slices(&law()?, bits, probes, allowed)?, None));
     }
-    // The smallest count that filters reach with at most the allowed probability.
-    let past = boundary(law.fill.mean, 1, bits + 1, |ones| Ok(law.at_least(ones as f64) > allowed))?;
-    if variant != Variant::Partitioned {
-        let ones = (past - 1).min(bits);
-        return Ok((as_bound(own_rate(variant, bits, probes, ones)?), Some(ones)));
-    }
-    // With Y < past, the rate is at most (past / capacity)^k.
+    let past = match Evidence::of(variant, items, probes, allowed) {
+        Evidence::Balls { .. } => balls::too_rare(variant, bits, items, probes, allowed),
+        _ => law()?.too_rare(bits, allowed)?,
+    };
+    let ones = past.saturating_sub(1).min(bits);
+    Ok((as_bound(own_rate(variant, bits, probes, ones)?), Some(ones)))
+}
+
+/// That rate for slices, by the mean of their fills.
+fn kept_by_slices(law: &OnesLaw, bits: u64, probes: u32, allowed: f64) -> Result<Fpr> {
+    let past = law.too_rare(bits, allowed)?;
+    // Y < past, so R <= (past / capacity)^k.
     let most = if law.is_lattice { (past - 1) as f64 } else { law.past((past - 1) as f64, past as f64, allowed) };
     let ln = (f64::from(probes) * libm::log(most / law.capacity)).min(0.0);
     // A few ulps of the fill and of the logarithm; [`share`] is rounded by more, so that a rate
     // that is found to be kept is at least this one.
     let ln_upper = (ln + 1e-15 * (f64::from(probes) + ln.abs())).clamp(-1e300, 0.0);
     let upper = (libm::exp(ln_upper) * (1.0 + 1e-15)).next_up().min(1.0);
-    Ok((Fpr { value: upper, lower: 0.0, upper, ln: ln_upper, ln_lower: f64::NEG_INFINITY, ln_upper, method: Method::Bound }, None))
+    Ok(Fpr { value: upper, lower: 0.0, upper, ln: ln_upper, ln_lower: f64::NEG_INFINITY, ln_upper, method: Method::Bound })
 }
 
 /// The rate as an upper bound: the number of set bits is not known to be the smallest possible.
@@ -133,16 +138,16 @@ pub(crate) fn miss_bound(
         return Ok(0.0);
     }
     let Some(left) = left_by_hashes(items, rate, hash_bits) else { return Ok(1.0) };
-    let law = OnesLaw::new(variant, bits, items, probes)?;
     if variant == Variant::Partitioned {
+        let law = OnesLaw::new(variant, bits, items, probes)?;
         let most = share(rate.ln_below(), left, probes) * law.capacity;
         return Ok(law.at_least(if law.is_lattice { libm::floor(most) + 1.0 } else { most }));
     }
     let past = too_many_ones(variant, bits, items, probes, rate, left, hash_bits)?;
-    let bound = law.at_least(past as f64);
+    let bound = || Ok(OnesLaw::new(variant, bits, items, probes)?.at_least(past as f64));
     match evidence {
-        Evidence::Bounds => Ok(bound),
-        Evidence::Law { terms } => Ok(bound.min(fill_law(variant, bits, items, probes)?.proven_tail(Tail::AtLeast(past), terms)?.upper)),
+        Evidence::Bounds => bound(),
+        Evidence::Law { terms } => Ok(bound()?.min(fill_law(variant, bits, items, probes)?.proven_tail(Tail::AtLeast(past), terms)?.upper)),
         Evidence::Balls { allowed } => Ok(balls::at_least(variant, bits, items, probes, past, allowed)),
     }
 }
@@ -198,7 +203,7 @@ pub(crate) enum Evidence {
         terms: f64,
     },
     /// By the law of the fill, ball by ball, which takes a nanosecond for each ball and each
-    /// relevant number of set bits. For slices, the inequalities are used.
+    /// relevant number of set bits. Not for slices, whose fill has no such law.
     Balls {
         /// If the probability is above this value, the result only says that it is above.
         allowed: f64,
@@ -208,14 +213,18 @@ pub(crate) enum Evidence {
 /// Below this many items, single bits matter, so the law of the fill is used.
 pub(crate) const MANY_ITEMS: u64 = 100;
 
+/// Of so few items, filters with at most this many balls (items times probes) are followed.
+pub(crate) const FEW_BALLS: u64 = 4_200;
+
 impl Evidence {
     /// The evidence of plans. For few balls (items times probes), it is the law of the fill, which
     /// takes at most about a millisecond; for more, it is the bounds. The evidence depends only on
     /// the size, so that every question about a size has the same evidence.
     pub(crate) fn of(variant: Variant, items: u64, probes: u32, allowed: f64) -> Evidence {
         let most = match variant {
-            _ if items < MANY_ITEMS => 4_200,
-            // Narrower laws are computed faster.
+            Variant::Partitioned => return Evidence::Bounds,
+            _ if items < MANY_ITEMS => FEW_BALLS,
+            // Narrower laws are walked faster.
             Variant::Classic => 2_900,
             _ => 1_806,
         };
@@ -281,6 +290,11 @@ impl OnesLaw {
             }
         }
         Ok(OnesLaw { fill: total, capacity: f64::from(probes) * shorter, is_lattice: sizes[0].1 == 0, lattice })
+    }
+
+    /// The smallest count that is reached with at most the probability `allowed`.
+    fn too_rare(&self, bits: u64, allowed: f64) -> Result<u64> {
+        boundary(self.fill.mean, 1, bits + 1, |ones| Ok(self.at_least(ones as f64) > allowed))
     }
 
     /// An upper bound on `P(Y >= ones)`.

@@ -5,6 +5,7 @@ mod mean;
 mod probes;
 mod search;
 mod settle;
+mod sizes;
 mod sure;
 
 use super::Plan;
@@ -16,7 +17,8 @@ use crate::one_filter::quantile::RateQuantile;
 use crate::{Error, Fpr, Law, MAX_BITS, Method, Rate, Result, SchemeId};
 use alloc::format;
 use mean::{best, fewest_for_the_mean, law, most_for_the_mean};
-use probes::{fewest_sure, least_sure, most_sure};
+use probes::{least_sure, nearest_sure};
+use sizes::{Question, Sizes};
 use sure::Sure;
 
 /// The largest number of probes of a blocked recycling filter. At a rate of 1e-6, sixteen probes
@@ -76,10 +78,10 @@ fn fewest_bits(target: &Target, items: u64, rate: Rate) -> Result<Plan> {
     let Some((mean, mut probes)) = fewest_for_the_mean(target, items, &rate)? else { return over_cap(target, items, rate, None, cap) };
     let (mut blocks, mut searched) = (mean, None);
     if let Some(confidence) = target.asked_confidence() {
-        let Some((least, sure)) = fewest_sure(target, confidence, items, &rate, (mean, probes))? else {
-            return over_cap(target, items, rate, None, cap);
-        };
-        (blocks, probes, searched) = (least, sure.probes, Some(sure));
+        let sizes = Sizes::Blocks { mean, items };
+        let question = Question { target, confidence, rate: &rate, sizes, mean_probes: probes };
+        let Some((away, sure)) = nearest_sure(&question)? else { return over_cap(target, items, rate, None, cap) };
+        (blocks, probes, searched) = (sizes.size(away), sure.probes, Some(sure));
     } else {
         let (lowest, _) = best(target, blocks, items)?;
         probes = if law(blocks, lowest)?.meets(items, &rate, target.hash_bits)? { lowest } else { probes };
@@ -96,10 +98,10 @@ fn most_items(target: &Target, rate: Rate, blocks: u64) -> Result<Plan> {
     };
     let mut searched: Option<Sure> = None;
     if let Some(confidence) = target.asked_confidence() {
-        let Some((most, sure)) = most_sure(target, confidence, &rate, blocks, (items, probes))? else {
-            return out_of_reach(target, rate, blocks, 1, false);
-        };
-        (items, probes, searched) = (most, sure.probes, Some(sure));
+        let sizes = Sizes::Items { mean: items, blocks };
+        let question = Question { target, confidence, rate: &rate, sizes, mean_probes: probes };
+        let Some((away, sure)) = nearest_sure(&question)? else { return out_of_reach(target, rate, blocks, 1, false) };
+        (items, probes, searched) = (sizes.size(away), sure.probes, Some(sure));
     }
     finish(target, blocks, probes, items, searched)
 }

@@ -95,13 +95,15 @@ fn lowest(target: &Target, bits: u64, items: u64) -> Result<(u32, Fpr)> {
 fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
     target.variant().check(bits, target.probes.unwrap_or(1))?;
     target.check_cap(bits)?;
-    let Some(mean) = search::most_items(question(target, &rate), bits)? else { return out_of_reach(target, rate, bits, 1, true) };
+    let Some(mean) = search::most_items(question(target, &rate), bits)? else {
+        return out_of_reach(rate, (bits, 1), lowest(target, bits, 1)?, true);
+    };
     let Some(confidence) = target.asked_confidence() else {
         return finish(target, bits, best_within(target, bits, mean.size, mean.probes)?, mean.size);
     };
     match Sure::new(target, &rate, confidence).most_items(bits, mean)? {
         Some(fit) => finish(target, bits, fit.probes, fit.size),
-        None => out_of_reach(target, rate, bits, 1, false),
+        None => out_of_reach(rate, (bits, 1), lowest(target, bits, 1)?, false),
     }
 }
 
@@ -111,7 +113,8 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, bits: u64) -> Res
     if let Some(rate) = rate {
         target.check_hash_floor(items, rate)?;
     }
-    let (probes, _) = lowest(target, bits, items)?;
+    let found = lowest(target, bits, items)?;
+    let probes = found.0;
     if let Some(rate) = rate {
         let meets = |probes: u32| target.variant().meets(bits, items, probes, &rate, Some(target.hash_bits));
         let is_kept = match target.asked_confidence() {
@@ -120,14 +123,13 @@ fn given_size(target: &Target, items: u64, rate: Option<Rate>, bits: u64) -> Res
         };
         if !is_kept {
             let is_impossible = !meets(probes)? && !meets(best_rate(target, bits, items)?.0)?;
-            return out_of_reach(target, rate, bits, items, is_impossible);
+            return out_of_reach(rate, (bits, items), found, is_impossible);
         }
     }
     finish(target, bits, probes, items)
 }
 
-fn out_of_reach(target: &Target, asked: Rate, bits: u64, items: u64, is_impossible: bool) -> Result<Plan> {
-    let (probes, promised) = lowest(target, bits, items)?;
+fn out_of_reach(asked: Rate, (bits, items): (u64, u64), (probes, promised): (u32, Fpr), is_impossible: bool) -> Result<Plan> {
     Err(Error::OutOfReach { asked, items, bits, probes, reachable: promised.upper, is_impossible })
 }
 

@@ -1,78 +1,65 @@
-//! The search over numbers of probes: the fewest blocks, the most items and the lowest rate.
+//! The search over numbers of probes: the nearest size that holds, and the lowest rate of a size.
 
 use super::super::target::Target;
 use super::super::walk::{Step, walk};
-use super::about::ln_rate;
-use super::mean::{fewest_for_the_mean, most_for_the_mean};
-use super::settle::GRAINS;
+use super::about::is_beyond;
+use super::choice;
+use super::sizes::Question;
 use super::sure::{NEARLY, Sure};
-use super::{MAX_BLOCKS, choice};
 use crate::{Rate, Result};
 
-/// Sizes whose relative difference is smaller are treated as equal.
-fn grain(size: u64) -> u64 {
-    (size / GRAINS).max(1)
-}
-
-/// The smallest number of blocks that is found to keep a rate. The search goes over the numbers of
-/// probes that the average rate does not exclude. For each, it first tries slightly fewer blocks
-/// than the best size so far, with a tilt ([`Sure`]) for that size.
-pub(super) fn fewest_sure<'a>(
-    target: &'a Target,
-    confidence: f64,
-    items: u64,
-    rate: &Rate,
-    mean: (u64, u32),
-) -> Result<Option<(u64, Sure<'a>)>> {
+/// The nearest size that is found to keep a rate, as a distance from the mean's. For each number of
+/// probes that the average does not exclude, the search first tries a nearer size than the best so
+/// far, with a tilt for that size.
+pub(super) fn nearest_sure<'a>(question: &Question<'a>) -> Result<Option<(u64, Sure<'a>)>> {
+    let Question { target, confidence, rate, sizes, mean_probes } = *question;
     let mut best: Option<(u64, Sure)> = None;
-    walk(choice(target), mean.1, |probes| {
-        let start = best.as_ref().map_or(mean.0, |(blocks, _)| blocks - grain(*blocks));
-        if start < mean.0 || best.is_some() && ln_rate(start as f64, items as f64, probes, false) > rate.ln_above() + 1e-8 {
+    walk(choice(target), mean_probes, |probes| {
+        let nearer = best.as_ref().map_or(Some(0), |(away, _)| away.checked_sub(sizes.grain(*away)));
+        let Some(start) = nearer else { return Ok(Step::Excluded) };
+        let (blocks, items) = sizes.at(start);
+        if best.is_some() && is_beyond(blocks, items, probes, rate.ln_above()) {
             return Ok(Step::Excluded);
         }
-        let Some(mut sure) = Sure::new(target, confidence, probes, start, items) else { return Ok(Step::Excluded) };
-        let kept = sure.kept_nearly(start, items, rate);
-        if best.is_some() && !sure.keeps(start, items, rate) {
-            return Ok(Step::Kept { rate: kept, is_better: false });
+        let Some(mut sure) = Sure::new(target, confidence, probes, blocks, items) else { return Ok(Step::Excluded) };
+        let kept = sure.kept_nearly(blocks, items, rate);
+        let failed = Step::Kept { rate: kept, is_better: false };
+        if best.is_some() && !sure.keeps(blocks, items, rate) {
+            return Ok(failed);
         }
-        let Some(mut blocks) = sure.fewest(items, rate, start, mean.0) else { return Ok(Step::Kept { rate: kept, is_better: false }) };
-        // At the mean's own probes the average is kept from the mean's blocks on.
-        if probes != mean.1 && !sure.meets(blocks, items, rate)? {
-            let alone = target.clone().probes(probes);
-            let Some((least, _)) = fewest_for_the_mean(&alone, items, rate)? else {
-                return Ok(Step::Kept { rate: kept, is_better: false });
-            };
-            blocks = blocks.max(least);
+        let Some(mut away) = sure.nearest(question, start) else { return Ok(failed) };
+        let (blocks, items) = sizes.at(away);
+        if probes != mean_probes && !sure.meets(blocks, items, rate)? {
+            let Some(least) = sizes.of_mean(&target.clone().probes(probes), rate)? else { return Ok(failed) };
+            away = away.max(least);
+            let (blocks, items) = sizes.at(away);
             if !sure.keeps_anywhere(blocks, items, rate) {
-                return Ok(Step::Kept { rate: kept, is_better: false });
+                return Ok(failed);
             }
         }
-        let is_better = best.as_ref().is_none_or(|(least, _)| blocks < *least);
+        let is_better = best.as_ref().is_none_or(|(least, _)| away < *least);
         if is_better {
-            best = Some((blocks, sure));
+            best = Some((away, sure));
         }
         Ok(Step::Kept { rate: kept, is_better })
     })?;
-    let Some((blocks, sure)) = best else { return Ok(None) };
-    settled_blocks(sure, items, rate, mean, blocks)
+    let Some((away, sure)) = best else { return Ok(None) };
+    settled(question, sure, away)
 }
 
-/// The smallest number of blocks, with a separate decision for each size. The search found that no
-/// number of probes keeps the rate with one block fewer.
-fn settled_blocks<'a>(mut sure: Sure<'a>, items: u64, rate: &Rate, mean: (u64, u32), near: u64) -> Result<Option<(u64, Sure<'a>)>> {
-    let mut near = near;
+/// The same, decided separately for each size: no number of probes keeps the rate one block or item
+/// nearer.
+fn settled<'a>(question: &Question<'a>, mut sure: Sure<'a>, mut near: u64) -> Result<Option<(u64, Sure<'a>)>> {
     let mut best: Option<(u64, Sure)> = None;
     loop {
-        let is_met = |blocks: u64| if sure.probes == mean.1 { Ok(true) } else { sure.meets(blocks, items, rate) };
-        let found = sure.settled(near, (mean.0, MAX_BLOCKS), rate, true, |blocks| (blocks, items), is_met)?;
-        let Some(blocks) = found.filter(|found| best.as_ref().is_none_or(|(least, _)| found < least)) else { return Ok(best) };
+        let found = sure.settled(question, near)?;
+        let Some(away) = found.filter(|found| best.as_ref().is_none_or(|(least, _)| found < least)) else { return Ok(best) };
+        let (blocks, items) = question.sizes.at(away);
         let Some(at) = sure.at(blocks, items) else { return Ok(best) };
-        best = Some((blocks, at));
-        if blocks == mean.0 {
-            return Ok(best);
-        }
-        let Some(other) = other_probes(&sure, (blocks - 1, items), rate)? else { return Ok(best) };
-        (sure, near) = (other, blocks - 1);
+        best = Some((away, at));
+        let Some(nearer) = away.checked_sub(1) else { return Ok(best) };
+        let Some(other) = other_probes(&sure, question.sizes.at(nearer), question.rate)? else { return Ok(best) };
+        (sure, near) = (other, nearer);
     }
 }
 
@@ -83,7 +70,7 @@ fn other_probes<'a>(sure: &Sure<'a>, (blocks, items): (u64, u64), rate: &Rate) -
     }
     let mut found = None;
     walk(choice(sure.target), sure.probes, |probes| {
-        if found.is_some() || ln_rate(blocks as f64, items as f64, probes, false) > rate.ln_above() + 1e-8 {
+        if found.is_some() || is_beyond(blocks, items, probes, rate.ln_above()) {
             return Ok(Step::Excluded);
         }
         let Some(new) = Sure::new(sure.target, sure.confidence, probes, blocks, items) else { return Ok(Step::Excluded) };
@@ -99,64 +86,6 @@ fn other_probes<'a>(sure: &Sure<'a>, (blocks, items): (u64, u64), rate: &Rate) -
     Ok(found)
 }
 
-/// The largest number of items that is found to keep a rate, by the same search as [`fewest_sure`].
-pub(super) fn most_sure<'a>(
-    target: &'a Target,
-    confidence: f64,
-    rate: &Rate,
-    blocks: u64,
-    mean: (u64, u32),
-) -> Result<Option<(u64, Sure<'a>)>> {
-    let mut best: Option<(u64, Sure)> = None;
-    walk(choice(target), mean.1, |probes| {
-        let start = best.as_ref().map_or(mean.0, |(items, _)| items + grain(*items));
-        if start > mean.0 || best.is_some() && ln_rate(blocks as f64, start as f64, probes, false) > rate.ln_above() + 1e-8 {
-            return Ok(Step::Excluded);
-        }
-        let Some(mut sure) = Sure::new(target, confidence, probes, blocks, start) else { return Ok(Step::Excluded) };
-        let kept = sure.kept_nearly(blocks, start, rate);
-        if best.is_some() && !sure.keeps(blocks, start, rate) {
-            return Ok(Step::Kept { rate: kept, is_better: false });
-        }
-        let mut items = sure.most(blocks, rate, start, mean.0);
-        // With the probes of the plan for the mean, the average keeps the rate up to that plan's
-        // items.
-        if items > 0 && probes != mean.1 && !sure.meets(blocks, items, rate)? {
-            let most = most_for_the_mean(&target.clone().probes(probes), rate, blocks)?;
-            items = items.min(most.map_or(0, |(items, _)| items));
-            if items > 0 && !sure.keeps(blocks, items, rate) {
-                return Ok(Step::Kept { rate: kept, is_better: false });
-            }
-        }
-        let is_better = items > best.as_ref().map_or(0, |(most, _)| *most);
-        if is_better {
-            best = Some((items, sure));
-        }
-        Ok(Step::Kept { rate: kept, is_better })
-    })?;
-    let Some((items, sure)) = best else { return Ok(None) };
-    settled_items(sure, blocks, rate, mean, items)
-}
-
-/// The largest number of items, with a separate decision for each size. The search found that no
-/// number of probes keeps the rate with one item more.
-fn settled_items<'a>(mut sure: Sure<'a>, blocks: u64, rate: &Rate, mean: (u64, u32), near: u64) -> Result<Option<(u64, Sure<'a>)>> {
-    let mut near = near;
-    let mut best: Option<(u64, Sure)> = None;
-    loop {
-        let is_met = |items: u64| if sure.probes == mean.1 { Ok(true) } else { sure.meets(blocks, items, rate) };
-        let found = sure.settled(near, (1, mean.0), rate, false, |items| (blocks, items), is_met)?;
-        let Some(items) = found.filter(|found| best.as_ref().is_none_or(|(most, _)| found > most)) else { return Ok(best) };
-        let Some(at) = sure.at(blocks, items) else { return Ok(best) };
-        best = Some((items, at));
-        if items == mean.0 {
-            return Ok(best);
-        }
-        let Some(other) = other_probes(&sure, (blocks, items + 1), rate)? else { return Ok(best) };
-        (sure, near) = (other, items + 1);
-    }
-}
-
 /// The lowest promise that is found for a size: the rate that one filter keeps, or the average if
 /// that is higher. If a rate is given, only numbers of probes that keep it are considered.
 pub(super) fn least_sure<'a>(
@@ -169,7 +98,7 @@ pub(super) fn least_sure<'a>(
     let mut best: Option<(f64, Sure)> = None;
     walk(choice(target), likely, |probes| {
         let known = best.as_ref().map_or(1.0, |(least, _)| *least);
-        if ln_rate(blocks as f64, items as f64, probes, false) > libm::log(known) + 1e-8 {
+        if is_beyond(blocks, items, probes, libm::log(known)) {
             return Ok(Step::Excluded);
         }
         let Some(mut sure) = Sure::new(target, confidence, probes, blocks, items) else { return Ok(Step::Excluded) };

@@ -1,38 +1,31 @@
 //! The last step of a search: finds the boundary with a separate decision for each size.
 
+use super::sizes::{GRAINS, Question};
 use super::sure::Sure;
-use crate::{Rate, Result, search};
+use crate::{Result, search};
 use core::cell::RefCell;
 
 impl Sure<'_> {
-    /// The smallest (`is_rising`) or largest size that keeps the rate, searched near a guess within
-    /// a range. Each size is decided by its own guarantee ([`Sure::at`]). The result is `None` if
-    /// no such size is found.
-    pub(super) fn settled(
-        &self,
-        guess: u64,
-        (least, most): (u64, u64),
-        rate: &Rate,
-        is_rising: bool,
-        at: impl Fn(u64) -> (u64, u64),
-        is_met: impl Fn(u64) -> Result<bool>,
-    ) -> Result<Option<u64>> {
+    /// The smallest distance that holds, each size known alone, near a guess; `None` if none does.
+    pub(super) fn settled(&self, question: &Question<'_>, near: u64) -> Result<Option<u64>> {
+        let (sizes, rate) = (question.sizes, question.rate);
         let last = RefCell::new(self.clone());
-        let known = |size: u64| {
-            let (blocks, items) = at(size);
+        let known = |(blocks, items): (u64, u64)| {
             let found = last.borrow().at(blocks, items)?;
             let kept = found.kept(blocks, items);
             last.replace(found);
             Some(kept)
         };
-        let holds = |size: u64| Ok(known(size).is_some_and(|kept| kept <= rate.to_f64().next_down()) && is_met(size)?);
-        let guess = closer(guess, (least, most), |size| Some(libm::log(known(size)?) - rate.ln()));
-        if is_rising {
-            let found = search::boundary(guess as f64, least, most, |size| Ok(!holds(size)?))?;
-            return Ok((found < most || holds(most)?).then_some(found));
-        }
-        let found = search::boundary(guess as f64 + 1.0, least, most + 1, holds)? - 1;
-        Ok((found >= least).then_some(found))
+        let is_met = |(blocks, items)| if self.probes == question.mean_probes { Ok(true) } else { self.meets(blocks, items, rate) };
+        let holds = |away: u64| {
+            let size = sizes.at(away);
+            Ok(known(size).is_some_and(|kept| kept <= rate.to_f64().next_down()) && is_met(size)?)
+        };
+        let guess = closer(sizes.size(near), sizes.range(), |size| Some(libm::log(known(sizes.with(size))?) - rate.ln()));
+        // One more than the distance: the search begins at 1, and its limit is never asked.
+        let (first, limit) = (sizes.away(guess as f64) + 1, sizes.last() + 2);
+        let found = search::boundary(first as f64, 1, limit, |next| Ok(!holds(next - 1)?))? - 1;
+        Ok((found <= sizes.last()).then_some(found))
     }
 }
 
@@ -55,7 +48,3 @@ fn closer(guess: u64, range: (u64, u64), missed: impl Fn(u64) -> Option<f64>) ->
     }
     size
 }
-
-/// Two sizes are treated as equal during a search if their relative difference is less than the
-/// inverse of this number.
-pub(super) const GRAINS: u64 = 200_000;

@@ -2,6 +2,7 @@
 
 use super::about::{RateTable, ln_rate};
 use super::mean::{about_blocks, law};
+use super::sizes::Sizes;
 use super::sure::Sure;
 use crate::{Law, Rate, Target};
 
@@ -52,7 +53,7 @@ fn guessed_sizes_for_a_guarantee_have_the_rate() {
         let target = Target::new().items(items).rate(rate);
         let mean = about_blocks(items, probes, rate.ln(), items as f64 / 50.0);
         let mut sure = Sure::new(&target, 0.999, probes, mean as u64, items).expect("blocks that are followed");
-        let guess = sure.about_size(&rate, mean, (mean, 1e12), 1.0, |blocks| (blocks as u64, items));
+        let guess = sure.about_size(&rate, Sizes::Blocks { mean: mean as u64, items }, 0);
         sure.tilt_at(guess as u64, items);
         let missed = sure.ln_about(guess as u64, items) - rate.ln();
         assert!(guess > mean && missed.abs() < 1e-3 + probes as f64 * 1.5 / guess, "{items} {text}: {mean} {guess} {missed}");

@@ -15,12 +15,11 @@ const DOWN: u64 = 48;
 /// The number of proofs that may fail before the search continues in larger steps.
 const PROOFS: u64 = 64;
 
-/// Rounding to whole bits moves a size by less than this number of bits from the guess.
-const WHOLE_BITS: f64 = 16.0;
+/// Whole bits move a size by less than this from where it was guessed.
+pub(super) const WHOLE_BITS: f64 = 16.0;
 
-/// From a hundred items on, the exact distribution saves less than this share of the bits that the
-/// bounds need.
-const LAW_SAVES: f64 = 1.0 / 64.0;
+/// From a hundred items on the law takes less than this share off the size of the bounds.
+pub(super) const LAW_SAVES: f64 = 1.0 / 64.0;
 
 impl Sure<'_> {
     /// The smallest number of bits that is found to keep the guarantee. It is at least the number

@@ -12,14 +12,16 @@
 //! the rate on average.
 
 use super::Sure;
-use crate::one_filter::quantile::{Evidence, MANY_ITEMS, misses_by_far};
+use crate::one_filter::quantile::{Evidence, FEW_BALLS, MANY_ITEMS, misses_by_far};
 use crate::{Result, Variant, search};
 
 /// Whether every size is tried, because the approximations are not exact enough. For slices this is
 /// so below [`MANY_ITEMS`] items, where the lengths of the slices matter.
 pub(super) fn is_followed(variant: Variant, items: u64, probes: u32, allowed: f64) -> bool {
-    let is_cheap = variant != Variant::Partitioned || items < MANY_ITEMS;
-    is_cheap && matches!(Evidence::of(variant, items, probes, allowed), Evidence::Balls { .. })
+    match variant {
+        Variant::Partitioned => items < MANY_ITEMS && items * u64::from(probes) <= FEW_BALLS,
+        _ => matches!(Evidence::of(variant, items, probes, allowed), Evidence::Balls { .. }),
+    }
 }
 
 impl Sure<'_> {

@@ -1,5 +1,6 @@
 //! The most items that keep a rate.
 
+use super::fewest::{LAW_SAVES, WHOLE_BITS};
 use super::{Sure, promising};
 use crate::Result;
 use crate::exact::bisect::bisect_sizes;
@@ -12,10 +13,9 @@ impl Sure<'_> {
     /// with more items, so all smaller numbers of items are held, too.
     pub(in super::super) fn most_items(&self, bits: u64, mean: Fit) -> Result<Option<Fit>> {
         let last = self.target.variant().max_probes(bits).min(self.most_probes(1).max(mean.probes));
-        // The margin in items for rounding to whole bits, and for the difference between bounds and
-        // exact distribution.
-        let by_law = if self.is_followed(mean.size, mean.probes / 2) { mean.size as f64 / 64.0 } else { 0.0 };
-        let margin = 1.0 + 16.0 * mean.size as f64 / bits as f64 + by_law;
+        // The items of the bits by which whole bits, and the law, move a size.
+        let by_law = if self.is_followed(mean.size, mean.probes / 2) { LAW_SAVES * mean.size as f64 } else { 0.0 };
+        let margin = 1.0 + WHOLE_BITS * mean.size as f64 / bits as f64 + by_law;
         let cost = |probes: u32| -self.about_items(bits, probes, mean.size);
         let always = |probes: u32| mean.size < MANY_ITEMS && self.is_followed(mean.size, probes);
         let mut best = Fit { size: 0, probes: mean.probes };

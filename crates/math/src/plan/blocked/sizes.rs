@@ -1,0 +1,97 @@
+//! The sizes that a question with a guarantee chooses from.
+
+use super::super::target::Target;
+use super::MAX_BLOCKS;
+use super::mean::{fewest_for_the_mean, most_for_the_mean};
+use crate::{Rate, Result};
+
+/// More blocks for some items, or fewer items in some blocks. Both are counted by their distance
+/// from the size that the average alone allows: every rate falls with the distance, so both
+/// questions ask for the smallest distance that holds.
+#[derive(Clone, Copy)]
+pub(super) enum Sizes {
+    /// From the fewest blocks for the average upwards.
+    Blocks { mean: u64, items: u64 },
+    /// From the most items for the average downwards.
+    Items { mean: u64, blocks: u64 },
+}
+
+impl Sizes {
+    /// The number of blocks or items at a distance.
+    pub(super) fn size(self, away: u64) -> u64 {
+        match self {
+            Sizes::Blocks { mean, .. } => mean + away,
+            Sizes::Items { mean, .. } => mean - away,
+        }
+    }
+
+    /// The blocks and items at a distance.
+    pub(super) fn at(self, away: u64) -> (u64, u64) {
+        self.with(self.size(away))
+    }
+
+    /// The blocks and items of a size.
+    pub(super) fn with(self, size: u64) -> (u64, u64) {
+        match self {
+            Sizes::Blocks { items, .. } => (size, items),
+            Sizes::Items { blocks, .. } => (blocks, size),
+        }
+    }
+
+    /// The largest distance.
+    pub(super) fn last(self) -> u64 {
+        match self {
+            Sizes::Blocks { mean, .. } => MAX_BLOCKS - mean,
+            Sizes::Items { mean, .. } => mean - 1,
+        }
+    }
+
+    /// The smallest and the largest size.
+    pub(super) fn range(self) -> (u64, u64) {
+        match self {
+            Sizes::Blocks { mean, .. } => (mean, MAX_BLOCKS),
+            Sizes::Items { mean, .. } => (1, mean),
+        }
+    }
+
+    /// The distance of a size, rounded to the side of the lower rate.
+    pub(super) fn away(self, size: f64) -> u64 {
+        let away = match self {
+            Sizes::Blocks { mean, .. } => (libm::ceil(size) as u64).saturating_sub(mean),
+            Sizes::Items { mean, .. } => mean.saturating_sub(size as u64),
+        };
+        away.min(self.last())
+    }
+
+    /// Whether a larger size lowers the rate (1) or raises it (-1).
+    pub(super) fn sign(self) -> f64 {
+        if matches!(self, Sizes::Blocks { .. }) { 1.0 } else { -1.0 }
+    }
+
+    /// During a search, two sizes that differ by less are treated as equal.
+    pub(super) fn grain(self, away: u64) -> u64 {
+        (self.size(away) / GRAINS).max(1)
+    }
+
+    /// The distance that the average alone needs with the probes of the target.
+    pub(super) fn of_mean(self, target: &Target, rate: &Rate) -> Result<Option<u64>> {
+        Ok(match self {
+            Sizes::Blocks { mean, items } => fewest_for_the_mean(target, items, rate)?.map(|(blocks, _)| blocks - mean),
+            Sizes::Items { mean, blocks } => most_for_the_mean(target, rate, blocks)?.map(|(items, _)| mean - items),
+        })
+    }
+}
+
+/// During a search, two sizes above this number are treated as equal if their relative difference
+/// is less than its inverse.
+pub(super) const GRAINS: u64 = 200_000;
+
+/// A question with a guarantee: the nearest size that keeps a rate.
+pub(super) struct Question<'a> {
+    pub(super) target: &'a Target,
+    pub(super) confidence: f64,
+    pub(super) rate: &'a Rate,
+    pub(super) sizes: Sizes,
+    /// The probes with which the average is kept at every distance.
+    pub(super) mean_probes: u32,
+}
