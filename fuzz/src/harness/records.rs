@@ -119,12 +119,5 @@ fn read(form: &[&str], threads: &str, bytes: &[u8], as_is: bool) -> Outcome {
         }
     }
     outcome.complete = records.complete();
-    if form.contains(&"--csv") {
-        // Empty lines and carriage returns at the end of lines say nothing in CSV. At a broken
-        // record they are passed on or dropped, as blocks end.
-        outcome.text.retain(|byte| *byte != b'\r');
-        let lines = outcome.text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        outcome.text = lines.collect::<Vec<_>>().join(&b'\n');
-    }
     outcome
 }
