@@ -37,7 +37,7 @@ ROWS = [
 PARTS = [
     ("reading", r"^reader:.*\[kernel|records::source"),
     ("handing over", r"futex|mpmc|mpsc|schedule|finish_task_switch|spin_unlock|records::feed"),
-    ("CSV, JSON", r"records::(json|csv|line|quotes|near)|csv_core|serde"),
+    ("CSV, JSON", r"records::(json|csv|line|quotes|near)|serde"),
     ("hashing", r"xxh3|KeyHasher|answers::hashed|hash::portable"),
     ("look-up", r"^[^:]*: (?:.*<)?truebloom(?:_math)?::(?!hash|key|count_min)"),
     ("sketch", r"count_min"),

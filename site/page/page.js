@@ -26,7 +26,7 @@ class Tab {
     for (const button of all('[data-fields]', root)) {
       button.addEventListener('click', () => {
         // Back leads to what was typed before.
-        history.pushState(null, '', location.href);
+        address('pushState', location.href);
         this.fill(button.dataset.fields ?? '');
       });
     }
@@ -333,16 +333,20 @@ function remember(tab) {
   clearTimeout(remembering);
   remembering = window.setTimeout(() => {
     if (tab.root.hidden) return;
-    const address = `#${tab.name}?${tab.query()}`;
-    // Without what a link had after a `?`; some browsers let no page from a disk do this, or nothing at all.
-    for (const found of [location.pathname + address, address]) {
-      try {
-        return history.replaceState(null, '', found);
-      } catch {
-        continue;
-      }
-    }
+    const hash = `#${tab.name}?${tab.query()}`;
+    // Without what a link had after a `?`.
+    address('replaceState', location.pathname + hash) || address('replaceState', hash);
   }, 250);
+}
+
+/** Changes the address, and says whether it did; some browsers let no page from a disk do this, or nothing at all. @param {'pushState' | 'replaceState'} how @param {string} to */
+function address(how, to) {
+  try {
+    history[how](null, '', to);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The tab and the fields of an address; those of the well-known calculator too, which writes them after a `?`. @returns {[string, string | null]} */

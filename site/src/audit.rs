@@ -7,7 +7,7 @@ use crate::{drawn, drawn_at, lines, size};
 use truebloom_audit::Size;
 use truebloom_math::{Error, Rate};
 use truebloom_report::charts::{Given, libraries};
-use truebloom_report::finding::{Finding, library};
+use truebloom_report::finding::{Finding, Verdict, library};
 use truebloom_report::read;
 use truebloom_report::show::{count, plural};
 
@@ -44,18 +44,23 @@ fn asked(question: &mut Question<'_>) -> Result<Asked, Json> {
     }
 }
 
-fn finding(question: &mut Question<'_>) -> Result<(Finding, Asked), Json> {
-    let profile = library(question.text("lib")).map_err(|error| object! { "problem": sentence(&error) })?;
-    let asked = asked(question)?;
+/// Why there is no finding.
+enum NoFinding {
+    /// The question cannot be answered; the page shows this instead.
+    Unclear(Json),
+    /// The library has no filter of this size.
+    Refused(String),
+}
+
+fn finding(question: &mut Question<'_>) -> Result<(Finding, Asked), NoFinding> {
+    let profile = library(question.text("lib")).map_err(|error| NoFinding::Unclear(object! { "problem": sentence(&error) }))?;
+    let asked = asked(question).map_err(NoFinding::Unclear)?;
     let found = size_of(profile, &asked).and_then(|size| Finding::by_law(profile, size, asked.items, asked.rate.as_ref()));
     let found = found.and_then(|found| match asked.queries {
         0 => Ok(found),
         queries => found.simulated(queries, 1),
     });
-    match found {
-        Ok(found) => Ok((found, asked)),
-        Err(error) => Err(object! { "refused": sentence(&error.to_string()) }),
-    }
+    found.map(|found| (found, asked)).map_err(|error| NoFinding::Refused(sentence(&error.to_string())))
 }
 
 fn size_of(profile: &truebloom_audit::Profile, asked: &Asked) -> Result<Size, Error> {
@@ -95,21 +100,18 @@ fn shown(found: &Finding, beside: Option<Rate>, digits: usize) -> String {
     }
 }
 
-fn verdict(found: &Finding, rate: Option<Rate>) -> String {
-    let verdict = found.verdict(rate, |_| String::new());
-    // In this case, the page asks for a longer simulation by itself.
-    let is_open = found.rate().0.is_nan() || verdict.starts_with("too few") && wanted(found).is_some();
-    if is_open { "simulating".to_owned() } else { verdict }
-}
-
-/// A rate that is only slightly too high is not marked as bad.
-fn tone(found: &Finding, rate: Option<Rate>, verdict: &str) -> &'static str {
-    let noticed = rate.is_some_and(|rate| found.rate().0 >= (1.0 + size::NOTICED) * rate.to_f64());
-    match verdict {
-        "kept" => "good",
-        text if text.starts_with("missed") && noticed => "bad",
+/// The verdict in words, and its tone. What is missed by less than people notice is no alarm.
+fn verdict(found: &Finding, rate: Option<Rate>) -> (String, &'static str) {
+    let verdict = found.verdict(rate);
+    let tone = match verdict {
+        // The page goes on by itself.
+        _ if found.rate().0.is_nan() => return ("simulating".to_owned(), ""),
+        Verdict::TooFew(_) if wanted(found).is_some() => return ("simulating".to_owned(), ""),
+        Verdict::Kept => "good",
+        Verdict::Missed { times, .. } if times >= 1.0 + size::NOTICED => "bad",
         _ => "",
-    }
+    };
+    (verdict.to_string(), tone)
 }
 
 fn facts(found: &Finding) -> Json {
@@ -140,18 +142,19 @@ fn known_by(found: &Finding) -> String {
 pub(crate) fn answer(question: &mut Question<'_>) -> Json {
     let (found, asked) = match finding(question) {
         Ok(found) => found,
-        Err(answer) => return answer,
+        Err(NoFinding::Unclear(answer)) => return answer,
+        Err(NoFinding::Refused(why)) => return object! { "refused": why },
     };
     let (value, ..) = found.rate();
-    let verdict = verdict(&found, asked.rate);
+    let (verdict, tone) = verdict(&found, asked.rate);
     let shown = shown(&found, asked.rate, 4);
-    let many = if shown.starts_with("below") { String::new() } else { one_in(value) };
+    let many = if has_rate(&found) { one_in(value) } else { String::new() };
     let mut cards = vec![
         card(
             "Its rate",
             shown.clone(),
             format!("{}{}.", if many.is_empty() { String::new() } else { format!("That is {many}. ") }, capital(&known_by(&found))),
-            tone(&found, asked.rate, &verdict),
+            tone,
         ),
         card("With independent positions", share(found.ideal.value, 4), "What its bits and probes could give. Exact.", ""),
     ];
@@ -215,7 +218,7 @@ pub(crate) fn row(question: &mut Question<'_>) -> Json {
     let name = question.text("lib");
     match finding(question) {
         Ok((found, asked)) => {
-            let verdict = verdict(&found, asked.rate);
+            let (verdict, tone) = verdict(&found, asked.rate);
             let write = |rate: f64| asked.rate.map_or_else(|| share(rate, 3), |beside| share_as(beside.to_f64(), rate, 3));
             object! {
                 "row": vec![
@@ -227,21 +230,17 @@ pub(crate) fn row(question: &mut Question<'_>) -> Json {
                     if found.rate().0.is_nan() { String::new() } else { found.known_by(write) },
                     capital(&verdict),
                 ],
-                "tone": tone(&found, asked.rate, &verdict),
+                "tone": tone,
                 "given": in_chart(&found),
                 "more": wanted(&found),
                 "facts": facts(&found),
             }
         }
-        Err(answer) => match answer {
-            Json::Object(fields) if fields.iter().any(|(field, _)| *field == "refused") => {
-                let text = fields.into_iter().find_map(|(_, value)| if let Json::Text(text) = value { Some(text) } else { None });
-                let [none, refused] = ["", REFUSED].map(str::to_owned);
-                let row = [name.to_owned(), none.clone(), none.clone(), none.clone(), refused.clone(), none, text.unwrap_or_default()];
-                object! { "row": row.to_vec(), "tone": "", "given": refused }
-            }
-            other => other,
-        },
+        Err(NoFinding::Unclear(answer)) => answer,
+        Err(NoFinding::Refused(why)) => {
+            let row = [name, "", "", "", REFUSED, "", &why].map(str::to_owned);
+            object! { "row": row.to_vec(), "tone": "", "given": REFUSED }
+        }
     }
 }
 

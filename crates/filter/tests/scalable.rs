@@ -110,6 +110,21 @@ fn repeats_do_not_grow_it() {
 }
 
 #[test]
+fn keys_that_are_contained_change_nothing_if_only_absent_ones_are_inserted() {
+    let (mut one, mut other) = (small("1%", 3), small("1%", 3));
+    for key in (0..4_000u64).chain(0..4_000) {
+        let hash = one.hash(&key);
+        let is_new = !one.contains_hash(hash);
+        if is_new {
+            one.insert_hash(hash);
+        }
+        assert_eq!(other.try_insert_absent_hash(hash), Ok(is_new));
+    }
+    assert!(other.layers().len() > 1 && other.offered() == other.changed());
+    assert_eq!(one.to_bytes(), other.to_bytes());
+}
+
+#[test]
 fn many_at_a_time_are_as_one_by_one() {
     let keys: Vec<u64> = (0..30_000u64).map(|key| key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50).collect();
     let (mut one, mut many, mut hashed) = (small("0.1%", 9), small("0.1%", 9), small("0.1%", 9));

@@ -13,7 +13,8 @@ pub(crate) struct Large {
     filter: AnyFilter,
     /// The requested expansion; 0 for none.
     expansion: u32,
-    /// For a filter that grows: how many items its newest layer certainly has room for.
+    /// For a filter that grows: how many items its newest layer certainly has room for. Always 0
+    /// for other filters.
     room: u64,
 }
 
@@ -102,33 +103,43 @@ impl Large {
             if let Some(ahead) = ahead {
                 self.filter.prefetch(*ahead);
             }
-            let known = self.filter.contains_hash(*hash);
-            answers.push(if known { Ok(false) } else { self.insert(*hash, is_limited).map(|()| true) });
+            answers.push(self.insert(*hash, is_limited));
         }
         answers
     }
 
-    fn insert(&mut self, hash: KeyHash, is_limited: bool) -> Result<(), Failure> {
-        let AnyFilter::Scalable(grows) = &mut self.filter else {
-            if self.filter.capacity().is_some_and(|capacity| self.filter.changed() >= capacity) {
-                return Err(FULL);
-            }
-            self.filter.insert_hash(hash);
-            return Ok(());
-        };
+    fn insert(&mut self, hash: KeyHash, is_limited: bool) -> Result<bool, Failure> {
+        // A new item may need more room than there is, so it is known first whether it is new.
         if self.room == 0 {
-            self.room = room_of(grows);
+            if self.filter.contains_hash(hash) {
+                return Ok(false);
+            }
+            self.make_room(is_limited)?;
         }
+        let AnyFilter::Scalable(grows) = &mut self.filter else {
+            self.filter.insert_hash(hash);
+            return Ok(true);
+        };
+        let is_new = grows.try_insert_absent_hash(hash).map_err(Failure::of)?;
+        if is_new {
+            self.room = if self.room == 0 { room_of(grows) } else { self.room - 1 };
+        }
+        Ok(is_new)
+    }
+
+    /// Checks that a filter may take one more item, which may need a new layer.
+    fn make_room(&mut self, is_limited: bool) -> Result<(), Failure> {
+        let AnyFilter::Scalable(grows) = &self.filter else {
+            let is_full = self.filter.capacity().is_some_and(|capacity| self.filter.changed() >= capacity);
+            return if is_full { Err(FULL) } else { Ok(()) };
+        };
+        self.room = room_of(grows);
         if self.room == 0 && is_limited {
             check_layers(grows.layers().len() as u64 + 1)?;
-            let next = next_bytes(grows)?;
             let now = self.bytes() as u64;
-            memory::check(now.saturating_add(next), now)?;
+            memory::check(now.saturating_add(next_bytes(grows)?), now)?;
         }
-        let AnyFilter::Scalable(grows) = &mut self.filter else { return Ok(()) };
-        let inserted = grows.try_insert_hash(hash).map(drop).map_err(Failure::of);
-        self.room = if self.room == 0 { room_of(grows) } else { self.room - 1 };
-        inserted
+        Ok(())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::charts::{self, Given};
 use crate::show::{plural, rate as rate_text};
+use std::fmt;
 use truebloom_audit::{PROFILES, Profile, Simulation, Size, find, ideal, rate, share, simulate};
 use truebloom_math::{Fpr, Rate, Result};
 use truebloom_plot::Chart;
@@ -150,28 +151,57 @@ impl Finding {
         self.simulation.as_ref().filter(|_| is_open).map(|found| more(found.queries))
     }
 
-    /// A text that says whether the rate is at most the requested rate. If there were too few
-    /// queries to decide, the sentence ends with the result of `remedy`, which gets the number of
-    /// queries that may be enough.
+    /// Whether the rate is at most the one asked for.
     #[must_use]
-    pub fn verdict(&self, asked: Option<Rate>, remedy: impl Fn(&str) -> String) -> String {
-        let Some(rate) = asked else { return "nothing asked".to_owned() };
+    pub fn verdict(&self, asked: Option<Rate>) -> Verdict {
+        let Some(rate) = asked else { return Verdict::NothingAsked };
         let asked = rate.to_f64();
         let (value, lower, upper) = self.rate();
-        if self.floor > asked {
-            let bits = self.profile.arithmetic.hash_bits(self.size);
-            format!("missed: {} times the requested rate, and equal hashes of {bits} bits alone exceed it", rate_text(value / asked, 2))
-        } else if upper <= asked {
-            "kept".to_owned()
-        } else if lower <= asked {
-            match self.more_queries(rate) {
-                Some(queries) => format!("too few queries to tell{}", remedy(&queries)),
-                None => "too close to tell".to_owned(),
-            }
-        } else if value >= 1.5 * asked {
-            format!("missed: {} times the requested rate", rate_text(value / asked, 2))
+        let is_by_hashes = self.floor > asked;
+        if !is_by_hashes && upper <= asked {
+            Verdict::Kept
+        } else if !is_by_hashes && lower <= asked {
+            self.more_queries(rate).map_or(Verdict::TooClose, Verdict::TooFew)
         } else {
-            format!("missed by {}%", rate_text(100.0 * (value / asked - 1.0), 2))
+            let hash_bits = is_by_hashes.then(|| self.profile.arithmetic.hash_bits(self.size));
+            Verdict::Missed { times: value / asked, hash_bits }
+        }
+    }
+}
+
+/// Whether a rate is at most the one asked for. `{}` gives a text.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// No rate was asked for.
+    NothingAsked,
+    /// The rate is at most the one asked for.
+    Kept,
+    /// The rate may be below or above the one asked for, as too few queries were simulated; this
+    /// many, written as `20M`, may be enough.
+    TooFew(String),
+    /// The rate may be below or above the one asked for.
+    TooClose,
+    /// The rate is higher than the one asked for.
+    Missed {
+        /// The rate divided by the one asked for.
+        times: f64,
+        /// The number of bits of a hash, if equal hashes alone give more than what was asked for.
+        hash_bits: Option<u32>,
+    },
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::NothingAsked => f.write_str("nothing asked"),
+            Verdict::Kept => f.write_str("kept"),
+            Verdict::TooFew(_) => f.write_str("too few queries to tell"),
+            Verdict::TooClose => f.write_str("too close to tell"),
+            Verdict::Missed { times, hash_bits: None } if *times < 1.5 => write!(f, "missed by {}%", rate_text(100.0 * (times - 1.0), 2)),
+            Verdict::Missed { times, hash_bits } => {
+                write!(f, "missed: {} times what was asked", rate_text(*times, 2))?;
+                hash_bits.map_or(Ok(()), |bits| write!(f, ", and equal hashes of {bits} bits alone give more than that"))
+            }
         }
     }
 }
@@ -202,7 +232,7 @@ mod tests {
         let (_, lower, upper) = found.rate();
         let inside = Rate::try_from(f64::midpoint(lower, upper)).expect("a rate");
         assert_eq!(found.more_queries(inside).as_deref(), Some("20M"));
-        assert!(found.verdict(Some(inside), |queries| format!(": {queries}")) == "too few queries to tell: 20M");
+        assert_eq!(found.verdict(Some(inside)), Verdict::TooFew("20M".to_owned()));
         assert_eq!([asked("1e-6"), asked("5%")].map(|rate| found.more_queries(rate)), [None, None]);
         let words = found.interval(found.simulation.as_ref().expect("one"), |rate| rate_text(rate, 2));
         assert!(found.known_by(|rate| rate_text(rate, 2)).starts_with("simulation, ") && words.starts_with("99% interval"), "{words}");

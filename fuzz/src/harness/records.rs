@@ -119,12 +119,5 @@ fn read(form: &[&str], threads: &str, bytes: &[u8], as_is: bool) -> Outcome {
         }
     }
     outcome.complete = records.complete();
-    if form.contains(&"--csv") {
-        // In CSV, empty lines and carriage returns at the end of lines have no meaning. At a broken
-        // record they are printed or dropped, depending on where blocks end.
-        outcome.text.retain(|byte| *byte != b'\r');
-        let lines = outcome.text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        outcome.text = lines.collect::<Vec<_>>().join(&b'\n');
-    }
     outcome
 }

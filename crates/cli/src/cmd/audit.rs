@@ -10,7 +10,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use truebloom_audit::{PROFILES, Profile, Simulation};
 use truebloom_math::Rate;
-use truebloom_report::finding::{Finding, library};
+use truebloom_report::finding::{Finding, Verdict, library};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -97,7 +97,11 @@ fn finding(profile: &'static Profile, args: &Args) -> Result<Finding, Failure> {
 }
 
 fn verdict(found: &Finding, asked: Option<Rate>) -> String {
-    found.verdict(asked, |queries| format!("; add --simulate {queries}"))
+    let verdict = found.verdict(asked);
+    match &verdict {
+        Verdict::TooFew(queries) => format!("{verdict}; add --simulate {queries}"),
+        _ => verdict.to_string(),
+    }
 }
 
 fn json(found: &Finding, asked: Option<Rate>) -> Value {

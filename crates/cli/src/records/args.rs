@@ -127,7 +127,14 @@ impl RecordArgs {
         }
         if self.is_csv() {
             let column = self.column.clone().map_or(Column::Record, Column::Named);
-            return Ok(Splitter::Csv(Box::new(Csv::new(self.delimiter.unwrap_or(b','), column, !self.no_header, self.hex, most))));
+            return Ok(Splitter::Csv(Box::new(Csv::new(
+                self.delimiter.unwrap_or(b','),
+                column,
+                !self.no_header,
+                self.hex,
+                most,
+                self.terminator(),
+            ))));
         }
         let key_of = match (&self.field, &self.json_field) {
             (Some(fields), _) if self.blanks => KeyOf::Words(fields.clone()),
@@ -135,7 +142,7 @@ impl RecordArgs {
             (_, Some(path)) => KeyOf::Member(Box::new(json::Member::new(path.clone()))),
             _ => KeyOf::Record,
         };
-        Ok(Splitter::Plain(Split::new(self.ends()?, key_of, self.hex, most)))
+        Ok(Splitter::Plain(Split::new(self.ends()?, key_of, self.hex, most, self.terminator())))
     }
 
     /// Whether records are CSV; a column implies it.
@@ -162,6 +169,11 @@ impl RecordArgs {
             (_, _, true) => b"\r\n",
             _ => b"\n",
         }
+    }
+
+    /// Whether `--crlf` could be added, and would remove a carriage return from the end of a key.
+    pub(super) fn may_strip_returns(&self) -> bool {
+        !self.crlf && !self.null && !self.hex && !self.is_csv() && self.json_field.is_none() && self.fixed.is_none()
     }
 
     /// The word that messages use for a record: `line`, unless records are not lines.

@@ -1,20 +1,22 @@
-//! Records of comma-separated values: quotes, and newlines within quotes, as in RFC 4180.
+//! Records of comma-separated values: quotes, and line ends within quotes, as in RFC 4180.
 //!
-//! If a quote is never closed, all further lines of the input would belong to the same record. So a
-//! broken record is given up line by line: its first line is reported and skipped, and reading
-//! continues at the next line. A record is broken in these cases: it is still open at the end of
-//! the input, it is too long, it has text after a closing quote, or it has several lines and
-//! another number of fields than the first record.
+//! A quote that is never closed would swallow all further lines of its input. So a broken record is
+//! given up line by line: its first line is reported and skipped, and reading continues at the next
+//! line. A record is broken in these cases: it is still open at the end of the input, it is too
+//! long, or it has several lines, and either text after a closing quote or another number of fields
+//! than the first record.
+//!
+//! The result does not depend on the pieces in which an input is read: a record is found, or given
+//! up, by what is in it. Also, the time is proportional to the length of the input, because the
+//! lines after an open quote are [examined once](Quoted), and not again for each line that is given
+//! up.
 
+use super::MARK;
 use super::found::Found;
 use super::line::{Form, Line};
-use super::quotes::{first_line, is_well_quoted, listed, trim, trimmed};
+use super::quotes::{Part, fields, line_end, line_start, listed};
 use super::split::too_long;
-use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use std::ops::Range;
-
-/// The largest number of fields in a record; the memory for their ends must be known beforehand.
-pub(super) const MAX_FIELDS: usize = 1 << 16;
 
 /// The field that is the key.
 #[derive(Clone, Debug)]
@@ -35,62 +37,82 @@ pub(super) struct Columns {
 
 /// Splits an input into CSV records.
 pub(super) struct Csv {
-    reader: Reader,
     delimiter: u8,
     column: Column,
     has_header: bool,
     hex: bool,
     most: usize,
+    /// What ends a record in the output.
+    terminator: &'static [u8],
     /// The raw text of a record whose end was not found yet.
     carry: Vec<u8>,
+    /// Whether `carry` was passed on as a record, so that it can be cleared.
     used: bool,
     /// Whether the rest of a line that was too long is being skipped.
     skipping: bool,
-    /// The unquoted fields of the present record, one after the other, and where each ends.
-    fields: Vec<u8>,
-    ends: Vec<usize>,
-    filled: (usize, usize),
-    /// The first record of the input, if it names the columns, and its number of fields.
+    /// Whether the input ends with the present text.
+    ended: bool,
+    /// The first line of the last record whose end was not found, if it ends within quotes.
+    first: Option<FirstLine>,
+    quoted: Quoted,
+    /// The first record of the input, if it names the columns, and what it says about them.
     header: Option<Vec<u8>>,
-    width: Option<usize>,
-    key: Option<usize>,
+    columns: Option<Columns>,
     number: u64,
 }
 
-/// The result of parsing a record.
-enum Outcome {
-    Done,
-    /// The record is broken, and its first line must be skipped.
-    Broken,
-    /// The input has no key column.
-    Hopeless(String),
+/// The first line of a record of several lines.
+#[derive(Clone, Copy)]
+struct FirstLine {
+    length: usize,
+    delimiters: usize,
+}
+
+/// Where a record ends.
+enum End {
+    /// The end was not read yet.
+    Unread,
+    At(usize),
+    /// The record is broken. Its first line ends here, and is skipped.
+    Never(usize, Why),
+}
+
+/// Why a record is skipped.
+#[derive(Clone, Copy, PartialEq)]
+enum Why {
+    TooLong,
+    NeverClosed,
+    Misplaced,
 }
 
 impl Csv {
-    pub(super) fn new(delimiter: u8, column: Column, has_header: bool, hex: bool, most: usize) -> Csv {
-        let reader = ReaderBuilder::new().delimiter(delimiter).build();
+    pub(super) fn new(delimiter: u8, column: Column, has_header: bool, hex: bool, most: usize, terminator: &'static [u8]) -> Csv {
         Csv {
-            reader,
             delimiter,
             column,
             has_header,
             hex,
             most,
+            terminator,
             carry: Vec::new(),
             used: false,
             skipping: false,
-            fields: Vec::new(),
-            ends: vec![0; 64],
-            filled: (0, 0),
+            ended: false,
+            first: None,
+            quoted: Quoted::default(),
             header: None,
-            width: None,
-            key: None,
+            columns: None,
             number: 0,
         }
     }
 
     pub(super) fn carry(&self) -> &[u8] {
         &self.carry
+    }
+
+    /// Whether the first record of an input names its columns.
+    pub(super) fn has_header(&self) -> bool {
+        self.has_header
     }
 
     /// Discards the rest of the present input.
@@ -102,24 +124,22 @@ impl Csv {
     }
 
     fn begin_input(&mut self) {
-        self.begin_record();
-        self.reader.reset();
-        (self.skipping, self.width, self.key, self.number) = (false, None, None, 0);
+        (self.skipping, self.ended, self.columns, self.number) = (false, false, None, 0);
     }
 
     /// The facts about the input that its first record contains.
     pub(super) fn columns(&self) -> Option<Columns> {
-        self.width.map(|width| Columns { width, key: self.key })
+        self.columns
     }
 
     /// Continues in the middle of an input for which these facts are known.
     pub(super) fn resume(&mut self, columns: Columns) {
-        (self.width, self.key) = (Some(columns.width), columns.key);
+        self.columns = Some(columns);
     }
 
-    /// Whether the next bytes begin a record that is not the first of its input.
+    /// Whether the next bytes begin a record.
     pub(super) fn is_between_records(&self) -> bool {
-        !self.skipping && self.filled == (0, 0) && (self.used || self.carry.is_empty())
+        !self.skipping && (self.used || self.carry.is_empty())
     }
 
     /// Continues after this many records, which other threads have found.
@@ -143,65 +163,51 @@ impl Csv {
         if self.skipping {
             return Ok(self.skip_line(text, found));
         }
-        let (mut start, mut at) = (0, 0);
-        let form = Form::of(text, self.delimiter);
-        // The buffer has room for the whole text, so the reader never needs more.
-        let room = self.filled.0 + text.len() - at;
-        if self.fields.len() < room {
-            self.fields.resize(room, 0);
+        if !self.carry.is_empty() {
+            return if self.first.is_some() { Ok(self.wait_for_quote(text, found)) } else { self.complete_line(text, found) };
         }
-        while at < text.len() {
-            if let Some(next) = self.short_way(text, at, form, found) {
-                (start, at) = (next, next);
-                continue;
+        self.quoted = Quoted::default();
+        let form = Form::of(text, self.delimiter);
+        let mut at = 0;
+        loop {
+            while let Some(next) = self.short_way(text, at, form, found) {
+                at = next;
             }
-            match self.read(&text[at..]) {
-                (ReadRecordResult::Record, used) => at += used,
-                (ReadRecordResult::OutputEndsFull, used) if self.ends.len() < MAX_FIELDS => {
-                    at += used;
-                    self.ends.resize(2 * self.ends.len(), 0);
-                    continue;
+            at = line_start(text, at);
+            if at == text.len() {
+                return Ok(at);
+            }
+            match self.end_of(text, at) {
+                End::At(end) => {
+                    self.record(text, at..end, found)?;
+                    at = end;
                 }
-                (ReadRecordResult::InputEmpty | ReadRecordResult::End, _) => break,
-                (ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull, _) => {
-                    found.trouble(self.number + 1, format!("has more than {MAX_FIELDS} fields"));
-                    self.number += 1;
-                    return Ok(self.give_up(start, text, found));
+                End::Never(end, why) => {
+                    self.give_up(text, at..end, why, found)?;
+                    at = end;
+                }
+                End::Unread => {
+                    self.quoted.begins_at(at);
+                    self.carry.extend_from_slice(&text[at..]);
+                    return Ok(text.len());
                 }
             }
-            if !self.carry.is_empty() {
-                self.carry.extend_from_slice(&text[..at]);
-                return self.hand_out_carry(&text[at..], found).map(|()| if found.again.is_some() { text.len() } else { at });
-            }
-            match self.record(text, start..at, found) {
-                Outcome::Done => {}
-                Outcome::Broken => {
-                    at = start + first_line(&text[start..at]);
-                    found.pass_record(trimmed(text, start..at));
-                }
-                Outcome::Hopeless(why) => return Err(why),
-            }
-            self.begin_record();
-            start = at;
-            // The header is reported as a separate event.
+            // The header is an event of its own.
             if self.header.is_some() {
                 return Ok(at);
             }
         }
-        self.keep(&text[start..], found);
-        Ok(text.len())
     }
 
     /// Takes the record that begins here if the [fast path](super::line) finds it, and returns
-    /// where the next record begins. The fast path is possible only between two records, because
-    /// only there the reader's state does not matter.
+    /// where the next record begins.
     #[inline]
     fn short_way(&mut self, text: &[u8], at: usize, form: Form, found: &mut Found) -> Option<usize> {
-        let between = self.width.is_some() && self.filled == (0, 0) && self.carry.is_empty() && self.header.is_none();
-        if !between || self.key.is_none() && self.hex {
+        let key = self.columns?.key;
+        if key.is_none() && self.hex {
             return None;
         }
-        let Line { record, next, key } = form.find(text, at, self.key, self.most)?;
+        let Line { record, next, key } = form.find(text, at, key, self.most)?;
         self.number += 1;
         if key.has_quotes || self.hex {
             let start = found.keys.len();
@@ -215,171 +221,220 @@ impl Csv {
         Some(next)
     }
 
-    /// Ends the input. The last record may lack its newline or its closing quote. In the latter
-    /// case, the text after its first line is put into `again`.
-    pub(super) fn finish(&mut self, found: &mut Found) -> Result<(), String> {
-        let open = !self.used && !trim(&self.carry).is_empty();
-        if open {
-            self.fields.resize(self.filled.0 + 1, 0);
-            self.ends.resize(self.ends.len().max(self.filled.1 + 1), 0);
-            match self.read(b"\n") {
-                (ReadRecordResult::Record, _) => self.hand_out_carry(&[], found)?,
-                _ => {
-                    found.trouble(self.number + 1, "has a quote that is never closed");
-                    self.number += 1;
-                    self.give_up(0, &[], found);
-                }
+    /// Finds the end of the record that begins at `start`.
+    fn end_of(&mut self, text: &[u8], start: usize) -> End {
+        self.first = None;
+        let Some(end) = self.line_end(text, start) else {
+            return if text.len() - start > self.most { End::Never(text.len(), Why::TooLong) } else { End::Unread };
+        };
+        if end - start > self.most {
+            return End::Never(end, Why::TooLong);
+        }
+        let line = Part::of(self.without_mark(&text[start..end]), false, self.delimiter);
+        if !line.is_open {
+            return End::At(end);
+        }
+        if line.is_misquoted {
+            return End::Never(end, Why::Misplaced);
+        }
+        let first = FirstLine { length: end - start, delimiters: line.delimiters };
+        self.first = Some(first);
+        self.end_of_quoted(text, start, first)
+    }
+
+    /// Finds the end of a record of several lines that begins at `start`.
+    fn end_of_quoted(&mut self, text: &[u8], start: usize, first: FirstLine) -> End {
+        let first_end = start + first.length;
+        self.quoted.go_to(first_end + 1, text, self.delimiter);
+        let never = |why| End::Never(first_end, why);
+        loop {
+            if self.quoted.is_found() {
+                let end = self.quoted.next - 1;
+                let width = first.delimiters + self.quoted.delimiters + 1;
+                let is_misplaced = self.quoted.is_misquoted || self.columns.is_some_and(|columns| columns.width != width);
+                let is_long = end - start > self.most;
+                return if is_long || is_misplaced { never(if is_long { Why::TooLong } else { Why::Misplaced }) } else { End::At(end) };
             }
-            if found.again.is_some() {
-                return Ok(());
+            if self.quoted.next.min(text.len()) - start > self.most {
+                return never(Why::TooLong);
             }
+            if let Some(end) = self.line_end(text, self.quoted.next).filter(|_| !self.quoted.is_unread) {
+                self.quoted.cross(end, text, self.delimiter);
+                continue;
+            }
+            self.quoted.is_unread = true;
+            if text.len() - start > self.most {
+                return never(Why::TooLong);
+            }
+            return if self.ended { never(Why::NeverClosed) } else { End::Unread };
+        }
+    }
+
+    /// The position of the first line end from `from` on. The end of the input ends a line, too.
+    fn line_end(&self, text: &[u8], from: usize) -> Option<usize> {
+        line_end(text, from).or((self.ended && from <= text.len()).then_some(text.len()))
+    }
+
+    /// The record without a byte order mark, if it names the columns.
+    fn without_mark<'t>(&self, record: &'t [u8]) -> &'t [u8] {
+        if self.has_header && self.columns.is_none() { record.strip_prefix(MARK).unwrap_or(record) } else { record }
+    }
+
+    /// Continues a record whose first line has not ended yet.
+    fn complete_line(&mut self, text: &[u8], found: &mut Found) -> Result<usize, String> {
+        let end = line_end(text, 0);
+        let line = &text[..end.unwrap_or(text.len())];
+        if self.carry.len() + line.len() > self.most || self.carry.try_reserve(text.len()).is_err() {
+            // The memory is not needed any more.
+            let carry = std::mem::take(&mut self.carry);
+            self.give_up(&carry, 0..carry.len(), Why::TooLong, found)?;
+            return Ok(self.skip_line(text, found));
+        }
+        self.carry.extend_from_slice(line);
+        let Some(end) = end else { return Ok(text.len()) };
+        if Part::of(self.without_mark(&self.carry), false, self.delimiter).is_open {
+            self.carry.extend_from_slice(&text[end..]);
+            found.again = Some(std::mem::take(&mut self.carry));
+            return Ok(text.len());
+        }
+        let carry = std::mem::take(&mut self.carry);
+        found.carried = true;
+        self.record(&carry, 0..carry.len(), found)?;
+        (self.carry, self.used) = (carry, true);
+        Ok(end)
+    }
+
+    /// Continues a record whose first line ends within quotes. As soon as its end is known, all the
+    /// text from its beginning is split again, as one piece.
+    fn wait_for_quote(&mut self, text: &[u8], found: &mut Found) -> usize {
+        let carry_length = self.carry.len();
+        self.carry.extend_from_slice(text);
+        // A record that is too long is carried a little longer, so that the lines that are given up
+        // then are worth the copy.
+        let most = self.most + self.most / 4;
+        let mut is_known = self.carry.len() > most;
+        if let Some((last, first)) = memchr::memrchr2(b'\r', b'\n', text).zip(self.first) {
+            let carry = std::mem::take(&mut self.carry);
+            self.quoted.is_unread = false;
+            let end = self.end_of_quoted(&carry[..=carry_length + last], 0, first);
+            is_known |= !matches!(end, End::Unread | End::Never(_, Why::TooLong));
+            self.carry = carry;
+        }
+        if is_known {
+            found.again = Some(std::mem::take(&mut self.carry));
+        }
+        text.len()
+    }
+
+    /// Skips the first line of a record that is broken. A header that is broken ends the input,
+    /// because its columns are unknown.
+    fn give_up(&mut self, text: &[u8], line: Range<usize>, why: Why, found: &mut Found) -> Result<(), String> {
+        self.number += 1;
+        let why = match why {
+            Why::TooLong => too_long(self.most),
+            Why::NeverClosed => "has a quote that is never closed".to_owned(),
+            Why::Misplaced => "is broken: a quote opens in it and is closed some lines later, in the wrong place".to_owned(),
+        };
+        if self.has_header && self.columns.is_none() {
+            return Err(format!("record 1, which names the columns, {why}"));
+        }
+        if line.end < text.len() || self.ended {
+            found.reject(line, self.number, why);
+        } else {
+            found.trouble(self.number, why);
+            found.pass(&text[line]);
+            self.skipping = true;
+        }
+        Ok(())
+    }
+
+    /// Skips the rest of a line that is too long.
+    fn skip_line(&mut self, text: &[u8], found: &mut Found) -> usize {
+        let end = line_end(text, 0);
+        let used = end.unwrap_or(text.len());
+        found.pass(&text[..used]);
+        if end.is_some() {
+            found.pass(self.terminator);
+            self.skipping = false;
+        }
+        used
+    }
+
+    /// Ends the input. A record whose end was not found ends here: its text is put into `again`,
+    /// and splitting it leaves nothing.
+    pub(super) fn finish(&mut self, found: &mut Found) {
+        if self.skipping {
+            found.pass(self.terminator);
+        }
+        if !self.is_between_records() && !self.skipping {
+            self.ended = true;
+            found.again = Some(std::mem::take(&mut self.carry));
+            return;
         }
         if !self.used {
             self.carry.clear();
         }
         self.begin_input();
-        Ok(())
     }
 
-    fn read(&mut self, text: &[u8]) -> (ReadRecordResult, usize) {
-        let (bytes, fields) = self.filled;
-        let (result, used, written, ended) = self.reader.read_record(text, &mut self.fields[bytes..], &mut self.ends[fields..]);
-        self.filled = (bytes + written, fields + ended);
-        (result, used)
-    }
-
-    fn begin_record(&mut self) {
-        self.filled = (0, 0);
-    }
-
-    fn hand_out_carry(&mut self, rest: &[u8], found: &mut Found) -> Result<(), String> {
-        let carry = std::mem::take(&mut self.carry);
-        found.carried = true;
-        let outcome = self.record(&carry, 0..carry.len(), found);
-        self.carry = carry;
-        match outcome {
-            Outcome::Done => self.used = true,
-            Outcome::Broken => {
-                self.give_up(0, rest, found);
-            }
-            Outcome::Hopeless(why) => return Err(why),
-        }
-        self.begin_record();
-        Ok(())
-    }
-
-    /// Skips the first line of the carried text and `text[start..]`, so that the rest must be split
-    /// again.
-    fn give_up(&mut self, start: usize, text: &[u8], found: &mut Found) -> usize {
-        let mut whole = std::mem::take(&mut self.carry);
-        whole.extend_from_slice(&text[start..]);
-        let line = first_line(&whole);
-        self.skipping = line == whole.len() && whole.last() != Some(&b'\n');
-        // Line ends before the record are left out, because one of them may have ended the record
-        // before.
-        let begin = whole[..line].iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(line);
-        found.pass(&whole[begin..line]);
-        whole.drain(..line);
-        found.again = Some(whole);
-        self.begin_record();
-        self.reader.reset();
-        text.len()
-    }
-
-    fn skip_line(&mut self, text: &[u8], found: &mut Found) -> usize {
-        let newline = memchr::memchr(b'\n', text);
-        self.skipping = newline.is_none();
-        let used = newline.map_or(text.len(), |at| at + 1);
-        found.pass(&text[..used]);
-        used
-    }
-
-    /// Keeps the beginning of a record, unless it is already too long.
-    fn keep(&mut self, text: &[u8], found: &mut Found) {
-        if self.carry.len() + text.len() > self.most || self.carry.try_reserve(text.len()).is_err() {
-            found.trouble(self.number + 1, too_long(self.most));
-            self.number += 1;
-            self.give_up(0, text, found);
-        } else {
-            self.carry.extend_from_slice(text);
-        }
-    }
-
-    fn record(&mut self, text: &[u8], range: Range<usize>, found: &mut Found) -> Outcome {
-        let range = trimmed(text, range);
-        let raw = &text[range.clone()];
+    /// Takes a record whose end was found.
+    fn record(&mut self, text: &[u8], range: Range<usize>, found: &mut Found) -> Result<(), String> {
         self.number += 1;
-        let fields = self.filled.1;
-        let Some(width) = self.width else { return self.first(raw, range, found) };
-        let lines = memchr::memchr(b'\n', raw).is_some();
-        if raw.len() > self.most {
-            found.trouble(self.number, too_long(self.most));
-            if lines {
-                return Outcome::Broken;
-            }
-            found.pass_record(range);
-            return Outcome::Done;
-        }
-        if lines && (fields != width || !is_well_quoted(raw, self.delimiter)) {
-            found.trouble(self.number, "is broken: a quote opens in it, and closes some lines later in the wrong place");
-            return Outcome::Broken;
-        }
-        self.push(range, found);
-        Outcome::Done
+        let record = &text[range.clone()];
+        let Some(columns) = self.columns else { return self.first_record(record, range, found) };
+        self.push(record, range, columns, found);
+        Ok(())
     }
 
-    /// Handles the first record, which has the names of the columns or is an ordinary record.
-    fn first(&mut self, raw: &[u8], range: Range<usize>, found: &mut Found) -> Outcome {
-        let mut names: Vec<_> = (0..self.filled.1).map(|i| String::from_utf8_lossy(self.field(i)).into_owned()).collect();
-        // The reader removes a byte order mark, but only if it gets the whole mark at once.
-        if let Some(name) = names.first_mut()
-            && let Some(bare) = name.strip_prefix('\u{feff}')
-        {
-            *name = bare.to_owned();
-        }
-        self.width = Some(names.len());
-        if let Column::Named(wanted) = &self.column {
-            let named = names.iter().position(|name| self.has_header && name == wanted);
-            let numbered = || wanted.parse().ok().filter(|number| (1..=names.len()).contains(number)).map(|number| number - 1);
-            self.key = named.or_else(numbered);
-            if self.key.is_none() && self.has_header {
-                let remark = if names.len() == 1 && names[0].contains('\t') {
-                    "; fields are separated by TABs here: add --delimiter '\\t'"
-                } else if wanted.contains(',') {
-                    "; --column names a single column; for a key of several fields use -f, which does not interpret quotes"
-                } else {
-                    ""
-                };
-                return Outcome::Hopeless(format!("there is no column `{wanted}`; there are {}{remark}", listed(&names)));
-            }
-            if self.key.is_none() {
-                return Outcome::Hopeless(format!(
-                    "there is no column {wanted}; without a header, give its number, from 1 to {}",
-                    names.len()
-                ));
-            }
-        }
+    /// Handles the first record: names of columns, or a record like the others.
+    fn first_record(&mut self, record: &[u8], range: Range<usize>, found: &mut Found) -> Result<(), String> {
+        let columns = self.columns_of(self.without_mark(record))?;
+        self.columns = Some(columns);
         if self.has_header {
-            self.header = Some(raw.to_vec());
+            self.header = Some(record.to_vec());
         } else {
-            self.push(range, found);
+            self.push(record, range, columns, found);
         }
-        Outcome::Done
+        Ok(())
     }
 
-    fn push(&mut self, range: Range<usize>, found: &mut Found) {
+    /// Finds the key's column, given the first record.
+    fn columns_of(&self, record: &[u8]) -> Result<Columns, String> {
+        let width = fields(record, self.delimiter).count();
+        let Column::Named(wanted) = &self.column else { return Ok(Columns { width, key: None }) };
+        let named = || fields(record, self.delimiter).position(|field| field.name() == *wanted);
+        let numbered = || wanted.parse().ok().filter(|number| (1..=width).contains(number)).map(|number| number - 1);
+        let key = if self.has_header { named().or_else(numbered) } else { numbered() };
+        if key.is_some() {
+            return Ok(Columns { width, key });
+        }
+        if !self.has_header {
+            return Err(format!("there is no column {wanted}; without a header, give its number, from 1 to {width}"));
+        }
+        let remark = if width == 1 && record.contains(&b'\t') {
+            "; fields are separated by TABs here: add --delimiter '\\t'"
+        } else if wanted.contains(',') {
+            "; --column names a single column; for a key of several fields use -f, which does not interpret quotes"
+        } else {
+            ""
+        };
+        Err(format!("there is no column `{wanted}`; there are {}{remark}", listed(record, self.delimiter)))
+    }
+
+    fn push(&mut self, record: &[u8], range: Range<usize>, columns: Columns, found: &mut Found) {
         let start = found.keys.len();
-        let pushed = match self.key {
+        let pushed = match columns.key {
             None if !self.hex => {
                 found.push(range.clone(), range.clone());
                 Ok(())
             }
-            Some(key) if key >= self.filled.1 => Err(format!("has only {} of {} fields", self.filled.1, self.width.unwrap_or(0))),
-            Some(key) => {
-                let field = field(&self.fields, &self.ends, key);
-                found.keys.extend_from_slice(field);
-                found.push_copied(range.clone(), start, self.hex)
-            }
+            Some(key) => match fields(record, self.delimiter).nth(key) {
+                Some(field) => {
+                    field.append(&mut found.keys);
+                    found.push_copied(range.clone(), start, self.hex)
+                }
+                None => Err(format!("has only {} of {} fields", fields(record, self.delimiter).count(), columns.width)),
+            },
             None => Err("as a whole is not a hexadecimal key; name its column with --column".to_owned()),
         };
         self.tell(pushed, range, found);
@@ -393,13 +448,54 @@ impl Csv {
             Err(why) => found.reject(record, self.number, why),
         }
     }
-
-    fn field(&self, index: usize) -> &[u8] {
-        field(&self.fields, &self.ends, index)
-    }
 }
 
-fn field<'a>(fields: &'a [u8], ends: &[usize], index: usize) -> &'a [u8] {
-    let start = if index == 0 { 0 } else { ends[index - 1] };
-    &fields[start..ends[index]]
+/// The lines from one that begins within quotes to the one that decides where the record ends:
+/// there the quotes are closed at the end of the line, or text follows a closing quote.
+///
+/// If a record is given up, the next line that ends within quotes has the same lines after it, up
+/// to the same end. So these lines are crossed once, and their delimiters are subtracted when the
+/// beginning moves past them.
+#[derive(Default)]
+struct Quoted {
+    /// The beginning of the first of these lines, and of the line after the last.
+    at: usize,
+    next: usize,
+    delimiters: usize,
+    is_closed: bool,
+    is_misquoted: bool,
+    /// Whether the end of the line after them was looked for, and was not read yet.
+    is_unread: bool,
+}
+
+impl Quoted {
+    fn is_found(&self) -> bool {
+        self.is_closed || self.is_misquoted
+    }
+
+    /// Moves the beginning to a line that begins within quotes.
+    fn go_to(&mut self, at: usize, text: &[u8], delimiter: u8) {
+        let is_crossed = self.at <= at && (at < self.next || at == self.next && !self.is_found());
+        if !is_crossed {
+            *self = Quoted { at, next: at, ..Quoted::default() };
+        }
+        while self.at < at {
+            let end = line_end(text, self.at).unwrap_or(text.len());
+            self.delimiters -= Part::of(&text[self.at..end], true, delimiter).delimiters;
+            self.at = end + 1;
+        }
+    }
+
+    /// Adds the next line, which ends here.
+    fn cross(&mut self, end: usize, text: &[u8], delimiter: u8) {
+        let line = Part::of(&text[self.next..end], true, delimiter);
+        self.delimiters += line.delimiters;
+        (self.is_closed, self.is_misquoted) = (!line.is_open, line.is_misquoted);
+        self.next = end + 1;
+    }
+
+    /// Counts positions from here on.
+    fn begins_at(&mut self, start: usize) {
+        (self.at, self.next) = (self.at.saturating_sub(start), self.next.saturating_sub(start));
+    }
 }

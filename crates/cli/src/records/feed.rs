@@ -3,10 +3,11 @@
 //! other events. Between the reading thread and the main thread, other threads may [work
 //! ahead](super::ahead).
 
+use super::MARK;
 use super::ahead::{Ahead, Done, Next};
 use super::source::{open, read_retrying};
 use std::cell::Cell;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -171,9 +172,11 @@ fn read_input(
 ) -> io::Result<()> {
     let mut source = open(path, shared.as_is, &shared.read)?;
     ahead.iter_mut().for_each(|ahead| ahead.begin_input());
+    let mut is_first = true;
     while wanted() {
         let mut block = used.try_recv().unwrap_or_else(|_| Block::of(vec![0; BLOCK]));
-        block.length = read_retrying(&mut source, &mut block.bytes)?;
+        let read = if is_first { read_mark(&mut source, &mut block.bytes) } else { read_retrying(&mut source, &mut block.bytes) };
+        (block.length, is_first) = (read?, false);
         if block.length == 0 {
             break;
         }
@@ -188,9 +191,36 @@ fn read_input(
     Ok(())
 }
 
+/// Reads the first bytes of an input. A byte order mark is read in one piece, so that it is
+/// recognised however its bytes arrive.
+fn read_mark(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut length = 0;
+    loop {
+        let read = read_retrying(source, &mut buffer[length..])?;
+        length += read;
+        if read == 0 || length >= MARK.len() || !MARK.starts_with(&buffer[..length]) {
+            return Ok(length);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_byte_order_mark_comes_in_one_piece() {
+        /// Gives its bytes one by one.
+        struct Slow(&'static [u8]);
+        impl Read for Slow {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                self.0.read(&mut buffer[..1])
+            }
+        }
+        for (text, expected) in [(&b"\xef\xbb\xbfa"[..], 3), (b"\xef\xbba", 3), (b"\xefab", 2), (b"\xef", 1), (b"ab", 1), (b"", 0)] {
+            assert_eq!(read_mark(&mut Slow(text), &mut [0; 9]).ok(), Some(expected), "{text:?}");
+        }
+    }
 
     /// If the thread panics, it drops its end of the channel. In the test, one of three inputs had
     /// ended. The two other inputs must not be treated as empty.

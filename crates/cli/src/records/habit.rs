@@ -5,6 +5,17 @@ use super::found::Batch;
 /// How many keys are examined.
 const LOOKED_AT: usize = 100;
 
+/// The keys that were examined so far.
+#[derive(Clone, Copy)]
+pub(super) struct Habits {
+    left: usize,
+    /// Whether a carriage return at the end of every key could be removed, and there is one.
+    has_returns: bool,
+    /// Whether all keys are hexadecimal digits in upper case, and whether there are letters.
+    is_upper: bool,
+    has_letters: bool,
+}
+
 /// A property that all of these keys have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Habit {
@@ -14,20 +25,37 @@ pub(crate) enum Habit {
     UpperHex,
 }
 
-impl Habit {
-    pub(super) fn of(batch: Batch<'_>) -> Option<Habit> {
-        let keys = || batch.iter().map(|(_, key)| key).filter(|key| !key.is_empty()).take(LOOKED_AT);
-        let is_upper = |byte: &u8| matches!(byte, b'0'..=b'9' | b'A'..=b'F');
-        keys().next()?;
-        if keys().all(|key| key.ends_with(b"\r")) {
-            return Some(Habit::CarriageReturn);
-        }
-        // Numbers without letters, and short words, are not regarded as upper-case hexadecimal.
-        let is_hex =
-            keys().all(|key| key.len() >= 8 && key.iter().all(is_upper)) && keys().any(|key| key.iter().any(u8::is_ascii_alphabetic));
-        is_hex.then_some(Habit::UpperHex)
+impl Habits {
+    /// `may_strip` says whether --crlf would remove a carriage return from the keys.
+    pub(super) fn new(may_strip: bool) -> Habits {
+        Habits { left: LOOKED_AT, has_returns: may_strip, is_upper: true, has_letters: false }
     }
 
+    /// Examines the next keys. Which keys those are does not depend on the batches in which they
+    /// come.
+    pub(super) fn examine(&mut self, batch: Batch<'_>) {
+        for (_, key) in batch.iter().filter(|(_, key)| !key.is_empty()).take(self.left) {
+            self.left -= 1;
+            self.has_returns &= key.ends_with(b"\r");
+            // Short words are no hexadecimal digits that somebody wrote in upper case.
+            self.is_upper &= key.len() >= 8 && key.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'));
+            self.has_letters |= key.iter().any(u8::is_ascii_alphabetic);
+        }
+    }
+
+    pub(super) fn habit(self) -> Option<Habit> {
+        if self.left == LOOKED_AT {
+            return None;
+        }
+        if self.has_returns {
+            return Some(Habit::CarriageReturn);
+        }
+        // Neither are numbers alone.
+        (self.is_upper && self.has_letters).then_some(Habit::UpperHex)
+    }
+}
+
+impl Habit {
     /// A possible reason why nothing was found, given this property.
     pub(crate) fn hint(self) -> &'static str {
         match self {
@@ -44,6 +72,7 @@ mod tests {
     use super::super::found::Found;
     use super::*;
 
+    /// The habit of lines in one batch, or in a batch for each line.
     fn habit(lines: &[&str]) -> Option<Habit> {
         let (text, mut found) = (lines.join("\n"), Found::default());
         let mut start = 0;
@@ -51,7 +80,16 @@ mod tests {
             found.push(start..start + line.len(), start..start + line.len());
             start += line.len() + 1;
         }
-        Habit::of(Batch { spans: &found.spans, text: text.as_bytes(), keys: &[], numbers: &[] })
+        let [whole, single] = [found.spans.len(), 1].map(|size| {
+            let mut habits = Habits::new(true);
+            found
+                .spans
+                .chunks(size.max(1))
+                .for_each(|spans| habits.examine(Batch { spans, text: text.as_bytes(), keys: &[], numbers: &[] }));
+            habits.habit()
+        });
+        assert_eq!(whole, single, "{lines:?}");
+        whole
     }
 
     #[test]

@@ -55,6 +55,7 @@ use ahead::Ahead;
 use answers::Work;
 use feed::{Block, Feed, Message, Waited};
 use found::Found;
+use habit::Habits;
 use splitter::Splitter;
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal};
@@ -69,6 +70,9 @@ const TICK: Duration = Duration::from_millis(50);
 /// How many keys a filter processes at once. Switching between keys and records then costs almost
 /// nothing, and 64 KiB of hashes fit into the L2 cache together with the block.
 pub(crate) const HASHED: usize = 4096;
+
+/// The byte order mark of UTF-8.
+const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// How many skipped records of an input are reported individually.
 const SHOWN: usize = 5;
@@ -133,7 +137,7 @@ pub(crate) struct Records {
     deadline: Option<Instant>,
     progress: Progress,
     /// The common form of the first keys that were read.
-    habit: Option<Habit>,
+    habits: Habits,
     read: u64,
     skipped: u64,
     failed_inputs: u64,
@@ -205,7 +209,7 @@ impl Records {
             idle_told: false,
             deadline: None,
             progress,
-            habit: None,
+            habits: Habits::new(args.may_strip_returns()),
             read: 0,
             skipped: 0,
             failed_inputs: 0,
@@ -237,9 +241,9 @@ impl Records {
             }
             if self.find() {
                 self.idle_told = false;
-                if self.read == 0 {
-                    self.habit = Habit::of(self.batch());
-                }
+                let mut habits = self.habits;
+                habits.examine(self.batch());
+                self.habits = habits;
                 self.read += self.found.with_keys();
                 self.progress.at(self.feed.bytes_read(), self.read);
                 return Event::Batch(self.batch(), &self.answers);
@@ -367,11 +371,8 @@ impl Records {
             return;
         }
         self.ending = Some(Ok(()));
-        let result = self.splitter.finish(&mut self.found);
+        self.splitter.finish(&mut self.found);
         self.flushed = self.found.again.is_none();
-        if let Err(why) = result {
-            self.fail(&why);
-        }
     }
 
     /// Ends the input; returns whether it was read completely.
@@ -387,11 +388,11 @@ impl Records {
         !std::mem::take(&mut self.failed_here)
     }
 
-    /// Warns that a byte order mark is part of the first record. In CSV it precedes the column
-    /// names, and is removed.
+    /// Warns that a byte order mark is part of the first record. Before the names of CSV columns,
+    /// it is removed.
     fn note_mark(&mut self) {
-        let begins = self.block.bytes[..self.block.length].starts_with("\u{feff}".as_bytes());
-        if begins && matches!(self.splitter, Splitter::Plain(_)) {
+        let begins = self.block.bytes[..self.block.length].starts_with(MARK);
+        if begins && !self.splitter.has_header() {
             let message = format!(
                 "{}: it begins with a UTF-8 byte order mark, which counts as part of its first {}; `sed '1s/^\\xEF\\xBB\\xBF//'` removes it",
                 self.input_name(),

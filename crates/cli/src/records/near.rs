@@ -2,32 +2,17 @@
 //! sixteen at a time. `memchr` is faster only over longer distances, because starting it takes as
 //! long as searching some dozens of bytes.
 
-/// The position of the first byte that equals this one, from this position on.
+/// The position of the first byte that equals any of these, from this position on.
 #[inline(always)]
-pub(super) fn one(text: &[u8], from: usize, byte: u8) -> Option<usize> {
-    search(text, from, move |word| zeros(word ^ each(byte)), move |other| other == byte)
-}
-
-/// The position of the first byte that equals either of the two, from this position on.
-#[inline(always)]
-pub(super) fn either(text: &[u8], from: usize, one: u8, other: u8) -> Option<usize> {
-    let marks = move |word| zeros(word ^ each(one)) | zeros(word ^ each(other));
-    search(text, from, marks, move |byte| (byte == one) | (byte == other))
-}
-
-/// The position of the first byte that equals any of the three, from this position on.
-#[inline(always)]
-pub(super) fn any_of(text: &[u8], from: usize, [one, two, three]: [u8; 3]) -> Option<usize> {
-    let marks = move |word| zeros(word ^ each(one)) | zeros(word ^ each(two)) | zeros(word ^ each(three));
-    search(text, from, marks, move |byte| (byte == one) | (byte == two) | (byte == three))
+pub(super) fn any_of<const N: usize>(text: &[u8], from: usize, needles: [u8; N]) -> Option<usize> {
+    search(text, from, Set::<N, 0>(needles))
 }
 
 /// The position of the first byte, from this position on, that is not an ordinary part of a JSON
 /// string: a quote, a backslash or a control character.
 #[inline(always)]
 pub(super) fn special(text: &[u8], from: usize) -> Option<usize> {
-    let marks = |word| zeros(word ^ each(b'"')) | zeros(word ^ each(b'\\')) | below(word, b' ');
-    search(text, from, marks, |byte| (byte == b'"') | (byte == b'\\') | (byte < b' '))
+    search(text, from, Set::<2, b' '>(*b"\"\\"))
 }
 
 /// The number of digits at the beginning of the text.
@@ -56,29 +41,45 @@ pub(super) fn is_ascii(text: &[u8]) -> bool {
     all & u128::from_ne_bytes([0x80; 16]) == 0
 }
 
-/// The position of the first byte, from this position on, for which `is_it` is true. `marks` marks
-/// such bytes among eight at once; its marks are correct up to and including the first.
+/// The bytes that are searched for: the needles, and all bytes below a limit of at most 128.
+#[derive(Clone, Copy)]
+struct Set<const N: usize, const BELOW: u8>([u8; N]);
+
+impl<const N: usize, const BELOW: u8> Set<N, BELOW> {
+    #[inline(always)]
+    fn has(self, byte: u8) -> bool {
+        self.0.iter().fold(byte < BELOW, |any, needle| any | (byte == *needle))
+    }
+
+    /// Marks such bytes among eight at once; the marks are correct up to and including the first.
+    #[inline(always)]
+    fn marks(self, word: u64) -> u64 {
+        self.0.iter().fold(below(word, BELOW), |marks, needle| marks | zeros(word ^ each(*needle)))
+    }
+}
+
+/// The position of the first byte of the set, from this position on.
 #[inline(always)]
-fn search(text: &[u8], from: usize, marks: impl Fn(u64) -> u64, is_it: impl Fn(u8) -> bool) -> Option<usize> {
-    let first = text.get(from..)?.first_chunk().map_or(0, |bytes| marks(u64::from_le_bytes(*bytes)));
-    if first != 0 { Some(from + place(first)) } else { search_on(text, from, marks, is_it) }
+fn search<const N: usize, const BELOW: u8>(text: &[u8], from: usize, set: Set<N, BELOW>) -> Option<usize> {
+    let first = text.get(from..)?.first_chunk().map_or(0, |bytes| set.marks(u64::from_le_bytes(*bytes)));
+    if first != 0 { Some(from + place(first)) } else { search_on(text, from, set) }
 }
 
 /// Continues a [`search`]. It is not inlined, because many callers have only short texts.
 #[inline(never)]
-fn search_on(text: &[u8], from: usize, marks: impl Fn(u64) -> u64, is_it: impl Fn(u8) -> bool) -> Option<usize> {
-    // There is no branch for each byte, so the compiler can use vector instructions.
-    let has_any = |bytes: &[u8; 16]| bytes.iter().fold(false, |any, byte| any | is_it(*byte));
+fn search_on<const N: usize, const BELOW: u8>(text: &[u8], from: usize, set: Set<N, BELOW>) -> Option<usize> {
+    // Without a branch for each byte, so that the compiler makes a vector of them.
+    let has_any = |bytes: &[u8; 16]| bytes.iter().fold(false, |any, byte| any | set.has(*byte));
     let chunks = text.get(from..)?.as_chunks().0;
     let mut at = from + 16 * chunks.iter().position(has_any).unwrap_or(chunks.len());
     while let Some(bytes) = text.get(at..)?.first_chunk() {
-        let found = marks(u64::from_le_bytes(*bytes));
+        let found = set.marks(u64::from_le_bytes(*bytes));
         if found != 0 {
             return Some(at + place(found));
         }
         at += 8;
     }
-    text[at..].iter().position(|byte| is_it(*byte)).map(|more| at + more)
+    text[at..].iter().position(|byte| set.has(*byte)).map(|more| at + more)
 }
 
 /// The index of the byte with the first mark.
@@ -122,16 +123,16 @@ mod tests {
                     let mut text = vec![plain; length];
                     text.iter_mut().skip(at).step_by(9).for_each(|place| *place = byte);
                     let expected = (from..length).find(|place| text[*place] == byte);
-                    assert_eq!(one(&text, from, byte), expected, "{text:?} from {from}");
-                    assert_eq!(either(&text, from, b'\r', byte), expected, "{text:?} from {from}");
-                    assert_eq!(either(&text, from, byte, b';'), expected, "{text:?} from {from}");
+                    assert_eq!(any_of(&text, from, [byte]), expected, "{text:?} from {from}");
+                    assert_eq!(any_of(&text, from, [b'\r', byte]), expected, "{text:?} from {from}");
+                    assert_eq!(any_of(&text, from, [byte, b';']), expected, "{text:?} from {from}");
                     for three in [[byte, b'\r', b';'], [b'\r', byte, b';'], [b'\r', b';', byte]] {
                         assert_eq!(any_of(&text, from, three), expected, "{text:?} from {from}");
                     }
                 }
             }
         }
-        assert_eq!(one(b"a", 2, b'a'), None);
+        assert_eq!(any_of(b"a", 2, [b'a']), None);
     }
 
     /// A quote, a backslash or a control character at any place among bytes of any kind.
@@ -150,6 +151,7 @@ mod tests {
             }
         }
     }
+
     #[test]
     fn digits_end_at_the_first_other_byte() {
         for (length, at) in (0..30).flat_map(|length| (0..=length).map(move |at| (length, at))) {

@@ -1,60 +1,120 @@
-//! The raw text of CSV records: quotes, and line ends.
+//! The raw text of CSV records: lines, quotes, and fields.
 
-use std::ops::Range;
+use super::near;
 
-/// Whether every closing quote is followed by the end of its field. The CSV parser treats text
-/// after it as part of the field, which hides an open quote until the next one.
-pub(super) fn is_well_quoted(raw: &[u8], delimiter: u8) -> bool {
-    let mut rest = raw;
-    loop {
-        let ends_field = |byte: &u8| *byte == delimiter || matches!(byte, b'\r' | b'\n');
-        if let Some(mut quoted) = rest.strip_prefix(b"\"") {
-            // The quoted part ends at the first quote that is not one of a pair.
-            loop {
-                let Some(quote) = memchr::memchr(b'"', quoted) else { return false };
-                quoted = &quoted[quote + 1..];
-                match quoted.strip_prefix(b"\"") {
-                    Some(after_pair) => quoted = after_pair,
-                    None => break,
-                }
+/// Whether this byte ends a line. A line may also be said to end twice, with CR LF: the second line
+/// is empty then, and empty lines have no meaning.
+pub(super) fn ends_line(byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
+}
+
+/// The position of the first line end, from this position on.
+#[inline]
+pub(super) fn line_end(text: &[u8], from: usize) -> Option<usize> {
+    near::any_of(text, from, *b"\r\n")
+}
+
+/// The position of the first byte, from this position on, that does not end a line; the text's
+/// length if there is none.
+#[inline]
+pub(super) fn line_start(text: &[u8], from: usize) -> usize {
+    text[from..].iter().position(|byte| !ends_line(*byte)).map_or(text.len(), |more| from + more)
+}
+
+/// What a line contributes to its record.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Part {
+    /// The number of delimiters outside of quotes.
+    pub(super) delimiters: usize,
+    /// Whether the line ends within quotes.
+    pub(super) is_open: bool,
+    /// Whether text follows a closing quote. It is part of the field, and hides an open quote until
+    /// the next one.
+    pub(super) is_misquoted: bool,
+}
+
+impl Part {
+    /// Examines a line, which begins within quotes or at the beginning of a field.
+    pub(super) fn of(line: &[u8], begins_open: bool, delimiter: u8) -> Part {
+        let (mut part, mut rest, mut is_open) = (Part::default(), line, begins_open);
+        loop {
+            if let Some(inside) = if is_open { Some(rest) } else { rest.strip_prefix(b"\"") } {
+                let Some(close) = closing_quote(inside) else { return Part { is_open: true, ..part } };
+                rest = &inside[close + 1..];
+                part.is_misquoted |= rest.first().is_some_and(|byte| *byte != delimiter);
             }
-            if !quoted.first().is_none_or(ends_field) {
-                return false;
-            }
-            rest = quoted;
-        }
-        match rest.iter().position(ends_field) {
-            Some(end) => rest = &rest[end + 1..],
-            None => return true,
+            let Some(end) = near::any_of(rest, 0, [delimiter]) else { return part };
+            (part.delimiters, rest, is_open) = (part.delimiters + 1, &rest[end + 1..], false);
         }
     }
 }
 
-/// Names for a message, but not too many.
-pub(super) fn listed(names: &[String]) -> String {
+/// The position of the first quote that is not one of a pair.
+fn closing_quote(text: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let quote = from + memchr::memchr(b'"', &text[from..])?;
+        if text.get(quote + 1) != Some(&b'"') {
+            return Some(quote);
+        }
+        from = quote + 2;
+    }
+}
+
+/// A field as it is written: text in quotes, and text without or after them.
+#[derive(Clone, Copy)]
+pub(super) struct Written<'t> {
+    quoted: &'t [u8],
+    plain: &'t [u8],
+}
+
+impl Written<'_> {
+    /// Appends the value of the field. Quotes around it are left out, and a quote within them,
+    /// which is written twice, is appended once.
+    pub(super) fn append(self, to: &mut Vec<u8>) {
+        let mut rest = self.quoted;
+        while let Some(quote) = memchr::memchr(b'"', rest) {
+            to.extend_from_slice(&rest[..=quote]);
+            rest = &rest[quote + 2..];
+        }
+        to.extend_from_slice(rest);
+        to.extend_from_slice(self.plain);
+    }
+
+    /// The value of the field, for a message.
+    pub(super) fn name(self) -> String {
+        let mut bytes = Vec::new();
+        self.append(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+/// The fields of a record whose quotes are closed.
+pub(super) fn fields(record: &[u8], delimiter: u8) -> impl Iterator<Item = Written<'_>> {
+    let mut left = Some(record);
+    std::iter::from_fn(move || {
+        let text = left.take()?;
+        let (quoted, rest) = match text.strip_prefix(b"\"") {
+            Some(inside) => {
+                let close = closing_quote(inside).unwrap_or(inside.len());
+                (&inside[..close], inside.get(close + 1..).unwrap_or_default())
+            }
+            None => (&[][..], text),
+        };
+        let end = near::any_of(rest, 0, [delimiter]);
+        left = end.map(|end| &rest[end + 1..]);
+        Some(Written { quoted, plain: &rest[..end.unwrap_or(rest.len())] })
+    })
+}
+
+/// The names of columns for a message, but not too many.
+pub(super) fn listed(header: &[u8], delimiter: u8) -> String {
     const SHOWN: usize = 20;
-    let shown: Vec<_> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
-    let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
+    let mut names = fields(header, delimiter).map(Written::name);
+    let shown: Vec<_> = names.by_ref().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let more = match names.count() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
     format!("{}{more}", shown.join(", "))
-}
-
-/// The range of a record in the text, without line ends around it.
-pub(super) fn trimmed(text: &[u8], range: Range<usize>) -> Range<usize> {
-    let raw = trim(&text[range]);
-    let start = raw.as_ptr().addr() - text.as_ptr().addr();
-    start..start + raw.len()
-}
-
-/// The record without the line ends around it: those of empty lines before it, and its own.
-pub(super) fn trim(raw: &[u8]) -> &[u8] {
-    let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
-    let start = raw.iter().position(|byte| !is_end(byte)).unwrap_or(raw.len());
-    let end = raw.iter().rposition(|byte| !is_end(byte)).map_or(start, |last| last + 1);
-    &raw[start..end]
-}
-
-/// The length of the first line that is not empty, including its newline and empty lines before it.
-pub(super) fn first_line(text: &[u8]) -> usize {
-    let start = text.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(text.len());
-    memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at + 1)
 }

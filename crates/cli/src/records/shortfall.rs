@@ -14,7 +14,7 @@ impl Records {
 
     /// The common form of the first keys.
     pub(crate) fn habit(&self) -> Option<Habit> {
-        self.habit
+        self.habits.habit()
     }
 
     /// Whether no record was skipped and no input failed.

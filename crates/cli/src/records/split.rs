@@ -25,20 +25,36 @@ pub(super) struct Split {
     /// Whether empty lines are skipped; JSON Lines may contain them.
     skip_blank: bool,
     most: usize,
+    /// What ends a record in the output.
+    terminator: &'static [u8],
     /// The beginning of a record whose end was not found yet.
     carry: Vec<u8>,
     /// Whether `carry` was passed on as a record, so that it can be cleared.
     used: bool,
     /// Whether the rest of a record that was too long is being skipped.
     skipping: bool,
+    /// Whether the skipped text so far ends with a carriage return, which may end the record.
+    has_return: bool,
     /// The number of records of the present input so far.
     number: u64,
 }
 
 impl Split {
-    pub(super) fn new(ends: Ends, key_of: KeyOf, hex: bool, most: usize) -> Split {
+    pub(super) fn new(ends: Ends, key_of: KeyOf, hex: bool, most: usize, terminator: &'static [u8]) -> Split {
         let skip_blank = matches!(key_of, KeyOf::Member(_));
-        Split { ends, key_of, hex, skip_blank, most, carry: Vec::new(), used: false, skipping: false, number: 0 }
+        Split {
+            ends,
+            key_of,
+            hex,
+            skip_blank,
+            most,
+            terminator,
+            carry: Vec::new(),
+            used: false,
+            skipping: false,
+            has_return: false,
+            number: 0,
+        }
     }
 
     pub(super) fn carry(&self) -> &[u8] {
@@ -89,19 +105,19 @@ impl Split {
                 found.trouble(self.number + 1, why);
                 found.pass(&self.carry);
             }
-            Ends::Byte { byte, .. } if self.skipping => found.pass(&[byte]),
+            Ends::Byte { .. } if self.skipping => self.end_skipped(found),
             _ if partial => self.hand_out_carry(found),
             _ => {}
         }
         if !self.used {
             self.carry.clear();
         }
-        (self.skipping, self.number) = (false, 0);
+        self.number = 0;
     }
 
     /// Discards the present input, and returns how many of its records were found.
     pub(super) fn abandon(&mut self) -> u64 {
-        (self.carry, self.used, self.skipping) = (Vec::new(), false, false);
+        (self.carry, self.used, self.skipping, self.has_return) = (Vec::new(), false, false, false);
         std::mem::take(&mut self.number)
     }
 
@@ -132,8 +148,8 @@ impl Split {
         self.keep(&text[..end], found);
         let Some(next) = next else { return text.len() };
         if self.skipping {
-            found.pass(&text[end..next]);
-            (self.skipping, self.number) = (false, self.number + 1);
+            self.end_skipped(found);
+            self.number += 1;
         } else {
             self.hand_out_carry(found);
         }
@@ -150,29 +166,53 @@ impl Split {
     /// Stores the beginning of a record, unless it is already too long.
     fn keep(&mut self, text: &[u8], found: &mut Found) {
         if self.skipping {
-            return found.pass(text);
+            return self.pass_skipped(text, found);
         }
         let room = self.most.checked_sub(self.carry.len() + text.len());
         if room.is_none() || self.carry.try_reserve(text.len()).is_err() {
             self.skipping = true;
             found.trouble(self.number + 1, too_long(self.most));
-            found.pass(&self.carry);
-            // The memory is no longer needed.
-            self.carry = Vec::new();
-            found.pass(text);
+            // The memory is not needed any more.
+            let carry = std::mem::take(&mut self.carry);
+            self.pass_skipped(&carry, found);
+            self.pass_skipped(text, found);
         } else {
             self.carry.extend_from_slice(text);
         }
     }
 
+    /// Passes on a part of a record that is too long. A carriage return at its end may belong to
+    /// the record or to its end, which was not read yet.
+    fn pass_skipped(&mut self, text: &[u8], found: &mut Found) {
+        if text.is_empty() {
+            return;
+        }
+        found.pass(if self.has_return { b"\r" } else { b"" });
+        let without = text.strip_suffix(b"\r").filter(|_| self.strips_return());
+        self.has_return = without.is_some();
+        found.pass(without.unwrap_or(text));
+    }
+
+    /// Ends a record that was too long.
+    fn end_skipped(&mut self, found: &mut Found) {
+        found.pass(self.terminator);
+        (self.skipping, self.has_return) = (false, false);
+    }
+
+    /// Whether a carriage return before the end of a record is not part of it.
+    fn strips_return(&self) -> bool {
+        matches!(self.ends, Ends::Byte { crlf: true, .. })
+    }
+
     #[inline]
     fn record(&mut self, text: &[u8], mut range: Range<usize>, found: &mut Found) {
         self.number += 1;
-        if range.len() > self.most {
-            return found.reject(range, self.number, too_long(self.most));
-        }
-        if matches!(self.ends, Ends::Byte { crlf: true, .. }) && text[range.clone()].last() == Some(&b'\r') {
+        let is_long = range.len() > self.most;
+        if self.strips_return() && text[range.clone()].last() == Some(&b'\r') {
             range.end -= 1;
+        }
+        if is_long {
+            return found.reject(range, self.number, too_long(self.most));
         }
         if matches!(self.key_of, KeyOf::Record) && !self.hex {
             found.push(range.clone(), range);

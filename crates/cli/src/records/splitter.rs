@@ -20,13 +20,11 @@ impl Splitter {
         }
     }
 
-    /// Ends the input; its last record may lack a terminator.
-    pub(super) fn finish(&mut self, found: &mut Found) -> Result<(), String> {
+    /// Ends the input; its last record may lack a terminator. Text that is put into
+    /// [`Found::again`] is to be split first, and then this is to be called again.
+    pub(super) fn finish(&mut self, found: &mut Found) {
         match self {
-            Splitter::Plain(split) => {
-                split.finish(found);
-                Ok(())
-            }
+            Splitter::Plain(split) => split.finish(found),
             Splitter::Csv(csv) => csv.finish(found),
         }
     }
@@ -77,6 +75,11 @@ impl Splitter {
             Splitter::Plain(split) => split.is_between_records(),
             Splitter::Csv(csv) => csv.is_between_records(),
         }
+    }
+
+    /// Whether the first record of an input names its columns.
+    pub(super) fn has_header(&self) -> bool {
+        matches!(self, Splitter::Csv(csv) if csv.has_header())
     }
 
     /// Takes over this many records that another splitter has found, numbered from 1; all earlier

@@ -1,6 +1,7 @@
-//! Tests that splitting does not depend on where blocks end: every input is split as a whole, byte
-//! by byte, and in pieces of other lengths.
+//! Tests that splitting does not depend on where blocks end: every input is split as a whole, in
+//! two pieces at every place, and in pieces of every length.
 
+use super::SHOWN;
 use super::ahead::{Cut, Done};
 use super::csv::{Column, Csv};
 use super::found::{Batch, Found};
@@ -8,87 +9,125 @@ use super::key::KeyOf;
 use super::split::{Ends, Split};
 use super::splitter::Splitter;
 
-/// Pairs of record and key, and the numbers of the skipped records.
-type Outcome = (Vec<(String, String)>, Vec<u64>);
-
-fn take(splitter: &Splitter, text: &[u8], found: &mut Found, outcome: &mut Outcome) {
-    let text = if found.carried { splitter.carry() } else { text };
-    let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    outcome.0.extend(
-        Batch { spans: &found.spans, text, keys: &found.keys, numbers: &found.numbers }
-            .iter()
-            .map(|(record, key)| (lossy(record), lossy(key))),
-    );
-    outcome.1.extend(found.troubles.drain(..).map(|trouble| trouble.record));
-    found.clear();
+/// What is found in an input.
+#[derive(Debug, Default, PartialEq)]
+struct Outcome {
+    /// Records with keys: the record, its key and its number.
+    records: Vec<(String, String, u64)>,
+    /// The numbers of the first skipped records and why they are skipped, and how many there are.
+    told: Vec<(u64, String)>,
+    skipped: u64,
+    header: Option<Vec<u8>>,
+    /// The output if everything is passed on: records with and without keys, each with a newline,
+    /// and other bytes unchanged.
+    output: Vec<u8>,
+    /// Why the input could not be read to its end.
+    failure: Option<String>,
 }
 
-fn split_all(splitter: &mut Splitter, text: &[u8], outcome: &mut Outcome) {
-    let (mut at, mut found) = (0, Found::default());
-    while at < text.len() {
-        let rest = &text[at..];
-        at += splitter.split(rest, &mut found).expect("an input with the column");
-        take(splitter, rest, &mut found, outcome);
-        if let Some(again) = found.again.take() {
-            split_all(splitter, &again, outcome);
+impl Outcome {
+    /// Adds what was found in a text.
+    fn take(&mut self, splitter: &mut Splitter, text: &[u8], found: &mut Found) {
+        let text = if found.carried { splitter.carry() } else { text };
+        let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let batch = Batch { spans: &found.spans, text, keys: &found.keys, numbers: &found.numbers };
+        for index in 0..batch.len() {
+            let record = batch.text_of(index, index);
+            self.output.extend_from_slice(record);
+            self.output.push(b'\n');
+            self.records.extend(batch.key(index).map(|key| (lossy(record), lossy(key), batch.number(index))));
         }
-        let _ = splitter.take_header();
+        self.output.append(&mut found.passed);
+        self.skipped += found.troubles.len() as u64 + std::mem::take(&mut found.more_troubles);
+        self.told.extend(found.troubles.drain(..).map(|trouble| (trouble.record, trouble.why)));
+        self.told.truncate(SHOWN);
+        self.header = splitter.take_header().or(self.header.take());
+        found.clear();
+    }
+
+    fn split(&mut self, splitter: &mut Splitter, text: &[u8]) {
+        let (mut at, mut found) = (0, passing());
+        while at < text.len() && self.failure.is_none() {
+            let rest = &text[at..];
+            match splitter.split(rest, &mut found) {
+                Ok(used) => at += used,
+                Err(why) => self.failure = Some(why),
+            }
+            self.take(splitter, rest, &mut found);
+            if let Some(again) = found.again.take() {
+                self.split(splitter, &again);
+            }
+        }
+    }
+
+    /// Splits a text whose complete records another splitter finds, as other threads do.
+    fn split_ahead(&mut self, splitter: &mut Splitter, (other, done): (&mut Splitter, &mut Done), cut: &mut Cut, text: &[u8]) {
+        let whole = cut.whole(text);
+        done.found.passing = true;
+        let found = splitter.columns().is_some_and(|columns| done.find(other, columns, &text[whole.clone()]));
+        self.split(splitter, &text[..whole.start]);
+        if found && done.follows(splitter) {
+            splitter.adopt(done.records, &mut done.found);
+            self.take(splitter, &text[whole.clone()], &mut done.found);
+        } else {
+            self.split(splitter, &text[whole.clone()]);
+        }
+        self.split(splitter, &text[whole.end..]);
+    }
+
+    fn finish(&mut self, splitter: &mut Splitter) {
+        while self.failure.is_none() {
+            let mut found = passing();
+            splitter.finish(&mut found);
+            self.take(splitter, &[], &mut found);
+            let Some(again) = found.again.take() else { return };
+            self.split(splitter, &again);
+        }
     }
 }
 
-/// Splits a text whose complete records another splitter finds, as other threads do.
-fn split_ahead(splitter: &mut Splitter, (other, done): (&mut Splitter, &mut Done), cut: &mut Cut, text: &[u8], outcome: &mut Outcome) {
-    let whole = cut.whole(text);
-    let found = splitter.columns().is_some_and(|columns| done.find(other, columns, &text[whole.clone()]));
-    split_all(splitter, &text[..whole.start], outcome);
-    if found && done.follows(splitter) {
-        splitter.adopt(done.records, &mut done.found);
-        take(splitter, &text[whole.clone()], &mut done.found, outcome);
-    } else {
-        split_all(splitter, &text[whole.clone()], outcome);
-    }
-    split_all(splitter, &text[whole.end..], outcome);
+fn passing() -> Found {
+    Found { passing: true, ..Found::default() }
 }
 
-fn run(mut splitter: Splitter, mut other: Option<Splitter>, text: &[u8], step: usize) -> Outcome {
+fn run<'t>(mut splitter: Splitter, mut other: Option<Splitter>, pieces: impl Iterator<Item = &'t [u8]>) -> Outcome {
     let mut outcome = Outcome::default();
     // The results are reused, like those of blocks that come back.
     let (mut cut, mut done) = (Cut::new(splitter.ends()), Done::default());
-    for piece in text.chunks(step) {
+    for piece in pieces {
         match &mut other {
-            Some(other) => split_ahead(&mut splitter, (other, &mut done), &mut cut, piece, &mut outcome),
-            None => split_all(&mut splitter, piece, &mut outcome),
+            Some(other) => outcome.split_ahead(&mut splitter, (other, &mut done), &mut cut, piece),
+            None => outcome.split(&mut splitter, piece),
         }
     }
-    loop {
-        let mut found = Found::default();
-        splitter.finish(&mut found).expect("an input with the column");
-        take(&splitter, &[], &mut found, &mut outcome);
-        let Some(again) = found.again.take() else { return outcome };
-        split_all(&mut splitter, &again, &mut outcome);
-    }
+    outcome.finish(&mut splitter);
+    outcome
 }
 
 /// The outcome of splitting a text. It must not depend on the pieces, nor on the thread that finds
 /// the records.
-fn split(make: impl Fn() -> Splitter, text: &str) -> Outcome {
-    let whole = run(make(), None, text.as_bytes(), text.len().max(1));
-    for step in (1..text.len().min(40)).chain([text.len().max(1)]) {
-        assert_eq!(run(make(), None, text.as_bytes(), step), whole, "in pieces of {step}: {text:?}");
-        assert_eq!(run(make(), Some(make()), text.as_bytes(), step), whole, "ahead, in pieces of {step}: {text:?}");
+fn split(make: impl Fn() -> Splitter, text: &[u8]) -> Outcome {
+    let whole = run(make(), None, std::iter::once(text));
+    let ways = [false, true].into_iter().flat_map(|ahead| (0..=text.len()).map(move |at| (ahead, at)));
+    for (ahead, at) in ways {
+        let other = || ahead.then(&make);
+        let (start, end) = text.split_at(at);
+        let shown = || (ahead, at, String::from_utf8_lossy(text).into_owned());
+        assert_eq!(run(make(), other(), [start, end].into_iter()), whole, "ahead and in two pieces: {:?}", shown());
+        assert_eq!(run(make(), other(), text.chunks(at.max(1))), whole, "ahead and in equal pieces: {:?}", shown());
     }
     whole
 }
 
 fn records(ends: Ends, most: usize, text: &str) -> (Vec<String>, Vec<u64>) {
-    let (pairs, skipped) = split(|| Splitter::Plain(Split::new(ends, KeyOf::Record, false, most)), text);
-    (pairs.into_iter().map(|(record, _)| record).collect(), skipped)
+    let outcome = split(|| Splitter::Plain(Split::new(ends, KeyOf::Record, false, most, b"\n")), text.as_bytes());
+    (outcome.records.into_iter().map(|(record, ..)| record).collect(), outcome.told.into_iter().map(|(number, _)| number).collect())
 }
 
 fn csv(column: &str, text: &str) -> (Vec<String>, Vec<u64>) {
-    let make = || Splitter::Csv(Box::new(Csv::new(b',', Column::Named(column.to_owned()), true, false, 60)));
-    let (pairs, skipped) = split(make, text);
-    (pairs.into_iter().map(|(_, key)| key).collect(), skipped)
+    let make = || Splitter::Csv(Box::new(Csv::new(b',', Column::Named(column.to_owned()), true, false, 60, b"\n")));
+    let outcome = split(make, text.as_bytes());
+    (outcome.records.into_iter().map(|(_, key, _)| key).collect(), outcome.told.into_iter().map(|(number, _)| number).collect())
 }
 
 fn none() -> Vec<u64> {
@@ -159,46 +198,19 @@ fn a_broken_quote_loses_its_line_only() {
 #[test]
 fn keys_are_decoded() {
     let key_of = || KeyOf::Fields { delimiter: b' ', fields: "2".parse().expect("a field") };
-    let make = || Splitter::Plain(Split::new(Ends::Byte { byte: b'\n', crlf: false }, key_of(), true, 60));
-    let (pairs, skipped) = split(make, "a 6162\nb 6\nc\nd 7a");
-    assert_eq!(pairs, [("a 6162".to_owned(), "ab".to_owned()), ("d 7a".to_owned(), "z".to_owned())]);
-    assert_eq!(skipped, [2, 3]);
-}
-
-/// The output if everything is passed on: records with and without keys, each with a newline, and
-/// other bytes unchanged.
-fn pass_all(splitter: &mut Splitter, text: &[u8], out: &mut Vec<u8>, keyed: &mut usize) {
-    let (mut at, mut found) = (0, Found { passing: true, ..Found::default() });
-    while at < text.len() {
-        let rest = &text[at..];
-        at += splitter.split(rest, &mut found).expect("an input with the column");
-        hand_over(splitter, rest, &mut found, out, keyed);
-    }
-}
-
-/// Takes over the results; returns whether nothing has to be split again.
-fn hand_over(splitter: &mut Splitter, text: &[u8], found: &mut Found, out: &mut Vec<u8>, keyed: &mut usize) -> bool {
-    let text = if found.carried { splitter.carry() } else { text };
-    let batch = Batch { spans: &found.spans, text, keys: &found.keys, numbers: &found.numbers };
-    for index in 0..batch.len() {
-        out.extend_from_slice(batch.text_of(index, index));
-        out.push(b'\n');
-        *keyed += usize::from(batch.key(index).is_some());
-    }
-    out.append(&mut found.passed);
-    found.clear();
-    found.troubles.clear();
-    let again = found.again.take();
-    again.iter().for_each(|again| pass_all(splitter, again, out, keyed));
-    again.is_none()
+    let make = || Splitter::Plain(Split::new(Ends::Byte { byte: b'\n', crlf: false }, key_of(), true, 60, b"\n"));
+    let outcome = split(make, b"a 6162\nb 6\nc\nd 7a");
+    assert_eq!(outcome.records, [("a 6162".to_owned(), "ab".to_owned(), 1), ("d 7a".to_owned(), "z".to_owned(), 4)]);
+    assert_eq!(outcome.told.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [2, 3]);
 }
 
 #[test]
 fn nothing_is_lost_where_all_is_passed_on() {
-    let plain =
-        |ends| move || Splitter::Plain(Split::new(ends, KeyOf::Fields { delimiter: b':', fields: "2".parse().expect("a list") }, false, 9));
+    let plain = |ends| {
+        move || Splitter::Plain(Split::new(ends, KeyOf::Fields { delimiter: b':', fields: "2".parse().expect("a list") }, false, 9, b"\n"))
+    };
     let line = Ends::Byte { byte: b'\n', crlf: false };
-    let csv = || Splitter::Csv(Box::new(Csv::new(b',', Column::Named("2".to_owned()), false, false, 12)));
+    let csv = || Splitter::Csv(Box::new(Csv::new(b',', Column::Named("2".to_owned()), false, false, 12, b"\n")));
     let makers: [(&str, &dyn Fn() -> Splitter, usize); 6] = [
         ("a:b\nnone\n:\nfar too long:to have\na:c\n", &plain(line), 3),
         ("a:b\nfar too long:to have a key at all", &plain(line), 1),
@@ -208,19 +220,9 @@ fn nothing_is_lost_where_all_is_passed_on() {
         ("a,b\n\"c\nd\",e\n\"open,quote\nf,g\n", &csv, 3),
     ];
     for (text, make, expected) in makers {
-        for step in 1..=text.len() {
-            let (mut splitter, mut out, mut keyed) = (make(), Vec::new(), 0);
-            text.as_bytes().chunks(step).for_each(|piece| pass_all(&mut splitter, piece, &mut out, &mut keyed));
-            loop {
-                let mut found = Found { passing: true, ..Found::default() };
-                splitter.finish(&mut found).expect("an input with the column");
-                if hand_over(&mut splitter, &[], &mut found, &mut out, &mut keyed) {
-                    break;
-                }
-            }
-            let whole = if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
-            assert_eq!((String::from_utf8_lossy(&out).into_owned(), keyed), (whole, expected), "in pieces of {step}");
-        }
+        let outcome = split(make, text.as_bytes());
+        let whole = if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
+        assert_eq!((String::from_utf8_lossy(&outcome.output).into_owned(), outcome.records.len()), (whole, expected));
     }
 }
 
@@ -228,18 +230,162 @@ fn nothing_is_lost_where_all_is_passed_on() {
 /// line before it.
 #[test]
 fn no_empty_line_comes_before_a_broken_record() {
-    let csv = || Splitter::Csv(Box::new(Csv::new(b',', Column::Named("2".to_owned()), false, false, 60)));
-    let text = "a,b\r\n\"open\r\nf,g\r\n";
-    for step in 1..=text.len() {
-        let (mut splitter, mut out) = (csv(), Vec::new());
-        text.as_bytes().chunks(step).for_each(|piece| pass_all(&mut splitter, piece, &mut out, &mut 0));
+    let csv = || Splitter::Csv(Box::new(Csv::new(b',', Column::Named("2".to_owned()), false, false, 60, b"\n")));
+    let outcome = split(csv, b"a,b\r\n\"open\r\nf,g\r\n");
+    assert_eq!(String::from_utf8_lossy(&outcome.output), "a,b\n\"open\nf,g\n");
+}
+
+/// A skipped line ends like every other line of the output, whether it is passed on as a whole or
+/// in parts.
+#[test]
+fn long_lines_end_like_others() {
+    let crlf = || Splitter::Plain(Split::new(Ends::Byte { byte: b'\n', crlf: true }, KeyOf::Record, false, 3, b"\n"));
+    let outcome = split(crlf, b"abcdefgh\nb\r\nabc\r\nab\r\ra\r\r\nabcdef\r");
+    assert_eq!(String::from_utf8_lossy(&outcome.output), "abcdefgh\nb\nabc\nab\r\ra\r\nabcdef\n");
+}
+
+/// An independent reading of CSV: for each record, its bytes are read one by one.
+struct Model<'t> {
+    text: &'t [u8],
+    most: usize,
+    /// The number of fields of the first record.
+    width: Option<usize>,
+}
+
+/// One record of the model: its end, its fields, and why it is skipped.
+struct Read {
+    end: usize,
+    fields: Vec<Vec<u8>>,
+    why: Option<&'static str>,
+}
+
+impl Model<'_> {
+    /// The record that begins here, up to the line that ends it or shows that it is broken.
+    fn read(&self, start: usize) -> Read {
+        let is_end = |at: usize| self.text.get(at).is_none_or(|byte| matches!(byte, b'\r' | b'\n'));
+        let (mut at, mut fields, mut field) = (start, Vec::new(), Vec::new());
+        let (mut is_open, mut begins, mut first_end, mut misquoted) = (false, true, None, false);
         loop {
-            let mut found = Found { passing: true, ..Found::default() };
-            splitter.finish(&mut found).expect("an input with the column");
-            if hand_over(&mut splitter, &[], &mut found, &mut out, &mut 0) {
-                break;
+            if is_end(at) {
+                first_end = first_end.or(Some(at));
+                if !is_open || misquoted || at >= self.text.len() {
+                    break;
+                }
+            }
+            let byte = self.text[at];
+            if is_open && byte == b'"' && self.text.get(at + 1) == Some(&b'"') {
+                (at, _) = (at + 1, field.push(b'"'));
+            } else if is_open && byte == b'"' {
+                (is_open, misquoted) = (false, misquoted || !(is_end(at + 1) || self.text[at + 1] == b','));
+            } else if !is_open && begins && byte == b'"' {
+                is_open = true;
+            } else if !is_open && byte == b',' {
+                fields.push(std::mem::take(&mut field));
+                (at, begins) = (at + 1, true);
+                continue;
+            } else {
+                field.push(byte);
+            }
+            (at, begins) = (at + 1, false);
+        }
+        fields.push(field);
+        let first_end = first_end.unwrap_or(at);
+        let has_lines = first_end < at;
+        let why = if at - start > self.most {
+            Some("is longer")
+        } else if misquoted && (has_lines || is_open) || has_lines && !is_open && self.width.is_some_and(|width| width != fields.len()) {
+            Some("is broken")
+        } else {
+            is_open.then_some("has a quote")
+        };
+        Read { end: if why.is_some() { first_end } else { at }, fields, why }
+    }
+
+    /// What is to be found if the key is the second field.
+    fn outcome(mut self, has_header: bool) -> Outcome {
+        let (mut outcome, mut at, mut number) = (Outcome::default(), 0, 0);
+        let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        while let Some(start) = (at..self.text.len()).find(|at| !matches!(self.text[*at], b'\r' | b'\n')) {
+            let is_header = has_header && self.width.is_none();
+            let mark = if is_header && self.text[start..].starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
+            self.most -= mark;
+            let Read { end, fields, why } = self.read(start + mark);
+            self.most += mark;
+            number += 1;
+            at = end;
+            let record = &self.text[start..end];
+            let (width, is_first) = (self.width.unwrap_or(fields.len()), self.width.is_none());
+            if is_header || why.is_none() && is_first && fields.len() < 2 {
+                if why.is_some() || fields.len() < 2 {
+                    outcome.failure = Some(why.unwrap_or("there is no column").to_owned());
+                    return outcome;
+                }
+                (outcome.header, self.width) = (Some(record.to_vec()), Some(width));
+                continue;
+            }
+            let why = why.or((fields.len() < 2).then_some("has only"));
+            if why.is_none() || why == Some("has only") {
+                self.width = Some(width);
+            }
+            outcome.output.extend([record, b"\n"].concat());
+            match why {
+                None => outcome.records.push((lossy(record), lossy(&fields[1]), number)),
+                Some(why) => {
+                    outcome.skipped += 1;
+                    outcome.told.push((number, why.to_owned()));
+                }
             }
         }
-        assert_eq!(String::from_utf8_lossy(&out).replace('\r', ""), "a,b\n\"open\nf,g\n", "in pieces of {step}");
+        outcome.told.truncate(SHOWN);
+        outcome
+    }
+}
+
+/// Fragments of CSV in random order, with each kind of line end, a small limit for the length of a
+/// record, and with a header or without: the records, their numbers, the messages and the text that
+/// is passed on are as the model has them, in whatever pieces the text is read.
+#[test]
+fn random_csv_is_read_alike_in_all_pieces() {
+    let fragments = ["a", "bcd", ",", ",", "\"", "\"", "\"\"", "\n", "\n", ",\"", "\",", "\"\n", "\u{feff}"];
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut below = |limit: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % limit
+    };
+    let (mut keys, mut reasons) = (0, std::collections::BTreeSet::new());
+    for round in 0..3000 {
+        let body: String = (0..below(24)).map(|_| fragments[below(fragments.len())]).collect();
+        let (begin, end) = (["", "\u{feff}", "x,y\n", "\u{feff}\"x\",y\n"][below(4)], ["\n", "\r\n", "\r"][round % 3]);
+        let text = format!("{begin}{body}").replace('\n', end);
+        let (most, has_header) = ([4, 7, 12, 60][below(4)], below(2) == 0);
+        let make = || Splitter::Csv(Box::new(Csv::new(b',', Column::Named("2".to_owned()), has_header, false, most, b"\n")));
+        let mut found = split(make, text.as_bytes());
+        let expected = Model { text: text.as_bytes(), most, width: None }.outcome(has_header);
+        let cut = |why: &mut String, known: Option<&String>| *why = known.filter(|known| why.contains(*known)).unwrap_or(why).clone();
+        for (index, (_, why)) in found.told.iter_mut().enumerate() {
+            cut(why, expected.told.get(index).map(|(_, known)| known));
+        }
+        found.failure.iter_mut().for_each(|why| cut(why, expected.failure.as_ref()));
+        assert_eq!(found, expected, "{text:?}, at most {most}, {has_header}");
+        keys += expected.records.len();
+        reasons.extend(expected.told.into_iter().map(|(_, why)| why).chain(expected.failure));
+    }
+    assert!(keys > 1000 && reasons.len() == 5, "{keys} {reasons:?}");
+}
+
+/// In these inputs, every line opens a quote, and the text after it would have to be read again for
+/// every line that is given up. If the time were not proportional to the length, the test would
+/// take hours.
+#[test]
+fn broken_quotes_take_linear_time() {
+    let lines = [(2, "a\",\",bbbbbbbbbbbbbbbbbbbbbb"), (2, "5\" disk,\"a"), (60_000, "a\",\","), (1, "\"\"\"a"), (3, "\"a\"b,\"")];
+    for ((width, line), end) in lines.into_iter().flat_map(|line| [(line, "\n"), (line, "\r")]) {
+        for (most, step) in [(1 << 30, 256 << 10), (200_000, 64 << 10), (200_000, 300)] {
+            let text = [",".repeat(width - 1) + "x" + end, [line, end].concat().repeat(50_000)].concat();
+            let splitter = Splitter::Csv(Box::new(Csv::new(b',', Column::Record, true, false, most, b"\n")));
+            let outcome = run(splitter, None, text.as_bytes().chunks(step));
+            assert_eq!((outcome.output.len() + width + 1, outcome.failure), (text.len(), None), "{line:?}");
+            assert!(outcome.records.len() as u64 + outcome.skipped > 20_000, "{line:?}");
+        }
     }
 }

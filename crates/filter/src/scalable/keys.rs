@@ -148,11 +148,23 @@ impl ScalableFilter {
     /// The memory for a new layer cannot be allocated.
     #[inline]
     pub fn try_insert_hash(&mut self, hash: KeyHash) -> Result<bool, BuildError> {
+        let new = self.try_insert_absent_hash(hash)?;
+        self.counts.offered = self.counts.offered.saturating_add(u64::from(!new));
+        Ok(new)
+    }
+
+    /// Like [`try_insert_hash`](Self::try_insert_hash), but a key that the filter contains changes
+    /// nothing: it is not counted as [offered](Self::offered) either.
+    ///
+    /// # Errors
+    /// The memory for a new layer cannot be allocated.
+    #[inline]
+    pub fn try_insert_absent_hash(&mut self, hash: KeyHash) -> Result<bool, BuildError> {
         let new = !self.contains_hash(hash);
         if new {
             self.put(hash)?;
+            self.counts.offered = self.counts.offered.saturating_add(1);
         }
-        self.counts.offered = self.counts.offered.saturating_add(1);
         Ok(new)
     }
 

@@ -75,7 +75,7 @@ pub(crate) struct Args {
     line_number: bool,
 
     /// Print only the names of inputs with at least one selected line
-    #[arg(short = 'l', long, conflicts_with_all = ["json", "count", "each", "with_filename"])]
+    #[arg(short = 'l', long, conflicts_with_all = ["json", "count", "each", "with_filename", "quiet"])]
     files_with_matches: bool,
 
     /// Print only the names of inputs with no selected line; the exit code is 0 if there are any.
