@@ -120,7 +120,7 @@ fn of_enum(data: &DataEnum, discriminant: &TokenStream, root: &Path) -> Result<T
 }
 
 /// The discriminant of each variant, sign-extended to 64 bits: the explicit one, or one more than
-/// that of the previous variant.
+/// the previous variant's.
 fn numbers(variants: &Punctuated<Variant, syn::Token![,]>, discriminant: &TokenStream) -> Result<Vec<TokenStream>> {
     let mut given: Option<&Expr> = None;
     let mut after = 0u64;

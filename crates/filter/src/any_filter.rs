@@ -208,8 +208,8 @@ macro_rules! any_filter {
                 })
             }
 
-            /// An empty filter of the scheme with this number, with this many bits and probes and
-            /// without a plan.
+            /// An empty filter without a plan, given the number of its scheme, its bits and its
+            /// probes.
             ///
             /// # Errors
             /// The errors of [`Scheme::new`]; or the memory cannot be allocated.

@@ -12,7 +12,7 @@ use truebloom::{HasherId, Plan, Target};
 use truebloom_math::recycling::Design;
 use truebloom_math::{Growth, Rate};
 
-/// The largest number of layers of a compact filter; it becomes a large one before it has more.
+/// The largest number of layers of a compact filter; a filter that needs more becomes a large one.
 pub(crate) const MOST_LAYERS: usize = 24;
 
 /// The number of unused plans that are kept in a cache.

@@ -8,9 +8,9 @@
 //! | 8 | the requested expansion; 0 for none |
 //! | | the contents |
 //!
-//! A compact filter consists of twelve words (see [`Compact`]'s fields in [`write`]), followed by
-//! its own words. Everything that is read is checked for consistency before it is used, and nothing
-//! larger than the input is allocated.
+//! A compact filter is stored as twelve header words (`write_compact` lists them), followed by the
+//! filter's own words: its counts and bits. Everything that is read is checked for consistency
+//! before it is used, and nothing larger than the input is allocated.
 
 use crate::answer::Failure;
 use crate::compact::{Compact, MOST_WORDS, SEED_WORDS, zeroed};

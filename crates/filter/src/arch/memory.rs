@@ -21,13 +21,13 @@ const MANY_WORDS: usize = HUGE_PAGE_WORDS;
 /// A fixed number of words, the first of which is at the start of a 64-byte line. The struct itself
 /// takes two words, so that many small filters cost little.
 ///
-/// A small number of words is an aligned allocation of exactly their size. A large number of words
-/// is in a vector with some room around them. There are two reasons. The system provides pages that
-/// are already zero only for allocations with ordinary alignment; an aligned allocation is written
-/// with zeros at once. And a vector that was read from a file can be used in place.
+/// A small number of words is stored in an aligned allocation of exactly their size. A large number
+/// is stored in a vector with some room around them. There are two reasons. The system provides
+/// pages that are already zero only for allocations with ordinary alignment; an aligned allocation
+/// is written with zeros at once. And a vector that was read from a file can be used in place.
 pub struct AlignedWords {
-    /// The first word: of the allocation if there are few words, and otherwise within the vector's
-    /// memory, where [`Around`] follows the last word.
+    /// The first word. Few words have their own allocation; many are in a vector's memory, where
+    /// [`Around`] follows the last word.
     words: NonNull<u64>,
     count: usize,
 }

@@ -44,7 +44,7 @@ impl Counts {
     }
 
     /// Counts a batch of offered keys; `new` says which of them were new. The sums saturate,
-    /// because the counts in a file may be as large as possible.
+    /// because the counts in a file may be arbitrarily large.
     pub(crate) fn add(&mut self, offered: usize, new: &BatchAnswers) {
         let changed: u32 = new.iter().map(|word| word.count_ones()).sum();
         self.offered = self.offered.saturating_add(offered as u64);

@@ -21,7 +21,7 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// inserted, and however often. For a blocked filter, it is the mean of `(ones / 512)^probes`
     /// over the blocks. For schemes that derive all positions from two hashes, the fill gives only
     /// an upper bound on the rate. Each single position is set with probability `ones / bits`, so
-    /// the rate is at most that. The method is then
+    /// the rate is at most `ones / bits`. The method is then
     /// [`Method::Bound`](truebloom_math::Method::Bound), and the value is the upper end.
     ///
     /// The upper end includes the probability that the key's hash equals that of an offered key,

@@ -23,7 +23,7 @@ pub struct ErrorBound {
 }
 
 impl ErrorBound {
-    /// The smaller of the two bounds. The smaller one also holds with the given probability: if
+    /// The smaller of the two bounds. The smaller bound also holds with the given probability: if
     /// neither bound implies the other, each is computed for half of the allowed probability of
     /// failure.
     #[must_use]
@@ -99,8 +99,8 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
         }
     }
 
-    /// The smallest v up to `most` for which the probability that a key has counters above v in all
-    /// rows is at most `delta`.
+    /// The smallest v, up to `most`, such that a key has counters above v in all rows with a
+    /// probability of at most `delta`.
     fn bound_of_counters(&self, most: u64, delta: &Rate) -> u64 {
         let unlikely = |v: u64| {
             let is_above = |counter: C| counter.into_u64() > v || counter == C::HIGHEST;

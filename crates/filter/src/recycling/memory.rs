@@ -121,8 +121,8 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Counted;
 
-    /// The largest possible [`rate`](Self::rate) when an item is offered, without rounding errors,
-    /// if threads have exceeded the limit of a phase by `overfill` bits.
+    /// The largest possible [`rate`](Self::rate) at the moment when an item is offered, if threads
+    /// have exceeded the limit of a phase by `overfill` bits. Rounding errors are not included.
     fn worst_rate(&self, policy: &Policy<Self::Limit>, overfill: u64) -> f64;
 
     /// Whether the active phase is fuller than [`sigma`](Policy::sigma).

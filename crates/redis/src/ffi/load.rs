@@ -75,7 +75,7 @@ unsafe fn load(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
 }
 
 /// # Safety
-/// `ctx` must be that of loading the module.
+/// `ctx` must be the context that the server passes when it loads the module.
 unsafe fn register_commands(ctx: *mut Ctx) -> Result<(), &'static CStr> {
     for category in [c"bloom", c"cms"] {
         if let Some(add) = api::api().AddACLCategory {
