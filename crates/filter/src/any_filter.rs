@@ -316,7 +316,7 @@ of_each! { Backing:
     fn probes(&self) -> u32;
     /// The number of distinct items that the filter was planned for, if there was a plan.
     fn capacity(&self) -> Option<u64>;
-    /// The requested rate, if one was.
+    /// The requested rate, if there was one.
     fn rate(&self) -> Option<Rate>;
     /// How often keys were offered, repeats included.
     fn offered(&self) -> u64;

@@ -147,7 +147,7 @@ impl From<BuildError> for CompareError {
 }
 
 /// An interval, and the probability that it misses the true value. An upper end of `u64::MAX` means
-/// that there is none.
+/// that there is no upper bound.
 #[derive(Clone, Copy)]
 struct Size {
     lower: u64,
@@ -163,7 +163,7 @@ impl Comparison {
     /// Compares filters of the same bits, probes, scheme, hasher and seed.
     ///
     /// Time: quadratic in the number of filters and linear in the bits, plus some hundredths of a
-    /// second per interval. Memory: at most that of four more filters.
+    /// second per interval. Memory: at most as much as four more filters take.
     ///
     /// # Errors
     /// The errors of a merge; or a filter is an intersection, or its set bits are inconsistent with

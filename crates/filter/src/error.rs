@@ -37,7 +37,7 @@ pub enum BuildError {
         /// The number of probes that was given.
         found: u32,
     },
-    /// The scheme is not that of the type.
+    /// The scheme is not the type's scheme.
     Scheme {
         /// The scheme of the type.
         expected: SchemeId,

@@ -111,10 +111,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 }
 
 impl<S: Scheme> FilterOf<S> {
-    /// A filter with this many bits and probes and a random seed, without a capacity and without a
-    /// requested rate. Up to 2^62 bits and [`MAX_PROBES`](crate::MAX_PROBES) probes are allowed,
-    /// within the limits of the scheme: a blocked filter needs a multiple of 512 bits and at most
-    /// 64 probes. To choose the hasher as well, use [`builder`](Self::builder).
+    /// A filter with this many bits and probes and a random seed, but no capacity and no requested
+    /// rate. Up to 2^62 bits and [`MAX_PROBES`](crate::MAX_PROBES) probes are allowed, within the
+    /// limits of the scheme: a blocked filter needs a multiple of 512 bits and at most 64 probes.
+    /// To choose the hasher as well, use [`builder`](Self::builder).
     ///
     /// # Errors
     /// Bits or probes are out of range; the memory cannot be allocated; there are no random
@@ -142,8 +142,8 @@ impl FilterOf<AnyScheme> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// An empty filter of this scheme, with the scheme's bits and probes, but without a capacity
-    /// and without a requested rate.
+    /// An empty filter of this scheme, with the scheme's bits and probes, but no capacity and no
+    /// requested rate.
     ///
     /// ```
     /// use truebloom::scheme::{AnyScheme, SchemeId};

@@ -13,7 +13,7 @@ pub(crate) struct Counts {
 /// Where a filter's bits come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// The set bits come from offers, and each offer was counted.
+    /// All set bits come from offers, each of which was counted.
     #[default]
     Offered,
     /// The bits come from a union, so there are only bounds on the number of items.

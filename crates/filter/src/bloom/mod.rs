@@ -157,8 +157,8 @@ pub struct Head<S, H> {
 /// ```
 pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 
-/// The [filter](FilterOf) that touches one cache line per key. Its rate is proven, as that of
-/// [`BloomFilter`] is.
+/// The [filter](FilterOf) that touches one cache line per key. Its rate is proven, like the rate of
+/// [`BloomFilter`].
 ///
 /// All probes of a key lie in one block of 512 bits, so that a query needs one access to memory and
 /// one comparison of a whole cache line. The layout costs bits, because some blocks get more keys

@@ -13,8 +13,8 @@ use truebloom_math::{Error, ItemsEstimate, Rate, Variant, bisect, items_interval
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorBound {
-    /// The bound that follows from the size of the sketch and the sum of all counts, by Markov's
-    /// inequality for every row.
+    /// The bound from the size of the sketch and the sum of all counts, by Markov's inequality for
+    /// every row.
     pub from_total: u64,
     /// The bound that follows from the counters. If a few keys make up most of the stream, this
     /// bound is much lower than the other. `None` for hashes that are only pairwise independent,
