@@ -383,7 +383,7 @@ fn name(hasher: Option<HasherId>) -> &'static str {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The first bytes are not those of a file of this format.
+    /// The bytes do not begin like a file of this format.
     NotAFilter {
         /// The first bytes, up to eight.
         found: Vec<u8>,

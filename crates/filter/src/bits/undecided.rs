@@ -77,8 +77,8 @@ impl Undecided<'_> {
 
 /// Looks up one probe at a time, and only for the keys that are still undecided. If the filter is
 /// larger than the cache, the next probe of each key is prefetched while the other keys are looked
-/// up. If the filter fits in the cache, the gain is that keys are selected by arithmetic, instead
-/// of by a branch that would be mispredicted every other time.
+/// up. If the filter fits in the cache, this is faster because keys are selected by arithmetic; a
+/// branch would be mispredicted every other time.
 ///
 /// A key with a skipped word is looked up alone at the end.
 ///

@@ -173,10 +173,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 
     /// Moves the filter to memory pages of 4 KiB. Use this for a filter that will hold far fewer
     /// keys than it was sized for: each key then touches at most one small page per probe. By
-    /// default, filters of 2 MiB or more ask the system for huge pages, with which random accesses
-    /// to a full filter take a half to a third of the time. A filter uses small pages from the
-    /// start if its planned keys touch less than a quarter of its small pages. Call this before the
-    /// first key is inserted: data that is already on huge pages stays there.
+    /// default, filters of 2 MiB or more ask the system for huge pages. Random accesses to a full
+    /// filter then take a half to a third of the time. A filter uses small pages from the start if
+    /// its planned keys touch less than a quarter of its small pages. Call this before the first
+    /// key is inserted: data that is already on huge pages stays there.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -206,10 +206,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// Prepares the filter for many clones: the filter and its clones share one copy of hasher,
-    /// scheme, capacity and rate, and each clone takes 64 bytes besides its bits. The clones of an
-    /// empty filter have the same plan and seed, so they can be merged, and a key needs to be
-    /// hashed only once for all of them.
+    /// Prepares the filter for many clones. The filter and its clones then share one copy of
+    /// hasher, scheme, capacity and rate, and each clone takes 64 bytes besides its bits. The
+    /// clones of an empty filter have the same plan and seed. So they can be merged, and a key
+    /// needs to be hashed only once for all of them.
     ///
     /// ```
     /// use truebloom::BloomFilter;

@@ -66,8 +66,8 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     ) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
         self.storage.combine(other.words(), combine);
-        // For an intersection, this is the sum as well. A key passes if its hash equals that of any
-        // key of either filter, and `fpr` needs an upper bound on the number of these keys.
+        // For an intersection, this is the sum as well. A key passes if it has the same hash as a
+        // key of either filter, and `fpr` needs an upper bound on the number of the filters' keys.
         let offered = self.counts.offered.saturating_add(other.counts.offered);
         let origin = most.map_or(Origin::Merged, |most| Origin::Intersection { excluded: offered.saturating_sub(most) });
         self.counts = Counts { offered, changed, origin };

@@ -17,8 +17,8 @@ pub struct ErrorBound {
     /// every row.
     pub from_total: u64,
     /// The bound that follows from the counters. If a few keys make up most of the stream, this
-    /// bound is much lower than the other. `None` for hashes that are only pairwise independent,
-    /// for which no such bound is proven.
+    /// bound is much lower than [`from_total`](Self::from_total). `None` for hashes that are only
+    /// pairwise independent, for which no such bound is proven.
     pub from_counters: Option<u64>,
 }
 

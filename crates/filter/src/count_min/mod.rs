@@ -69,8 +69,8 @@ pub type CountMin<C = u64> = Sketch<FullRows, C>;
 /// A Count-Min sketch with pairwise independent rows: see [`PairwiseRows`].
 pub type PairwiseCountMin<C = u64> = Sketch<PairwiseRows, C>;
 
-/// A Count-Min sketch of one or more copies, in each of which all rows are made from two hashes:
-/// see [`TwoHashRows`].
+/// A Count-Min sketch of one or more copies; within a copy, all rows are made from two hashes: see
+/// [`TwoHashRows`].
 pub type TwoHashCountMin<C = u64> = Sketch<TwoHashRows, C>;
 
 /// Rows of counters. A key adds to one counter of each row, and the smallest of its counters is its

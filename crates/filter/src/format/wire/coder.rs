@@ -1,5 +1,5 @@
-//! An entropy coder for bits of which a known share is set. The coder uses rANS (Duda 2013) on
-//! bytes. The code is longer than the entropy by at most a thousandth, plus 16 bytes per section.
+//! An entropy coder for bits with a known share of ones. The coder uses rANS (Duda 2013) on bytes.
+//! The code is longer than the entropy by at most a thousandth, plus 16 bytes per section.
 //!
 //! Within a section, all arrangements of the set bits are taken to be equally likely. So the
 //! probability of a byte depends only on how many of its bits are set. There are nine such

@@ -34,8 +34,8 @@ use std::sync::PoisonError;
 ///   a lock.
 /// * When more than [`sigma`](Policy::sigma) bits are set, the filter recycles once, however many
 ///   threads notice it. Until the recycle has the lock, every other thread may set up to k more
-///   bits, so the worst rate is that of `sigma + k (threads - 1)` set bits. An item that triggers a
-///   recycle belongs to the phase that it overfilled.
+///   bits, so the worst rate is the rate with `sigma + k (threads - 1)` set bits. An item that
+///   triggers a recycle belongs to the phase that it overfilled.
 /// * There is no bound on [wrong drops](RecyclingFilter::wrong_drops), because the fill when an
 ///   item is offered depends on the order in which the threads run.
 ///
