@@ -155,7 +155,7 @@ impl<S: Scheme> FilterBuilder<S> {
     /// Makes a family: filters of one size that share a random seed, so that they can be merged.
     ///
     /// # Errors
-    /// The errors of [`build`](Self::build), except that no memory is needed.
+    /// The same errors as [`build`](Self::build), except the failure to allocate memory.
     pub fn family(self) -> Result<FilterFamily<S>, BuildError> {
         self.hasher(PortableHasher::random()?).family()
     }
@@ -175,7 +175,7 @@ impl<S: Scheme, H: KeyHasher> FilterBuilder<S, H> {
     /// Makes a family: filters of one size with the hasher that was given.
     ///
     /// # Errors
-    /// The errors of [`build`](Self::build), except that no memory is needed.
+    /// The same errors as [`build`](Self::build), except the failure to allocate memory.
     pub fn family(self) -> Result<FilterFamily<S, H>, BuildError> {
         let FilterBuilder { target, hasher, problem, .. } = self;
         if let Some(problem) = problem {
