@@ -22,8 +22,9 @@ use syn::{
 ///   an explicit discriminant.
 /// * `#[key(skip)]` leaves a field out, such as a cache or a marker. Values that differ only in
 ///   such fields are the same key.
-/// * `#[key(crate = path)]` before the type gives the path of the crate `truebloom`, if you renamed
-///   it or use it through another crate that re-exports it, as in `mine::truebloom`.
+/// * `#[key(crate = path)]` before the type gives the path of the crate `truebloom`. You need it if
+///   you renamed the crate, or use it through another crate that re-exports it, as in
+///   `mine::truebloom`.
 ///
 /// The types of all fields must be keys, and type parameters get the bound `Key`. A discriminant
 /// must fit into 64 bits, signed or unsigned.
@@ -120,7 +121,7 @@ fn of_enum(data: &DataEnum, discriminant: &TokenStream, root: &Path) -> Result<T
 }
 
 /// The discriminant of each variant, sign-extended to 64 bits: the explicit one, or one more than
-/// that of the previous variant.
+/// the previous variant's.
 fn numbers(variants: &Punctuated<Variant, syn::Token![,]>, discriminant: &TokenStream) -> Result<Vec<TokenStream>> {
     let mut given: Option<&Expr> = None;
     let mut after = 0u64;

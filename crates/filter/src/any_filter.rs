@@ -208,8 +208,8 @@ macro_rules! any_filter {
                 })
             }
 
-            /// An empty filter of the scheme with this number, with this many bits and probes and
-            /// without a plan.
+            /// An empty filter without a plan, given the number of its scheme, its bits and its
+            /// probes.
             ///
             /// # Errors
             /// The errors of [`Scheme::new`]; or the memory cannot be allocated.
@@ -316,7 +316,7 @@ of_each! { Backing:
     fn probes(&self) -> u32;
     /// The number of distinct items that the filter was planned for, if there was a plan.
     fn capacity(&self) -> Option<u64>;
-    /// The requested rate, if one was.
+    /// The requested rate, if there was one.
     fn rate(&self) -> Option<Rate>;
     /// How often keys were offered, repeats included.
     fn offered(&self) -> u64;

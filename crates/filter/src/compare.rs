@@ -41,8 +41,8 @@ pub struct Share {
 /// interval, taken by itself, covers the true number with at least the requested probability over
 /// seeds, for keys chosen without knowing the seed.
 ///
-/// Everything is computed from two kinds of numbers. The number of items in one filter follows from
-/// the number of insertions that set a bit, except for a few items. The number of items that only
+/// Everything is computed from two kinds of numbers. Except for a few items, the number of items in
+/// one filter follows from the number of insertions that set a bit. The number of items that only
 /// one filter holds follows from the bits that only this filter has set ([`items_beyond`]). The
 /// other sizes are sums and differences of these numbers.
 ///
@@ -147,7 +147,7 @@ impl From<BuildError> for CompareError {
 }
 
 /// An interval, and the probability that it misses the true value. An upper end of `u64::MAX` means
-/// that there is none.
+/// that there is no upper bound.
 #[derive(Clone, Copy)]
 struct Size {
     lower: u64,
@@ -163,7 +163,7 @@ impl Comparison {
     /// Compares filters of the same bits, probes, scheme, hasher and seed.
     ///
     /// Time: quadratic in the number of filters and linear in the bits, plus some hundredths of a
-    /// second per interval. Memory: at most that of four more filters.
+    /// second per interval. Memory: at most as much as four more filters take.
     ///
     /// # Errors
     /// The errors of a merge; or a filter is an intersection, or its set bits are inconsistent with
@@ -267,10 +267,11 @@ impl<K: Counted> Compared<'_, K> {
     }
 
     /// The number of common items: the number of items in the smallest filter, minus the number of
-    /// its items that at least one of the others lacks. The latter is at least the largest number
-    /// that one of the others lacks. The inequality of Hunter and Worsley gives an upper bound: the
-    /// sum of how many items each of the others lacks, minus, for each later one, how many both it
-    /// and the first one lack.
+    /// its items that at least one of the others lacks. The number subtracted is at least the
+    /// largest number of items that any single other filter lacks. The inequality of Hunter and
+    /// Worsley gives an upper bound. It adds up how many items each of the other filters lacks.
+    /// Then, for each of these except the first, it subtracts how many items both this filter and
+    /// the first one lack.
     fn common(&self, smallest: usize, alpha: f64) -> Result<Quantity, CompareError> {
         let (size, value, left) = self.size_beside(smallest, alpha)?;
         let filter = self.filters.get(smallest).ok_or(CompareError::Arguments)?;

@@ -37,7 +37,7 @@ pub enum BuildError {
         /// The number of probes that was given.
         found: u32,
     },
-    /// The scheme is not that of the type.
+    /// The scheme is not the type's scheme.
     Scheme {
         /// The scheme of the type.
         expected: SchemeId,
@@ -383,7 +383,7 @@ fn name(hasher: Option<HasherId>) -> &'static str {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The first bytes are not those of a file of this format.
+    /// The bytes do not begin like a file of this format.
     NotAFilter {
         /// The first bytes, up to eight.
         found: Vec<u8>,

@@ -32,9 +32,9 @@ use std::path::{Path, PathBuf};
 /// | the system crashed, or the power failed | contained | may be lost |
 ///
 /// After a crash or a power cut, every method that opens files refuses this file, with an error
-/// that gives the reason. Only [`recover`](Self::recover) opens it. The filter is then marked as
-/// merged: its number of keys is at least the number that was counted at the last sync, and has no
-/// upper bound.
+/// that gives the reason. Only [`recover`](Self::recover) opens it. The recovered filter is marked
+/// as merged: its number of keys is at least the number counted at the last sync, and has no upper
+/// bound.
 ///
 /// The file is locked. Other programs that respect the lock, because they use this type or the
 /// command, cannot update the file at the same time.
@@ -133,7 +133,7 @@ impl<S: Scheme> InPlace<S> {
     /// The requirement of [`open`](Self::open).
     ///
     /// # Errors
-    /// The errors of [`open`](Self::open), except that the file may have the mark.
+    /// The same errors as [`open`](Self::open), but the file may have the mark.
     pub unsafe fn recover(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.

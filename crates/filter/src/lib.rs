@@ -32,10 +32,10 @@
 //!   repeat, or a new key that passes by chance.
 //! * [`contains`](BloomFilter::contains) returns true for every key that was inserted, and for
 //!   other keys at the rate [`fpr`](BloomFilter::fpr).
-//! * The *expected* rate is the mean over all seeds. At 1%, the own rate of one filter typically
-//!   differs from the expected rate by 12% for 100 items, and by 0.4% for 100,000 items. The
-//!   guarantee for one filter accounts for this: at 1%, it needs 2.6% more bits for 1,000 items,
-//!   and 0.26% more for 100,000.
+//! * The *expected* rate is the mean over all seeds. At 1%, one filter's own rate typically differs
+//!   from the expected rate by 12% for 100 items, and by 0.4% for 100,000 items. The guarantee for
+//!   one filter accounts for this: at 1%, it needs 2.6% more bits for 1,000 items, and 0.26% more
+//!   for 100,000.
 //! * A plan for the mean alone ([`Target::mean`]) needs fewer bits, but about half of the filters
 //!   built from it have a rate slightly above the requested rate. For schemes that derive all
 //!   positions from two hashes, only the mean can be guaranteed.
@@ -81,8 +81,8 @@
 
 #![warn(clippy::missing_errors_doc, clippy::must_use_candidate, clippy::return_self_not_must_use)]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
-// A build without some features has unused helpers. A build with all features reports the helpers
-// that nothing uses.
+// A build without some features has unused helpers. Only a build with all features warns about
+// helpers that nothing uses.
 #![cfg_attr(not(all(feature = "any", feature = "recycling", feature = "sketches")), allow(dead_code, unused_imports, unreachable_pub))]
 
 extern crate alloc;

@@ -136,9 +136,9 @@ impl Verification {
         self.items
     }
 
-    /// Whether the number of set bits shows that keys were withheld from the filter because they
-    /// seemed to be contained ("insert if absent"): it is higher than the offered keys explain.
-    /// Withheld keys then count as items.
+    /// Whether more bits are set than the offered keys explain. This shows that keys were withheld
+    /// from the filter because they seemed to be contained ("insert if absent"). Withheld keys then
+    /// count as items.
     #[must_use]
     pub fn has_withheld_keys(&self) -> bool {
         self.withheld
@@ -324,8 +324,8 @@ impl<F: Fn(u64, bool) -> Result<Option<FillLaw>, Error>> Evidence<F> {
         Ok(FillVerdict { ones, tested: true, too_few: fewest.at_most(ones), too_many, noticed })
     }
 
-    /// Whether there are more set bits than the offered keys explain. The test has the same level
-    /// as that of the fill for too many set bits.
+    /// Whether there are more set bits than the offered keys explain. The level is the same as in
+    /// the fill's test for too many set bits.
     fn shows_withheld_keys(&self) -> Result<bool, Error> {
         if self.is_merged || self.keys.met == Some(self.keys.offered) {
             return Ok(false);
@@ -465,9 +465,9 @@ impl<'a> Measurement<'a> {
     }
 
     /// Whether the hits show that the filter holds too many items. An exact test at half of
-    /// [`ALPHA`] compares the hits with a rate that a filter at its capacity exceeds with
-    /// probability at most the other half. This test is used only if the fill does not determine
-    /// the rate; otherwise [`Verification::is_overfull`] decides without queries.
+    /// [`ALPHA`] compares the hits with a rate that a filter at its capacity exceeds with a
+    /// probability of at most half of [`ALPHA`]. This test is used only if the fill does not
+    /// determine the rate; otherwise [`Verification::is_overfull`] decides without queries.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.limit.is_some_and(|limit| binomial::at_least(self.hits, self.queries, limit) < ALPHA / 2.0)

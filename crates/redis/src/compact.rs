@@ -31,8 +31,8 @@ pub(crate) struct Compact {
     changed: u32,
     /// The number of additional offers, for filters that come from files.
     repeats: u16,
-    /// Values that this byte never has stand for the other kinds of values, so that a value needs
-    /// no additional memory for its kind.
+    /// The compiler can use numbers that this byte never has to mark the other kinds of values, so
+    /// that a value needs no additional memory for its kind.
     _mark: Mark,
 }
 
@@ -203,8 +203,8 @@ impl Compact {
         })
     }
 
-    /// Inserts an item that no layer has. Returns an error if this takes more memory than the
-    /// limits allow, if they apply, or more than a compact filter can have.
+    /// Inserts an item that no layer has. Returns an error if this takes more memory than a compact
+    /// filter can have, or than the limits allow (where limits apply).
     pub(crate) fn insert(&mut self, asker: &mut Asker, hash: KeyHash, is_limited: bool) -> Result<Result<(), Outgrown>, Failure> {
         let shape = self.shape.clone();
         let last = self.layers().last().map(|(number, _, start)| (number, start));

@@ -94,7 +94,7 @@ pub(crate) fn to_filter(filter: &Compact) -> Result<AnyFilter, Failure> {
 }
 
 /// The compact form of a filter, if there is one: the filter must be small, have the standard
-/// scheme and the layers that its growth plans, and be neither merged nor labelled.
+/// scheme and exactly the planned layers, and be neither merged nor labelled.
 pub(crate) fn to_compact(filter: &AnyFilter, expansion: u32) -> Option<Compact> {
     let is_plain = !filter.is_merged() && filter.label().is_none() && filter.bits() / 64 < MOST_WORDS as u64;
     if !is_plain {

@@ -18,8 +18,8 @@ pub(crate) struct Large {
     room: u64,
 }
 
-/// The approximate number of bytes in addition to a filter's bits, and to those of each layer,
-/// whose vectors have room for up to twice as many.
+/// The approximate number of bytes besides the bits, for a filter and for each of its layers.
+/// Vectors of layers have room for up to twice as many layers.
 const OWN_BYTES: usize = 512;
 const LAYER_BYTES: usize = 800;
 

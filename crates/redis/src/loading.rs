@@ -64,8 +64,8 @@ impl Loading {
         self.total
     }
 
-    /// The iterator of the next chunk, if the chunk has this many bytes: its number, or, with
-    /// RedisBloom, the position of its end.
+    /// The iterator of the next chunk, if the chunk has this many bytes: the chunk's number, or,
+    /// with RedisBloom, the position of the chunk's end.
     pub(crate) fn next(&self, length: usize) -> u64 {
         let taken = self.bytes.len() as u64;
         match self.origin {

@@ -12,7 +12,7 @@ use truebloom::{HasherId, Plan, Target};
 use truebloom_math::recycling::Design;
 use truebloom_math::{Growth, Rate};
 
-/// The largest number of layers of a compact filter; it becomes a large one before it has more.
+/// The largest number of layers of a compact filter; a filter that needs more becomes a large one.
 pub(crate) const MOST_LAYERS: usize = 24;
 
 /// The number of unused plans that are kept in a cache.
@@ -99,7 +99,7 @@ type PlanKey = (RateParts, u64, bool);
 /// The properties that distinguish growths: rate, items of the first layer, and expansion.
 type GrowthKey = (RateParts, u64, u32);
 
-/// A cache: computed values by the properties that distinguish them.
+/// A cache of computed values; its keys are the properties that distinguish the values.
 type Cache<K, V> = LazyLock<Mutex<HashMap<K, V>>>;
 
 static SHAPES: Cache<ShapeKey, Arc<Shape>> = LazyLock::new(Mutex::default);
@@ -159,8 +159,8 @@ fn kept<K: Hash + Eq, V: Clone>(
 }
 
 /// How a filter with this rate grows, beginning with approximately this number of items. The
-/// expansion is the largest ratio of its memory to that of a filter of the right size, unless the
-/// growth needs a larger ratio.
+/// expansion is the largest ratio of its memory to the memory of a filter of the right size, unless
+/// the growth needs a larger ratio.
 pub(crate) fn growth(rate: Rate, items: u64, expansion: u32) -> Result<Growth, Failure> {
     let first = items.clamp(LEAST_FIRST, Growth::MOST_FIRST);
     kept(

@@ -147,8 +147,8 @@ impl Chain {
     }
 }
 
-/// The two hashes of an item, from which position i of a layer is `first + i second` modulo 2^64,
-/// modulo its bits.
+/// The two hashes of an item: position i in a layer is `first + i second` modulo 2^64, and then
+/// modulo the layer's bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Hashes {
     pub(crate) first: u64,
@@ -234,8 +234,8 @@ mod tests {
         }
     }
 
-    /// Compares texts with lengths around whole words with a second implementation
-    /// (`tests/test_redisbloom.py` has it in Python).
+    /// For texts with lengths around whole words, compares the hashes with those of a second
+    /// implementation (`tests/test_redisbloom.py` has it in Python).
     #[test]
     fn hashes_are_those_of_a_second_implementation() {
         let expected = [HASHES_0, HASHES_7, HASHES_8, HASHES_20];

@@ -126,7 +126,7 @@ fn limit(number: &Number) -> u64 {
     }
 }
 
-/// Sets the setting that an argument of the module names, by its name here or in RedisBloom.
+/// Changes a setting that is given as an argument of the module, by its name here or in RedisBloom.
 pub(crate) fn set_argument(name: &str, value: &str) -> Result<(), String> {
     let name = name.to_ascii_lowercase().replace('_', "-");
     let name = match name.as_str() {

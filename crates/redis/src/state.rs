@@ -8,9 +8,9 @@
 //! | 8 | the requested expansion; 0 for none |
 //! | | the contents |
 //!
-//! A compact filter consists of twelve words (see [`Compact`]'s fields in [`write`]), followed by
-//! its own words. Everything that is read is checked for consistency before it is used, and nothing
-//! larger than the input is allocated.
+//! A compact filter is stored as twelve header words (`write_compact` lists them), followed by the
+//! filter's own words: its counts and bits. Everything that is read is checked for consistency
+//! before it is used, and nothing larger than the input is allocated.
 
 use crate::answer::Failure;
 use crate::compact::{Compact, MOST_WORDS, SEED_WORDS, zeroed};
@@ -101,8 +101,8 @@ pub(crate) fn length(value: &Value) -> u64 {
 }
 
 /// A part of the bytes that [`write`] writes: at most `most` bytes from a position that is 0 or
-/// after the header. Linear in the length of the part, except for the first part, which contains a
-/// checksum of everything.
+/// after the header. The time is linear in the length of the part, except for the first part, which
+/// contains a checksum of everything.
 pub(crate) fn part(value: &Value, start: u64, most: usize) -> Result<Vec<u8>, Failure> {
     let of_file = |start: u64, most: usize| match value {
         Value::Large(filter) => filter.filter().part_of_bytes(start, most).map_err(Failure::of),

@@ -41,8 +41,8 @@ pub(crate) struct Window {
     pub(crate) every: u64,
 }
 
-/// The rates for which designs are computed. Other rates would take up to a second, during which
-/// the server would answer nothing.
+/// The rates for which designs are computed. For other rates, computing a design would take up to a
+/// second, during which the server would answer nothing.
 const RATES: std::ops::RangeInclusive<f64> = 1e-12..=0.5;
 
 /// The approximate number of bytes that a filter takes beside its bits.
@@ -51,7 +51,7 @@ const OWN_BYTES: usize = 512;
 impl Turning {
     /// A design for `items` per phase. If the filter forgets only by items, the rate is the
     /// average, because a phase ends when it is full. If it forgets by time, the rate is the worst
-    /// one, because that many items may come in a phase.
+    /// one, because `items` items may come in every phase.
     pub(crate) fn design(rate: &Rate, items: u64, window: Window) -> Result<truebloom_math::recycling::Design, Failure> {
         if !RATES.contains(&rate.to_f64()) {
             let (least, most) = (RATES.start(), RATES.end());

@@ -1,4 +1,4 @@
-//! The arithmetic of many keys together, with one lane for each key.
+//! Arithmetic for many keys at once, with one vector lane for each key.
 //!
 //! All [levels](Level) of instructions are compiled from one source, so they compute the same
 //! integers. The loops are so simple that the compiler vectorizes them; a function only has to say
@@ -66,8 +66,8 @@ for_every_level! {
 }
 
 /// What the first `steps` steps of a stream add to its two state numbers. Step i adds the second
-/// number to the first, and then i to the second. The first result leaves out `steps` times the
-/// initial second number, which is added to the first number as well.
+/// number to the first, and then i to the second. The first result does not include `steps` times
+/// the initial second number, by which the first number also grows.
 #[inline(always)]
 fn drift(steps: u64) -> (u64, u64) {
     // No key has 2^20 words, so nothing overflows.
@@ -120,7 +120,7 @@ for_every_level! {
 /// The next digit to the base `base` of each word, and the remainders of the words.
 #[inline(always)]
 pub(super) fn portable_digits<const N: usize>(words: &mut [u64; N], base: u64, numbers: &mut [u64; N]) {
-    // Vectors multiply halves only, and a small base has but one.
+    // Vector instructions multiply only halves, and the high half of a small base is 0.
     let (high, low) = halves(base);
     if high == 0 {
         for (word, number) in words.iter_mut().zip(numbers) {

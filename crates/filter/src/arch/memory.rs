@@ -18,16 +18,16 @@ pub(crate) const PAGE_BYTES: usize = 4096;
 /// at both ends would be most of the memory.
 const MANY_WORDS: usize = HUGE_PAGE_WORDS;
 
-/// A fixed number of words, the first of which is at the start of a 64-byte line. The struct itself
-/// takes two words, so that many small filters cost little.
+/// A fixed number of words, which begin at the start of a 64-byte line. The struct itself takes two
+/// words, so that many small filters cost little.
 ///
-/// A small number of words is an aligned allocation of exactly their size. A large number of words
-/// is in a vector with some room around them. There are two reasons. The system provides pages that
-/// are already zero only for allocations with ordinary alignment; an aligned allocation is written
-/// with zeros at once. And a vector that was read from a file can be used in place.
+/// A small number of words is stored in an aligned allocation of exactly their size. A large number
+/// is stored in a vector with some room around them. There are two reasons. The system provides
+/// pages that are already zero only for allocations with ordinary alignment; an aligned allocation
+/// is written with zeros at once. And a vector that was read from a file can be used in place.
 pub struct AlignedWords {
-    /// The first word: of the allocation if there are few words, and otherwise within the vector's
-    /// memory, where [`Around`] follows the last word.
+    /// The first word. Few words have their own allocation; many are in a vector's memory, where
+    /// [`Around`] follows the last word.
     words: NonNull<u64>,
     count: usize,
 }
@@ -120,8 +120,8 @@ impl Drop for AlignedWords {
     }
 }
 
-/// The number of words from the start of the memory to the next multiple of the alignment, a power
-/// of two.
+/// The number of words from the start of the memory to the next multiple of the alignment, which is
+/// a power of two.
 fn misalignment(memory: &[u64], alignment: usize) -> usize {
     ((memory.as_ptr() as usize / 8).wrapping_neg()) & (alignment - 1)
 }

@@ -18,9 +18,9 @@ const EIGHT: usize = 8;
 /// One number for each key of a vector.
 type Eight = [u64; EIGHT];
 
-/// For a group of keys with these halves of their hashes, one bit each, which is set if all
-/// positions of the key are set. Positions beyond the end count as unset. Returns `None` if a word
-/// of any key must be skipped.
+/// Looks up a group of keys, given the halves of their hashes; returns one bit per key, which is
+/// set if all positions of the key are set. Positions beyond the end count as unset. Returns `None`
+/// if a word of any key must be skipped.
 ///
 /// There is no branch, because most of these keys are contained.
 #[inline]
@@ -105,8 +105,8 @@ fn bit_at<R: Reads>(words: &[R], position: u64) -> u64 {
     words.get((position >> 6) as usize).map_or(0, |word| word.read() >> (position & 63)) & 1
 }
 
-/// Selects those of the first `count` keys whose position is set, in order, and returns their
-/// number: what stands in `keys` and `rest` for each of them is moved to the front.
+/// Selects those of the first `count` keys whose position is set, and returns their number. The
+/// entries of the selected keys in `keys` and `rest` are moved to the front, in order.
 #[inline]
 pub(crate) fn keep<R: Reads, const N: usize>(
     level: Level,
@@ -201,7 +201,7 @@ mod avx512 {
         let numbers = _mm512_srli_epi64::<6>(eight);
         let inside = _mm512_cmplt_epu64_mask(numbers, end);
         // SAFETY: the mask selects only numbers of words within the slice, so no other words are
-        // read, and no thread changes these. The numbers fit into an i64, and a word has eight
+        // read, and no thread changes these. The numbers fit into an `i64`, and a word has eight
         // bytes.
         let read = unsafe { _mm512_mask_i64gather_epi64::<8>(_mm512_setzero_si512(), inside, numbers, words.as_ptr().cast()) };
         // A rotation uses only the low six bits of the position.
@@ -258,8 +258,8 @@ mod tests {
     }
 
     proptest! {
-        /// Bits below 2^17 take three or more positions from a word, and those above 2^26 one.
-        /// Of the words, seven of eight bits are set.
+        /// With fewer than 2^17 bits, a word gives three or more positions; with more than 2^26, it
+        /// gives one. Of the words, seven of eight bits are set.
         #[test]
         fn keys_together_are_looked_up_as_one_by_one(size in 0u32..28, more: u64, probes in 1u32..20, seed: u64) {
             let bits = (1 << size) + more % (1 << size);
@@ -289,7 +289,7 @@ mod tests {
         }
     }
 
-    /// Keys with a word that is skipped must be handled alone, whichever word and lane it is.
+    /// A key with a skipped word must be handled alone, whichever word is skipped, and in any lane.
     #[test]
     fn a_skipped_word_is_noticed() {
         let scheme = Standard::new(3 << 50, 4).expect("in range");

@@ -6,12 +6,12 @@ use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A backing for bytes that `B` holds, of which only the header was read. A filter over such bytes
-/// can only report what the header says. `verify_bytes` turns such a filter into a [`Checked`] one.
+/// A backing for bytes that `B` holds; only their header was read. A filter over such bytes can
+/// only report what the header says. `verify_bytes` turns such a filter into a [`Checked`] one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View<B>(PhantomData<B>);
 
-/// A backing for bytes that `B` holds, all of which were read and checked.
+/// A backing for bytes that `B` holds; all of them were read and checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked<B>(PhantomData<B>);
 

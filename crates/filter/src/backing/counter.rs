@@ -28,7 +28,7 @@ pub trait Counter: sealed::Sealed + Lies<Self> + Copy + Default + Ord + Debug + 
     #[must_use]
     fn half(self) -> Self;
 
-    /// The counter's value as a `u64`, also if it is the highest value.
+    /// The counter's value as a `u64`, even if it is the highest value.
     fn into_u64(self) -> u64;
 
     /// The count as a counter; the highest value if it does not fit.

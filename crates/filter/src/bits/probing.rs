@@ -72,7 +72,7 @@ impl Probing {
         for (number, group) in hashes.groups().enumerate() {
             let found = match (self.is_far, R::IS_SHARED) {
                 (false, false) if gathers(self.level) => all_probes_set(self.level, bits, scheme.draws(), group.first, group.second),
-                // No way was found that is faster than one key after the other.
+                // No method was found that is faster than one key at a time.
                 (false, true) => None,
                 _ => self.look_ahead(scheme, bits, group).then(|| all_set_at(self.level, bits, self.drawn.rows())),
             };

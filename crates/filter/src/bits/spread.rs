@@ -177,7 +177,7 @@ impl<S: Scheme, K: Backing> Storage<S, K> for Spread<K> {
     }
 }
 
-/// The number of set bits in each slice, where the law distinguishes slices.
+/// The number of set bits in each slice, if the law distinguishes slices.
 fn slice_ones(scheme: &impl Scheme, words: &[impl Reads]) -> Vec<u64> {
     let slices = u64::from(scheme.slices());
     let (short, longer) = (scheme.bits() / slices, scheme.bits() % slices);

@@ -1,4 +1,4 @@
-//! Looks up a batch of keys probe by probe, and only the keys that are still undecided.
+//! Looks up a batch of keys one probe at a time, and only for the keys that are still undecided.
 
 use super::words::get;
 use crate::arch::{LANES, Level, digits, first_digits, keep, prefetch, word};
@@ -6,7 +6,7 @@ use crate::bulk::{BATCH, BatchAnswers, Hashes, each, mark};
 use crate::scheme::{Draws, Standard};
 use crate::word::Reads;
 
-/// The keys of a batch all of whose probes so far are set, in order.
+/// The keys of a batch, in order, whose bits were set at all probes so far.
 struct Undecided<'a> {
     level: Level,
     scheme: &'a Standard,
@@ -19,7 +19,7 @@ struct Undecided<'a> {
     positions: [u64; BATCH],
     /// The number of keys. Entries of the arrays beyond it have no meaning.
     count: usize,
-    /// The keys of which a word was skipped, so that their positions are not those drawn here.
+    /// The keys with a skipped word; their positions are not those drawn here.
     skipping: BatchAnswers,
 }
 
@@ -61,7 +61,7 @@ impl Undecided<'_> {
         answers
     }
 
-    /// Looks up the keys of which a word was skipped one by one, and replaces their answers.
+    /// Looks up, one by one, the keys with a skipped word, and replaces their answers.
     #[cold]
     fn answer_alone<R: Reads>(&self, bits: &[R], answers: &mut BatchAnswers) {
         answers.iter_mut().zip(self.skipping).for_each(|(answers, skipping)| *answers &= !skipping);
@@ -75,12 +75,12 @@ impl Undecided<'_> {
     }
 }
 
-/// Tests probe after probe, each only for the keys that are still undecided. If the filter is
+/// Looks up one probe at a time, and only for the keys that are still undecided. If the filter is
 /// larger than the cache, the next probe of each key is prefetched while the other keys are looked
-/// up. If the filter fits in the cache, the gain is that keys are selected by arithmetic, instead
-/// of by a branch that would be mispredicted every other time.
+/// up. If the filter fits in the cache, this is faster because keys are selected by arithmetic; a
+/// branch would be mispredicted every other time.
 ///
-/// A key of which a word is skipped is looked up alone at the end.
+/// A key with a skipped word is looked up alone at the end.
 ///
 /// Returns `None` if most keys pass two probes, because then most keys are contained.
 pub(super) fn survivors<R: Reads>(level: Level, is_far: bool, scheme: &Standard, bits: &[R], hashes: &Hashes) -> Option<BatchAnswers> {

@@ -63,8 +63,8 @@ impl<K: Backing> Bits<K> {
         self.words
     }
 
-    /// A function that reports whether a bit is set, like [`get`]. For all calls together, the
-    /// address of the words is loaded only once.
+    /// A function that reports whether a bit is set, like [`get`]. The address of the words is
+    /// loaded only once for all calls.
     #[inline(always)]
     pub(crate) fn getter(&self) -> impl Fn(u64) -> bool {
         let words = &self.words[..];

@@ -90,7 +90,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new), except that no random numbers are needed.
+    /// The same errors as [`new`](Self::new), except the failure to get random numbers.
     pub fn with_hasher<R: TryInto<Rate>>(items: impl ItemCount, rate: R, hasher: H) -> Result<FilterOf<S, H>, BuildError>
     where
         BuildError: From<R::Error>,
@@ -119,10 +119,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 }
 
 impl<S: Scheme> FilterOf<S> {
-    /// A filter with this many bits and probes and a random seed, without a capacity and without a
-    /// requested rate. Up to 2^62 bits and [`MAX_PROBES`](crate::MAX_PROBES) probes are allowed,
-    /// within the limits of the scheme: a blocked filter needs a multiple of 512 bits and at most
-    /// 64 probes. To choose the hasher as well, use [`builder`](Self::builder).
+    /// A filter with this many bits and probes and a random seed, but no capacity and no requested
+    /// rate. Up to 2^62 bits and [`MAX_PROBES`](crate::MAX_PROBES) probes are allowed, within the
+    /// limits of the scheme: a blocked filter needs a multiple of 512 bits and at most 64 probes.
+    /// To choose the hasher as well, use [`builder`](Self::builder).
     ///
     /// # Errors
     /// Bits or probes are out of range; the memory cannot be allocated; there are no random
@@ -150,8 +150,8 @@ impl FilterOf<AnyScheme> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// An empty filter of this scheme, with the scheme's bits and probes, but without a capacity
-    /// and without a requested rate.
+    /// An empty filter of this scheme, with the scheme's bits and probes, but no capacity and no
+    /// requested rate.
     ///
     /// ```
     /// use truebloom::scheme::{AnyScheme, SchemeId};
@@ -181,10 +181,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 
     /// Moves the filter to memory pages of 4 KiB. Use this for a filter that will hold far fewer
     /// keys than it was sized for: each key then touches at most one small page per probe. By
-    /// default, filters of 2 MiB or more ask the system for huge pages, with which random accesses
-    /// to a full filter take a half to a third of the time. A filter uses small pages from the
-    /// start if its planned keys touch less than a quarter of its small pages. Call this before the
-    /// first key is inserted: data that is already on huge pages stays there.
+    /// default, filters of 2 MiB or more ask the system for huge pages. Random accesses to a full
+    /// filter then take a half to a third of the time. A filter uses small pages from the start if
+    /// its planned keys touch less than a quarter of its small pages. Call this before the first
+    /// key is inserted: data that is already on huge pages stays there.
     ///
     /// ```
     /// use truebloom::BloomFilter;
@@ -214,10 +214,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// Prepares the filter for many clones: the filter and its clones share one copy of hasher,
-    /// scheme, capacity and rate, and each clone takes 64 bytes besides its bits. The clones of an
-    /// empty filter have the same plan and seed, so they can be merged, and a key needs to be
-    /// hashed only once for all of them.
+    /// Prepares the filter for many clones. The filter and its clones then share one copy of
+    /// hasher, scheme, capacity and rate, and each clone takes 64 bytes besides its bits. The
+    /// clones of an empty filter have the same plan and seed. So they can be merged, and a key
+    /// needs to be hashed only once for all of them.
     ///
     /// ```
     /// use truebloom::BloomFilter;

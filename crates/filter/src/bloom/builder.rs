@@ -127,7 +127,7 @@ impl<S, H> FilterBuilder<S, H> {
     }
 
     /// Guarantees the rate only on average over seeds, with fewer bits: about half of all filters
-    /// then have a rate slightly above it.
+    /// then slightly exceed the requested rate.
     pub fn mean(mut self) -> FilterBuilder<S, H> {
         self.target.promise = Promise::Mean;
         self
@@ -155,7 +155,7 @@ impl<S: Scheme> FilterBuilder<S> {
     /// Makes a family: filters of one size that share a random seed, so that they can be merged.
     ///
     /// # Errors
-    /// The errors of [`build`](Self::build), except that no memory is needed.
+    /// The same errors as [`build`](Self::build), except the failure to allocate memory.
     pub fn family(self) -> Result<FilterFamily<S>, BuildError> {
         self.hasher(PortableHasher::random()?).family()
     }
@@ -175,7 +175,7 @@ impl<S: Scheme, H: KeyHasher> FilterBuilder<S, H> {
     /// Makes a family: filters of one size with the hasher that was given.
     ///
     /// # Errors
-    /// The errors of [`build`](Self::build), except that no memory is needed.
+    /// The same errors as [`build`](Self::build), except the failure to allocate memory.
     pub fn family(self) -> Result<FilterFamily<S, H>, BuildError> {
         let FilterBuilder { target, hasher, problem, .. } = self;
         if let Some(problem) = problem {
@@ -193,8 +193,8 @@ impl<S: Scheme, H: KeyHasher> FilterBuilder<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterFamily<S, H> {
-    /// A family made from a plan and a hasher. Whether the plan fits the scheme and the hasher is
-    /// checked when the first filter is made.
+    /// A family made from a plan and a hasher. When the first filter is made, the plan is checked
+    /// against the scheme and the hasher.
     pub fn from_plan(plan: Plan, hasher: H) -> FilterFamily<S, H> {
         FilterFamily { size: Size::Planned(Box::new(plan)), hasher }
     }

@@ -13,7 +13,7 @@ pub(crate) struct Counts {
 /// Where a filter's bits come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// The set bits come from offers, and each offer was counted.
+    /// All set bits come from offers, each of which was counted.
     #[default]
     Offered,
     /// The bits come from a union, so there are only bounds on the number of items.
@@ -44,7 +44,7 @@ impl Counts {
     }
 
     /// Counts a batch of offered keys; `new` says which of them were new. The sums saturate,
-    /// because the counts in a file may be as large as possible.
+    /// because the counts in a file may be arbitrarily large.
     pub(crate) fn add(&mut self, offered: usize, new: &BatchAnswers) {
         let changed: u32 = new.iter().map(|word| word.count_ones()).sum();
         self.offered = self.offered.saturating_add(offered as u64);

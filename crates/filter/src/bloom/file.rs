@@ -20,7 +20,7 @@ writes_files! {
 
 reads_files! {
     ///
-    /// The file's scheme must be that of the type; any other scheme is an error.
+    /// The file's scheme must be the type's scheme; any other scheme is an error.
     /// [`AnyScheme`](crate::scheme::AnyScheme) reads all filters except blocked ones;
     /// [`AnyFilter`](crate::AnyFilter) also reads blocked ones.
     ///

@@ -9,8 +9,8 @@ use crate::hash::{KeyHasher, check_alike};
 use crate::scheme::{Scheme, Storage};
 
 impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
-    /// Adds all keys of `other`. The resulting bits are those of one filter into which the keys of
-    /// both were inserted.
+    /// Adds all keys of `other`. The result has the same bits as a single filter into which the
+    /// keys of both were inserted.
     ///
     /// The filter keeps its own capacity and rate, so [`is_over_capacity`](Self::is_over_capacity)
     /// says whether the union exceeds the plan. The time is linear in the number of bits.
@@ -39,8 +39,8 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 
     /// Keeps only the bits that both filters have, so that the filter contains every key that was
     /// inserted into both. A key that was inserted into neither passes at the rate
-    /// [`fpr`](Self::fpr). A key that was inserted into only one of the two passes at up to the
-    /// rate of the other, which may be higher than [`fpr`](Self::fpr).
+    /// [`fpr`](Self::fpr). If a key was inserted into only one filter, it passes at most at the
+    /// other filter's rate, which may be higher than [`fpr`](Self::fpr).
     ///
     /// The filter and its file are marked as an intersection
     /// ([`is_intersection`](Self::is_intersection)), because the number of keys can no longer be
@@ -66,8 +66,8 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     ) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
         self.storage.combine(other.words(), combine);
-        // For an intersection, this is the sum as well. A key passes if its hash equals that of any
-        // key of either filter, and `fpr` needs an upper bound on the number of these keys.
+        // For an intersection, this is the sum as well. A key passes if it has the same hash as a
+        // key of either filter, and `fpr` needs an upper bound on the number of the filters' keys.
         let offered = self.counts.offered.saturating_add(other.counts.offered);
         let origin = most.map_or(Origin::Merged, |most| Origin::Intersection { excluded: offered.saturating_sub(most) });
         self.counts = Counts { offered, changed, origin };

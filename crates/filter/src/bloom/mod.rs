@@ -99,7 +99,7 @@ use truebloom_math::{Law, Rate};
 /// [`ForeignHasher`](crate::ForeignHasher) for filters with hashers from other crates.
 ///
 /// # Schemes
-/// `S` is the scheme: it determines how a hash becomes positions, and the layout of the bits. Two
+/// `S` is the scheme: it determines the layout of the bits, and how a hash becomes positions. Two
 /// schemes have an alias: [`BloomFilter`] is the standard one, and [`BlockedBloomFilter`] keeps all
 /// bits of a key in one cache line. Any other [scheme](crate::scheme) can be named as the type
 /// parameter, or chosen at run time with [`AnyScheme`](crate::scheme::AnyScheme). All schemes have
@@ -157,8 +157,8 @@ pub struct Head<S, H> {
 /// ```
 pub type BloomFilter<H = PortableHasher> = FilterOf<Standard, H>;
 
-/// The [filter](FilterOf) that touches one cache line per key. Its rate is proven, as that of
-/// [`BloomFilter`] is.
+/// The [filter](FilterOf) that touches one cache line per key. Its rate is proven, like the rate of
+/// [`BloomFilter`].
 ///
 /// All probes of a key lie in one block of 512 bits, so that a query needs one access to memory and
 /// one comparison of a whole cache line. The layout costs bits, because some blocks get more keys

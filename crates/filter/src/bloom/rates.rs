@@ -21,10 +21,10 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// inserted, and however often. For a blocked filter, it is the mean of `(ones / 512)^probes`
     /// over the blocks. For schemes that derive all positions from two hashes, the fill gives only
     /// an upper bound on the rate. Each single position is set with probability `ones / bits`, so
-    /// the rate is at most that. The method is then
+    /// the rate is at most `ones / bits`. The method is then
     /// [`Method::Bound`](truebloom_math::Method::Bound), and the value is the upper end.
     ///
-    /// The upper end includes the probability that the key's hash equals that of an offered key,
+    /// The upper end includes the probability that the key has the same hash as an offered key,
     /// which is at most `offered / 2^128`. If this probability is not negligible, as in a nearly
     /// empty filter, the method is [`Method::Bound`](truebloom_math::Method::Bound), too. Takes a
     /// few microseconds, or, for a blocked filter, time linear in the number of bits.

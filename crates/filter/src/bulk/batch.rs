@@ -91,7 +91,8 @@ impl Hashes {
         groups.zip(counts).map(|((first, second), count)| Group { first, second, count })
     }
 
-    /// Takes and hashes the next keys. There are fewer than [`BATCH`] only if no more keys remain.
+    /// Takes and hashes the next keys. There are fewer than [`BATCH`] keys only if no more keys
+    /// remain.
     #[inline]
     pub(crate) fn hash_next<K: Key>(&mut self, hasher: &impl KeyHasher, keys: &mut impl Iterator<Item = K>) {
         let mut numbers = [0; BATCH];

@@ -19,7 +19,7 @@ pub(crate) const BATCH: usize = 256;
 /// The answers of a batch, one bit per key.
 pub(crate) type BatchAnswers = [u64; BATCH / 64];
 
-/// Sets the answer for a key, which must be false before.
+/// Sets a key's answer, which must still be false.
 #[inline]
 pub(crate) fn mark(answers: &mut BatchAnswers, key: usize, answer: bool) {
     answers[key / 64 % (BATCH / 64)] |= u64::from(answer) << (key % 64);

@@ -13,17 +13,17 @@ use truebloom_math::{Error, ItemsEstimate, Rate, Variant, bisect, items_interval
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorBound {
-    /// The bound that follows from the size of the sketch and the sum of all counts, by Markov's
-    /// inequality for every row.
+    /// The bound from the size of the sketch and the sum of all counts, by Markov's inequality for
+    /// every row.
     pub from_total: u64,
     /// The bound that follows from the counters. If a few keys make up most of the stream, this
-    /// bound is much lower than the other. `None` for hashes that are only pairwise independent,
-    /// for which no such bound is proven.
+    /// bound is much lower than [`from_total`](Self::from_total). `None` for hashes that are only
+    /// pairwise independent, for which no such bound is proven.
     pub from_counters: Option<u64>,
 }
 
 impl ErrorBound {
-    /// The smaller of the two bounds. The smaller one also holds with the given probability: if
+    /// The smaller of the two bounds. The smaller bound also holds with the given probability: if
     /// neither bound implies the other, each is computed for half of the allowed probability of
     /// failure.
     #[must_use]
@@ -99,8 +99,8 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
         }
     }
 
-    /// The smallest v up to `most` for which the probability that a key has counters above v in all
-    /// rows is at most `delta`.
+    /// The smallest v, up to `most`, such that a key has counters above v in all rows with a
+    /// probability of at most `delta`.
     fn bound_of_counters(&self, most: u64, delta: &Rate) -> u64 {
         let unlikely = |v: u64| {
             let is_above = |counter: C| counter.into_u64() > v || counter == C::HIGHEST;

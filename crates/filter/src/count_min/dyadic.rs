@@ -12,10 +12,12 @@ use core::ops::RangeInclusive;
 use truebloom_math::count_min::{Family, Rows, Shape};
 use truebloom_math::{Error, Rate};
 
-/// How often integers of a range occurred: one sketch for each of the lengths 1, 2, 4, ... of
-/// aligned ranges. Any range can be assembled from aligned ranges, at most two of each length.
+/// Counts how often the integers of any range occurred, with one sketch for each length of aligned
+/// ranges: 1, 2, 4, and so on. Any range can be assembled from aligned ranges, at most two of each
+/// length.
 ///
-/// Lengths with fewer ranges than a sketch has counters are counted exactly.
+/// If there are fewer ranges of a length than a sketch has counters, these ranges are counted
+/// exactly.
 ///
 /// ```
 /// use truebloom::count_min::DyadicCountMin;
@@ -70,7 +72,7 @@ impl<C: Counter> DyadicCountMin<C> {
     /// Like [`new`](Self::new), with a known seed.
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new), except that no random numbers are needed.
+    /// The same errors as [`new`](Self::new), except the failure to get random numbers.
     pub fn with_hasher(bits: u32, epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<DyadicCountMin<C>, BuildError> {
         if !(1..=64).contains(&bits) {
             return Err(Error::OutOfRange { name: "bits", found: bits.to_string(), expected: "from 1 to 64".to_owned() }.into());
@@ -86,7 +88,8 @@ impl<C: Counter> DyadicCountMin<C> {
         Ok(DyadicCountMin { bits, levels: (0..=bits).map(level).collect::<Result<_, _>>()? })
     }
 
-    /// Counts an integer `count` times. Takes as long as one insertion into a sketch per length.
+    /// Counts an integer `count` times. Takes as long as one insertion into a sketch for each
+    /// length.
     ///
     /// # Errors
     /// The integer is not below `2^bits`.

@@ -38,8 +38,8 @@ pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 
     fn cells(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 }
 
-/// Each row's position is drawn from the key's stream of words, as the positions of a filter are.
-/// If the words are uniform and independent, so are the positions.
+/// Each row's position is drawn from the key's stream of words, like the positions in a filter. If
+/// the words are uniform and independent, so are the positions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FullRows {
     walk: Walk,

@@ -27,8 +27,8 @@ pub struct HeavyHitter {
     pub key: Vec<u8>,
     /// Lower bound on its count: the exact number of its occurrences since it entered the list.
     pub at_least: u64,
-    /// Upper bound on its count, unless saturated. This bound is the estimate of the sketch, or, if
-    /// this is smaller, `at_least` plus an upper bound on the key's occurrences before it entered
+    /// Upper bound on its count, unless saturated. This is the smaller of two bounds: the estimate
+    /// of the sketch, and `at_least` plus an upper bound on the key's occurrences before it entered
     /// the list.
     pub at_most: u64,
     /// Whether `at_most` is not a bound, because the key's counters are saturated and nothing is
@@ -49,13 +49,13 @@ pub struct HeavyHitter {
 /// So [`above`](Self::above) can tell whether its answer is complete. No list of fixed length can
 /// guarantee a threshold in advance, because the estimates of rare keys may exceed that of a
 /// frequent one. The smallest threshold with a complete answer depends on the stream. If N is the
-/// sum of all counts, it is typically `N / capacity` plus the error of the sketch.
+/// sum of all counts, this threshold is typically `N / capacity` plus the error of the sketch.
 /// [`for_share`](Self::for_share) chooses both sizes for a given share.
 ///
 /// The bounds on the count of a key in the list are guaranteed, too. These bounds do not come from
 /// [`Sketch::error_bound`](super::Sketch::error_bound), which holds for a key that is fixed in
-/// advance. Keys in the list were chosen for their high estimates, and for such keys that bound
-/// fails much more often than with probability delta.
+/// advance. Keys in the list were chosen for their high estimates, and for such keys `error_bound`
+/// fails with a probability much higher than delta.
 ///
 /// # Memory
 /// The list has at most `2 capacity` keys, which take at most `256 capacity` bytes plus 64 KiB. If
@@ -220,9 +220,9 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
         with_bytes(key, |bytes| self.add_hash(self.sketch.hasher().hash(bytes), bytes, count));
     }
 
-    /// Like [`add`](Self::add), for a key whose hash is known. The hash must be that of the key's
-    /// bytes, computed by the sketch's hasher. Otherwise the list and the counters would describe
-    /// different keys.
+    /// Like [`add`](Self::add), for a key whose hash is known. The hash must be the one that the
+    /// sketch's hasher computes from the key's bytes. Otherwise the list and the counters would
+    /// describe different keys.
     pub fn add_hash(&mut self, hash: KeyHash, key: &[u8], count: u64) {
         self.sketch.add_hash(hash, count);
         let estimate = upper(self.sketch.estimate_hash(hash));

@@ -69,8 +69,8 @@ pub type CountMin<C = u64> = Sketch<FullRows, C>;
 /// A Count-Min sketch with pairwise independent rows: see [`PairwiseRows`].
 pub type PairwiseCountMin<C = u64> = Sketch<PairwiseRows, C>;
 
-/// A Count-Min sketch of one or more copies, in each of which all rows are made from two hashes:
-/// see [`TwoHashRows`].
+/// A Count-Min sketch of one or more copies; within a copy, all rows are made from two hashes: see
+/// [`TwoHashRows`].
 pub type TwoHashCountMin<C = u64> = Sketch<TwoHashRows, C>;
 
 /// Rows of counters. A key adds to one counter of each row, and the smallest of its counters is its
@@ -130,7 +130,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// keys.
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new), except that no random numbers are needed.
+    /// The same errors as [`new`](Self::new), except the failure to get random numbers.
     pub fn with_hasher(epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         Sketch::with_shape(Shape::for_error(&epsilon, &delta, R::ROWS)?, hasher)
     }

@@ -1,4 +1,4 @@
-//! The stream of numbers from which the rows of sketches draw.
+//! The stream of numbers from which the rows of a sketch draw their positions.
 
 use crate::error::BuildError;
 use crate::hash::KeyHash;

@@ -15,7 +15,7 @@ const PREFIX: &str = ".truebloom-";
 const SUFFIX: &str = ".tmp";
 const RANDOM: usize = 12;
 
-/// The file that must have the name at the moment when the new file takes it.
+/// The file that must have the name when the new file takes it.
 #[derive(Clone, Copy, Debug)]
 pub enum Expected<'a> {
     /// Anything, or no file at all.

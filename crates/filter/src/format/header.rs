@@ -120,8 +120,9 @@ impl FileHeader {
 }
 
 impl FormatError {
-    /// The range of header bytes of the wrong field, if the error is about one field. `header` is
-    /// the beginning of the file, because the positions of some fields depend on the file's kind.
+    /// If the error is about one field, the range of bytes that this field takes in the header.
+    /// `header` is the beginning of the file, because the positions of some fields depend on the
+    /// file's kind.
     #[must_use]
     pub fn header_bytes(&self, header: &[u8]) -> Option<Range<u64>> {
         let range = match *self {
@@ -138,7 +139,7 @@ impl FormatError {
     }
 }
 
-/// The range of header bytes of the field that has this name in errors.
+/// The range of bytes that a field takes in the header, given the field's name in errors.
 fn named(field: &str, header: &[u8]) -> Option<Range<usize>> {
     Some(match field {
         "kind" => at::KIND..at::SCHEME,

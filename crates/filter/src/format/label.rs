@@ -6,8 +6,8 @@ use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-/// A label is UTF-8 text without NUL. In the file it is padded with zeros; without a label, all of
-/// its bytes are 0.
+/// A label is UTF-8 text without NUL. In the file, the label is padded with zeros; if there is no
+/// label, all of these bytes are 0.
 ///
 /// Files of kinds 1 and 2 store the label in a free part of the header. The headers of recycling
 /// filters and sketches have no room, so their label is at the end of the payload, and a flag says

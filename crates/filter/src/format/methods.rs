@@ -174,7 +174,7 @@ macro_rules! views_files {
             /// where the filter ends.
             ///
             /// # Errors
-            /// The errors of [`view`](Self::view), except that other bytes may follow the file.
+            /// The same errors as [`view`](Self::view), but other bytes may follow the file.
             pub fn view_prefix<B: $($bytes)*>(bytes: B) -> Result<$view, $crate::FormatError> {
                 $crate::format::view_prefix::<Self, B>(bytes)
             }
@@ -193,8 +193,7 @@ macro_rules! views_files {
             /// mapped, nothing may write to it or truncate it.
             ///
             /// # Errors
-            /// The errors of [`open`](Self::open), except that damaged bits are found only by
-            /// `verify_bytes`.
+            /// The same errors as [`open`](Self::open), but only `verify_bytes` finds damaged bits.
             pub unsafe fn map(path: impl AsRef<std::path::Path>) -> Result<$mapped, $crate::FileError> {
                 // SAFETY: as the caller promised.
                 let bytes = unsafe { $crate::disk::Mapped::open(&path) };

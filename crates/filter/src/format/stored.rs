@@ -26,9 +26,9 @@ pub(crate) trait Stored: Written {
     /// most 2^62.
     fn payload_bytes(header: &Self::Header) -> u64;
 
-    /// Makes a value from a header and its words; the number of words must be that of
-    /// [`payload_bytes`](Self::payload_bytes). Returns an error if header and words contradict each
-    /// other.
+    /// Makes a value from a header and its words, which must have
+    /// [`payload_bytes`](Self::payload_bytes) bytes. Returns an error if header and words
+    /// contradict each other.
     fn assemble(header: Self::Header, words: Vec<u64>) -> Result<Self, FormatError>;
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn view<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(bytes: B) -> Resu
     T::over(header.of_kind, bytes)
 }
 
-/// A view of the value in these bytes, with `header` in place of the header in the bytes.
+/// A view of the value in these bytes; `header` is used instead of the header in the bytes.
 #[cfg(feature = "mmap")]
 pub(crate) fn view_by<T: Viewed<B>, B: AsRef<[u8]> + Send + Sync>(header: &[u8], bytes: B) -> Result<T::View, FormatError> {
     let header = Header::<T>::decode(header)?;

@@ -28,7 +28,7 @@ use truebloom_math::mix;
 /// ```
 ///
 /// The proven rate holds only as far as the hasher behaves like a random function of the key's
-/// bytes, which many fast hashers do not.
+/// bytes. Many fast hashers do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeignHasher<S> {
     hashers: S,

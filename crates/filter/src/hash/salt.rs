@@ -5,8 +5,8 @@ use core::fmt;
 use siphasher::sip128::SipHasher13;
 use truebloom_math::mix;
 
-/// The purpose of a salt. Salts for different purposes are derived differently, and differently
-/// from the hashes of keys.
+/// The purpose of a salt. Each purpose derives its salts in its own way, which also differs from
+/// the hashing of keys.
 #[derive(Clone, Copy)]
 pub(crate) enum Use {
     /// Salts for the phases of a recycling filter.

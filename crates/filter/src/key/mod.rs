@@ -27,8 +27,8 @@ use alloc::vec::Vec;
 /// Within a sequence, a tuple, a struct or an enum, the numbers in this table take 8 bytes, and a
 /// byte string begins with its length. So two different values of one type never have the same
 /// bytes. (A `dyn Key` is an exception, because it can have any type.) Within a larger key, the
-/// bytes of one value never begin with the bytes of another. docs/FORMAT.md has the full
-/// definition.
+/// bytes of one value are never a prefix of the bytes of a different value of the same type.
+/// docs/FORMAT.md has the full definition.
 ///
 /// Values of different types can be the same key: `5u8`, `5u64` and `5i32`; `true` and `1`; `"a"`
 /// and `b"a"`; `-1i64` and `u64::MAX`; a `struct Url(String)` and its text. A number is the same

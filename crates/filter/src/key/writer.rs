@@ -73,7 +73,7 @@ impl<'a> KeyWriter<'a> {
 
     #[inline]
     fn push(&mut self, bytes: &[u8]) {
-        // The sum saturates, because a key of that length is not short either.
+        // The sum may saturate, because a key of that length does not fit into the buffer either.
         let end = self.len.saturating_add(bytes.len());
         match self.bytes.get_mut(self.len..end) {
             Some(room) => {

@@ -65,7 +65,7 @@ impl<S: Scheme> Pack<S> {
     }
 
     /// Adds a filter to the pack. Its bits and counts are copied, but not its label and its plan;
-    /// the plan is that of the pack.
+    /// the member has the pack's plan.
     ///
     /// # Errors
     /// The filter differs from the pack in bits, probes, scheme, hasher or seed.

@@ -147,7 +147,7 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     /// item, and for filters that threads have shared.
     ///
     /// If the new items of a stream come independently of the fill, this rate converges to the
-    /// long-run average of the design. Popular items that return after each recycle raise it.
+    /// long-run average of the design. Popular items that return after each recycle raise the rate.
     pub fn average_fpr(&self) -> Option<f64> {
         let expected = self.compensator();
         (self.counts.new > 0 && self.counts.overfill.is_none()).then(|| expected / (self.counts.new as f64 + expected))
@@ -159,8 +159,8 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.policy.seeds == Seeds::Kept && self.counts.cycles > kept_until
     }
 
-    /// A bound on the relative error of a computed rate. The rate has three terms, none of which
-    /// exceeds the result, with `2 (k + 1)` rounding errors each, and a few more operations.
+    /// A bound on the relative error of a computed rate. The rate has three terms, none larger than
+    /// the result and each with `2 (k + 1)` rounding errors, and a few more operations.
     fn rounding(&self) -> f64 {
         (3.0 * f64::from(self.probes()) + 8.0) * f64::EPSILON
     }

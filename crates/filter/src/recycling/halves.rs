@@ -381,8 +381,8 @@ impl<S: FillScheme, K: Counted> Halves<S, K> {
 /// itself, if there is one.
 ///
 /// The key passes if all its bits are set in the active phase, or all in the frozen one. Phases
-/// with the same seed have the same positions of a key; phases with different seeds are
-/// independent.
+/// with the same seed give a key the same positions; phases with different seeds give it
+/// independent ones.
 #[inline]
 pub(super) fn pass_rate(scheme: &impl FillScheme, seeds: Seeds, active: u64, frozen_rate: Option<f64>, both: impl FnOnce() -> u64) -> f64 {
     let rate = scheme.rate_at(active);

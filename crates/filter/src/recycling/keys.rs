@@ -102,8 +102,8 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     }
 
     /// Whether the key is remembered. This is always true for items that were offered since the
-    /// last recycle (with two phases, since the last but one). For other keys it is true with a
-    /// probability of [`fpr`](Self::fpr).
+    /// last recycle (with two phases, since the second-to-last recycle). For other keys it is true
+    /// with a probability of [`fpr`](Self::fpr).
     #[inline]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))

@@ -121,8 +121,8 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Counted;
 
-    /// The largest possible [`rate`](Self::rate) when an item is offered, without rounding errors,
-    /// if threads have exceeded the limit of a phase by `overfill` bits.
+    /// The largest possible [`rate`](Self::rate) at the moment when an item is offered, if threads
+    /// have exceeded the limit of a phase by `overfill` bits. Rounding errors are not included.
     fn worst_rate(&self, policy: &Policy<Self::Limit>, overfill: u64) -> f64;
 
     /// Whether the active phase is fuller than [`sigma`](Policy::sigma).
@@ -167,8 +167,8 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     fn prefetch(&self, hash: KeyHash);
 
     /// The positions of the bits that this item would set, and that must be unset again if it ends
-    /// the phase. If it `is_last`, it does end the phase. The list is empty if such items stay in
-    /// the phase, or if this item cannot end it.
+    /// the phase. With `is_last`, the item does end the phase. The list is empty if such items stay
+    /// in the phase, or if this item cannot end it.
     fn trigger_bits(&self, _hash: KeyHash, _policy: &Policy<Self::Limit>, _is_last: bool) -> Vec<u64>
     where
         K: Counted,

@@ -67,7 +67,7 @@ use truebloom_math::{Error, Rate};
 ///
 /// # What is remembered
 /// * With one phase, the filter remembers all items since the last recycle.
-/// * With two phases, the filter remembers all items since the last but one recycle. If an item
+/// * With two phases, the filter remembers all items since the second-to-last recycle. If an item
 ///   that is only in the frozen phase comes again, it enters the active phase, so it is remembered
 ///   for longer.
 ///
@@ -107,10 +107,10 @@ use truebloom_math::{Error, Rate};
 /// types.
 ///
 /// # Which answers are wrong
-/// A new item is wrongly reported as seen with a probability that the set bits determine at that
-/// moment. All later offers of this item are then also reported as seen, until the next recycle.
-/// [`wrong_drops`](Self::wrong_drops) estimates how many items were wrongly reported so far, with
-/// an upper bound.
+/// The bits that are set when a new item comes determine the probability that it is wrongly
+/// reported as seen. All later offers of this item are then also reported as seen, until the next
+/// recycle. [`wrong_drops`](Self::wrong_drops) estimates how many items were wrongly reported so
+/// far, with an upper bound.
 ///
 /// `S` is the [scheme](crate::scheme): [`Standard`]; [`Classic`](crate::scheme::Classic) for
 /// distinct probes; or [`Blocked`] for one cache line per key ([`BlockedRecyclingFilter`]). `H` is
@@ -172,7 +172,7 @@ impl RecyclingFilter {
     /// untrusted keys.
     ///
     /// # Errors
-    /// The errors of `for_items`, except that no random numbers are needed.
+    /// The same errors as `for_items`, except the failure to get random numbers.
     pub fn for_items_with_hasher<R: TryInto<Rate>>(
         items: impl ItemCount,
         rate: R,
@@ -192,8 +192,8 @@ impl RecyclingFilter {
 
 impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
     /// The model of this filter, which gives its long-run rates. The model is computed from bits,
-    /// probes and [`Policy`], and ignores earlier recycles because of insertions or age. `None` for
-    /// filters with two phases that retain the trigger, for which no law is known.
+    /// probes and [`Policy`], and ignores that insertions or age may cause earlier recycles. `None`
+    /// for filters with two phases that retain the trigger, for which no law is known.
     pub fn design(&self) -> Option<Design> {
         let Policy { phases, sigma, retaining, seeds, .. } = self.policy;
         let colliding = S::new(self.bits(), self.probes()).ok()?.id() != SchemeId::Classic;
@@ -215,7 +215,7 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new), except that no random numbers are needed.
+    /// The same errors as [`new`](Self::new), except the failure to get random numbers.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy<S::Limit>, hasher: H) -> Result<RecyclingFilter<H, S>, BuildError> {
         let scheme = S::Memory::<Owned>::scheme(bits, probes)?;
         S::Memory::<Owned>::check(&scheme, &policy)?;

@@ -32,7 +32,7 @@ pub struct Policy<L = u64> {
     pub sigma: L,
     /// Recycle after this many items have entered the active phase, if that happens earlier. The
     /// number must be at least 1. A filter that recycles by insertions has another average rate
-    /// than one that recycles only by sigma, but its worst rate is at most the same.
+    /// than one that recycles only by sigma, but its worst rate is not higher.
     pub insertions: Option<u64>,
     /// Recycle when the active phase is this old, if that happens earlier. The caller provides the
     /// clock by [`RecyclingFilter::advance`](super::RecyclingFilter::advance) or

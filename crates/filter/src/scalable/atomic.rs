@@ -92,7 +92,7 @@ impl AtomicScalableFilter {
         ScalableFilter::with_growth(growth, hasher).map(AtomicScalableFilter::from)
     }
 
-    /// Inserts a key; returns true if it was new to this call.
+    /// Inserts a key; returns true if this call set any of its bits.
     ///
     /// # Panics
     /// Never panics. But if the memory for a new layer cannot be allocated, the process is aborted,

@@ -16,11 +16,11 @@ impl ScalableFilter {
     /// example, it is a clone of this filter, or was made by [`to_empty`](Self::to_empty).
     ///
     /// Two layers with the same number become one if their bits together stay within the limit.
-    /// This is the case for layers with few keys, and for layers that were already full when one
-    /// filter was cloned from the other, because their bits are equal. Otherwise both layers are
-    /// kept, and the rate is at most the sum of the two filters' rates ([`bound`](Self::bound)),
-    /// which is up to twice the requested rate. Later keys are inserted into the newest layer. The
-    /// time is linear in the number of bits.
+    /// This is the case for layers with few keys. It is also the case for layers that were already
+    /// full when one filter was cloned from the other, because such layers have equal bits.
+    /// Otherwise both layers are kept, and the rate is at most the sum of the two filters' rates
+    /// ([`bound`](Self::bound)), which is up to twice the requested rate. Later keys are inserted
+    /// into the newest layer. The time is linear in the number of bits.
     ///
     /// ```
     /// use truebloom::ScalableFilter;
@@ -41,7 +41,7 @@ impl ScalableFilter {
         self.check_mergeable(other)?;
         other.check_limits()?;
         let added = (0..other.parts.len()).try_for_each(|number| self.add_layer(other, number));
-        // The sort is stable, so of two layers with the same number, that of this filter comes
+        // The sort is stable, so of two layers with the same number, this filter's layer comes
         // first.
         let mut order: Vec<usize> = (0..self.parts.len()).collect();
         order.sort_by_key(|at| self.parts.get(*at).map_or(0, |part| part.number));

@@ -32,7 +32,7 @@ impl<K: Backing> ScalableFilter<K> {
     }
 
     /// The expected rate once the filter has grown to `items` distinct items. Only an upper bound
-    /// is known: that for the present layers and all later layers.
+    /// is known, which covers the present layers and all later layers.
     ///
     /// # Errors
     /// Never returns an error. The result has this type because other filters can return one.

@@ -50,7 +50,7 @@ pub(crate) struct Header {
     probes: u32,
 }
 
-/// The contents of a record, and the range of its words among those of all layers.
+/// A record's contents, and the range of its words among the words of all layers.
 struct Recorded {
     number: u64,
     layer: Layer,

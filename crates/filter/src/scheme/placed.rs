@@ -145,7 +145,7 @@ pub trait Batches<S: Placed> {
     }
 
     /// Like [`few`](Self::few), for lookups in words that other threads may change. If the filter
-    /// fits in the cache, there is nothing to prefetch, so that a batch never pays by itself.
+    /// fits in the cache, there is nothing to prefetch, so a batch by itself is never faster.
     fn few_shared(_: &S, is_far: bool) -> usize {
         if is_far { 8 } else { usize::MAX }
     }

@@ -8,8 +8,8 @@ use truebloom_math::mix;
 #[inline(always)]
 pub(crate) fn draw(words: &mut WordStream, range: u64, threshold: u64) -> u64 {
     let mut product = u128::from(words.next()) * u128::from(range);
-    // Lemire's rejection: of the words that are not skipped, every number below `range` gets
-    // equally many.
+    // Lemire's rejection: every number below `range` results from equally many of the words that
+    // are not skipped.
     if (product as u64) < threshold {
         (product, *words) = after_skip(*words, range, threshold);
     }
@@ -78,8 +78,8 @@ impl Walk {
 ///
 /// Most schemes leave out the halves. The words of the generator are mixed, so that even hashes
 /// that are hardly random give good positions; this costs ten instructions per word. Schemes that
-/// are designed for speed begin with the halves ([`from_halves`](Self::from_halves)), so that half
-/// of the lookups of keys that are not contained need no generated word.
+/// are designed for speed begin with the halves ([`from_halves`](Self::from_halves)), so that, for
+/// keys that are not contained, half of the lookups need no generated word.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct WordStream {
     walk: Walk,

@@ -8,7 +8,8 @@ use truebloom_math::{Error, Growth, Law, Variant, distinct, law};
 impl Verification {
     /// Examines a filter that grows. The number of set bits in each layer is compared with its law,
     /// at the layer's share of [`ALPHA`]. The filter is planned for any number of keys, so its own
-    /// rate is compared with the requested rate. Only a merge can raise its rate above that.
+    /// rate is compared with the requested rate. Only a merge can raise its own rate above the
+    /// requested rate.
     pub(crate) fn of_layers<K: Counted>(filter: &ScalableFilter<K>) -> Result<Verification, Error> {
         truebloom_math::as_one_call(|| {
             let (own, bound, asked) = (filter.fpr(), filter.bound(), filter.growth().rate());

@@ -24,8 +24,8 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
     /// For a filter that was not merged, true is always correct: more than `capacity` offers set a
     /// bit, or there are more set bits than `capacity` items can set. The items of a merged filter
     /// cannot be counted, so its number of set bits is tested; true is then wrong with probability
-    /// at most [`ALPHA`](super::ALPHA). For an intersection, only keys that were inserted later are
-    /// considered. The result is false for a filter that holds exactly its capacity, and always
+    /// at most [`ALPHA`](super::ALPHA). For an intersection, only keys that were inserted after it
+    /// are considered. The result is false for a filter that holds exactly its capacity, and always
     /// while `offered() <= capacity`.
     pub fn is_over_capacity(&self) -> bool {
         let Some(capacity) = self.capacity() else { return false };

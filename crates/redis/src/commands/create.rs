@@ -107,8 +107,8 @@ impl Request {
         }
     }
 
-    /// The arguments, after the key, of a BF.RESERVE that makes the same filter on another server,
-    /// whatever its settings are.
+    /// The arguments, after the key, with which BF.RESERVE makes the same filter on another server,
+    /// whatever that server's settings are.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words = vec![self.rate.to_string(), self.items.to_string()];
         let mut say = |said: &[&str]| words.extend(said.iter().map(|word| (*word).to_owned()));

@@ -192,8 +192,9 @@ pub(crate) fn kind(filter: &AnyFilter) -> &'static str {
 }
 
 /// An upper bound on the rate, with the meaning that `BF.PLAN` gives it. For a filter that grows,
-/// it is certain, at any number of items. For other filters, one filter keeps it with a probability
-/// of 99.9% once it holds its capacity; schemes that have no such guarantee report the average.
+/// the bound always holds, for any number of items. Any other filter keeps the bound with a
+/// probability of 99.9% once it holds its capacity; schemes that have no such guarantee report the
+/// average.
 pub(crate) fn guaranteed(filter: &AnyFilter) -> Option<f64> {
     match filter {
         AnyFilter::Scalable(grows) => {

@@ -98,7 +98,7 @@ impl Options {
         Ok(true)
     }
 
-    /// When the filter forgets, if it does.
+    /// When the filter forgets, if it forgets at all.
     pub(crate) fn window(&self) -> Option<Window> {
         let every = self.every.unwrap_or(0);
         // If phases end by time, the previous phase is kept unless one phase is requested, because

@@ -82,7 +82,8 @@ fn plan(call: &mut Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply::Map(fields))
 }
 
-/// The number of layers that are listed; with these, a filter grows by a factor of some hundred.
+/// The number of layers that are listed; with that many layers, a filter grows by a factor of a few
+/// hundred.
 const STEPS: u32 = 8;
 
 /// The items and memory of a growing filter after each layer is full.

@@ -25,7 +25,7 @@ thread_local! {
     static LARGEST: std::cell::Cell<usize> = const { std::cell::Cell::new(usize::MAX) };
 }
 
-/// Whether a test forbids its thread a block of this size.
+/// Whether the test of this thread forbids a block of this size.
 #[cfg(test)]
 fn is_refused(layout: Layout) -> bool {
     LARGEST.with(|largest| layout.size() > largest.get())
@@ -55,9 +55,8 @@ const ALIGNED: usize = 8;
 /// here.
 const LARGE: usize = 1 << 20;
 
-/// The number of bytes for an allocation that must be aligned to more than the server's alignment.
-/// There is room to move its beginning, and the word before the beginning says where the allocation
-/// began.
+/// The number of bytes for an allocation whose alignment must be larger than the server's. There is
+/// room to move its beginning, and the word before the beginning says where the allocation began.
 fn padded(layout: Layout) -> Option<usize> {
     layout.size().checked_add(layout.align())?.checked_add(size_of::<usize>())
 }

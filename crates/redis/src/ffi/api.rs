@@ -121,7 +121,7 @@ static API: OnceLock<Api> = OnceLock::new();
 /// Looks up the functions; returns the name of a missing one as an error.
 ///
 /// # Safety
-/// `ctx` must be that of loading the module.
+/// `ctx` must be the context that the server passes when it loads the module.
 pub(super) unsafe fn load(ctx: *mut Ctx) -> Result<&'static Api, &'static str> {
     // SAFETY: during loading, the context begins with the function that finds the others.
     let resolved = unsafe {

@@ -73,8 +73,8 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// The value in the slot, `None` if the key does not exist; a failure for a value of another
-    /// type.
+    /// The value in the slot; `None` if the key does not exist, and a failure if its value has
+    /// another type.
     pub(crate) fn value(&mut self) -> Result<Option<&mut Value>, Failure> {
         // SAFETY: the key is open, and nothing else uses its value meanwhile, because only one key
         // is open at a time.
@@ -174,8 +174,8 @@ impl<'a> Call<'a> {
         self.args
     }
 
-    /// Calls `look` with the value of the key in this argument: `None` if the key does not exist; a
-    /// failure for a value of another type.
+    /// Calls `look` with the value of the key in this argument: `None` if the key does not exist,
+    /// and a failure if its value has another type.
     pub(crate) fn look<R>(&mut self, argument: usize, look: impl FnOnce(Option<&Value>) -> Result<R, Failure>) -> Result<R, Failure> {
         let Some(name) = self.args.text(argument) else { return Err(Failure::Arity) };
         // SAFETY: the value lives while the key is open, and nothing else is opened meanwhile:

@@ -109,7 +109,7 @@ static VERSION: InfoVersion =
 /// Registers a command; returns its name as an error if the server refuses it.
 ///
 /// # Safety
-/// `ctx` must be that of loading the module.
+/// `ctx` must be the context that the server passes when it loads the module.
 pub(super) unsafe fn register<V: Verb>(ctx: *mut Ctx, category: &CStr) -> Result<(), &'static CStr> {
     let api: &Api = api();
     let (first, last, step) = V::KEYS.positions();

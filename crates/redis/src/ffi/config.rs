@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// Registers all settings and reads the server's file.
 ///
 /// # Safety
-/// `ctx` must be that of loading the module.
+/// `ctx` must be the context that the server passes when it loads the module.
 pub(super) unsafe fn register(ctx: *mut Ctx) -> Result<(), &'static CStr> {
     for number in NUMBERS {
         let Number { name, default, lowest, highest, is_memory, .. } = number;

@@ -9,7 +9,7 @@ use std::ffi::c_int;
 /// Registers the section.
 ///
 /// # Safety
-/// `ctx` must be that of loading the module.
+/// `ctx` must be the context that the server passes when it loads the module.
 pub(super) unsafe fn register(ctx: *mut Ctx) {
     // SAFETY: as the caller says.
     unsafe { (api().RegisterInfoFunc)(ctx, add) };

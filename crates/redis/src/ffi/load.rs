@@ -6,8 +6,8 @@ use super::{command, config, guarded, info, types};
 use crate::{commands, settings};
 use std::ffi::{CStr, CString, c_int};
 
-/// The module's name: that of RedisBloom's filters and of valkey-bloom, whose commands this module
-/// has. So clients recognize it, and two such modules cannot be loaded at once.
+/// The module's name. RedisBloom's filters and valkey-bloom, whose commands this module has, use
+/// the same name. So clients recognize it, and two such modules cannot be loaded at once.
 const NAME: &CStr = c"bf";
 
 /// Version 0.1.0, in the form that modules use.
@@ -75,7 +75,7 @@ unsafe fn load(ctx: *mut Ctx, texts: *mut *mut Text, count: c_int) -> c_int {
 }
 
 /// # Safety
-/// `ctx` must be that of loading the module.
+/// `ctx` must be the context that the server passes when it loads the module.
 unsafe fn register_commands(ctx: *mut Ctx) -> Result<(), &'static CStr> {
     for category in [c"bloom", c"cms"] {
         if let Some(add) = api::api().AddACLCategory {

@@ -78,7 +78,7 @@ fn has_avx512() -> bool {
     is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl")
 }
 
-/// Whether the first `probes` positions of a word, at most seven, are all set.
+/// Whether the first `probes` (at most seven) positions of a word are all set.
 #[inline(always)]
 pub(crate) fn contains<W: Word>(level: Level, line: &Line<W>, word: u64, probes: u32) -> bool {
     match level {
@@ -132,14 +132,14 @@ pub(crate) fn contains_group<W: Word>(level: Level, lines: &[Line<W>], asked: As
     }
 }
 
-/// Sets the first `probes` positions of two words, at most fourteen; returns whether any was 0.
+/// Sets the first `probes` (at most fourteen) positions of two words; returns whether any was 0.
 #[inline(always)]
 pub(crate) fn set<W: Word>(level: Level, line: &mut Line<W>, first: u64, second: u64, probes: u32) -> bool {
     match level {
         // SAFETY: `Level::detect` makes this value only on processors that have the instructions.
         #[cfg(all(target_arch = "x86_64", feature = "simd"))]
         Level::Avx512 => unsafe { avx512::set(line, first, second, probes) },
-        // No kernel was tried for AVX2, with which a line takes two registers.
+        // With AVX2, a line takes two registers; no kernel for it was tried.
         _ => scalar::set(line, first, second, probes),
     }
 }

@@ -3,7 +3,7 @@
 use super::{Line, PROBES_A_WORD};
 use crate::word::Word;
 
-/// Whether the first `probes` positions of the word, at most seven, are all set. There is no branch
+/// Whether the first `probes` (at most seven) positions of the word are all set. There is no branch
 /// per position, because branches could not be predicted.
 #[inline(always)]
 pub(super) fn has<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool {
@@ -19,7 +19,7 @@ pub(super) fn contains<W: Word>(line: &Line<W>, word: u64, probes: u32) -> bool 
     has(line, word, probes)
 }
 
-/// Sets the first `probes` positions of the two words, at most fourteen; returns whether any of
+/// Sets the first `probes` (at most fourteen) positions of the two words; returns whether any of
 /// them was 0.
 #[inline(always)]
 pub(super) fn set<W: Word>(line: &mut Line<W>, first: u64, second: u64, probes: u32) -> bool {

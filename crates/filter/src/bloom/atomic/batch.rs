@@ -53,13 +53,13 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.queries(bulk::hashed(hashes))
     }
 
-    /// Whether there are so few keys that a batch of insertions would not pay. In a filter that
-    /// fits in the cache there is nothing to prefetch, so a batch never pays.
+    /// Whether there are too few keys for a batch of insertions to be faster. In a filter that fits
+    /// in the cache there is nothing to prefetch, so a batch is never faster.
     fn inserts_singly(&self, keys: &impl Iterator) -> bool {
         self.bits() <= IN_CACHE || bulk::are_few(keys, S::Batches::few(self.scheme(), Doing::Inserting))
     }
 
-    /// Whether there are so few keys that a batch of lookups would not pay.
+    /// Whether there are too few keys for a batch of lookups to be faster.
     fn asks_singly(&self, keys: &impl Iterator) -> bool {
         bulk::are_few(keys, S::Batches::few_shared(self.scheme(), self.bits() > IN_CACHE))
     }

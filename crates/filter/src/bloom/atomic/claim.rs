@@ -33,9 +33,9 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// Inserts a key, and returns true to exactly one of the threads that claim it. If the key is a
     /// false positive at that moment, no thread gets true.
     ///
-    /// If the key is not contained yet, one of 64 locks is taken, which the key's hash selects. A
-    /// contained key needs no lock. Claims exclude only other claims: a thread that offers the same
-    /// key with [`insert`](Self::insert) may also get true.
+    /// If the key is not contained yet, the call takes one of 64 locks, selected by the key's hash.
+    /// A contained key needs no lock. Claims exclude only other claims: a thread that offers the
+    /// same key with [`insert`](Self::insert) may also get true.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};

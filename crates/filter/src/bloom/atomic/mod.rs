@@ -104,8 +104,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.offered.get()
     }
 
-    /// Inserts a key; returns true if it was new to this call. See [`AtomicFilterOf`] for what this
-    /// means if several threads insert the same key.
+    /// Inserts a key; returns true if this call set any of its bits. See [`AtomicFilterOf`] for
+    /// what this means if several threads insert the same key.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.insert_hash(self.hash(key))

@@ -1,10 +1,10 @@
-//! An entropy coder for bits of which a known share is set. The coder uses rANS (Duda 2013) on
-//! bytes. The code is longer than the entropy by at most a thousandth, plus 16 bytes per section.
+//! An entropy coder for bits with a known share of ones. The coder uses rANS (Duda 2013) on bytes.
+//! The code is longer than the entropy by at most a thousandth, plus 16 bytes per section.
 //!
-//! All arrangements of the set bits of a section are taken to be equally likely. So the probability
-//! of a byte depends only on how many of its bits are set. There are nine such probabilities, in
-//! units of 2^-31, computed in integers from the number of set bits. The probabilities do not
-//! change within a section. docs/FORMAT.md describes every step.
+//! Within a section, all arrangements of the set bits are taken to be equally likely. So the
+//! probability of a byte depends only on how many of its bits are set. There are nine such
+//! probabilities, in units of 2^-31, computed in integers from the number of set bits. The
+//! probabilities do not change within a section. docs/FORMAT.md describes every step.
 
 use crate::error::FormatError;
 use alloc::vec::Vec;
@@ -14,7 +14,7 @@ use truebloom_math::entropy_bits;
 const SECTION: usize = 1 << 28;
 const BLOCK: usize = 1 << 12;
 
-/// The cost of a section, in bits, in addition to its code: length, number of set bits, state.
+/// The number of bits that a section takes besides its code: length, number of set bits, and state.
 const AROUND: f64 = 8.0 * (4 + 4 + 8) as f64;
 
 /// Probabilities are in units of 2^-31, the finest unit that states of 64 bits and words of 32 bits

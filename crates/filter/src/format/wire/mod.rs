@@ -5,10 +5,10 @@
 //! A filter is not queried while it is sent, so the compressed form only has to be small, not fast.
 //! The m bits of a filter are like random bits with the same share of ones (the fill), so they can
 //! be described in `m H(fill)` bits, where H is the binary entropy. Compression saves nothing if
-//! the filter is half full, and 11 of 12 bits at a fill of 1%. Of two filters with the same rate,
-//! one that is sparse in memory is shorter when sent than one that is half full (Mitzenmacher,
-//! *Compressed Bloom filters*, 2002). Two caches that share summaries exchange differences (Fan,
-//! Cao, Almeida and Broder, *Summary cache*, 2000).
+//! the filter is half full, and 11 of 12 bits at a fill of 1%. If two filters have the same rate,
+//! but one is sparse in memory and the other is half full, the sparse one is shorter when sent
+//! (Mitzenmacher, *Compressed Bloom filters*, 2002). Two caches that share summaries exchange
+//! differences (Fan, Cao, Almeida and Broder, *Summary cache*, 2000).
 //!
 //! These functions work on the bytes of files of any kind. Everything that opens a file also opens
 //! a compressed one, except views, because compressed bits cannot be queried in place.

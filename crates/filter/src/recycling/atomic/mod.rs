@@ -34,8 +34,8 @@ use std::sync::PoisonError;
 ///   a lock.
 /// * When more than [`sigma`](Policy::sigma) bits are set, the filter recycles once, however many
 ///   threads notice it. Until the recycle has the lock, every other thread may set up to k more
-///   bits, so the worst rate is that of `sigma + k (threads - 1)` set bits. An item that triggers a
-///   recycle belongs to the phase that it overfilled.
+///   bits, so the worst rate is the rate with `sigma + k (threads - 1)` set bits. An item that
+///   triggers a recycle belongs to the phase that it overfilled.
 /// * There is no bound on [wrong drops](RecyclingFilter::wrong_drops), because the fill when an
 ///   item is offered depends on the order in which the threads run.
 ///
@@ -110,7 +110,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new), except that no random numbers are needed.
+    /// The same errors as [`new`](Self::new), except the failure to get random numbers.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy, hasher: H) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let scheme = S::new(bits, probes)?;
         policy.check(bits, probes)?;
