@@ -30,9 +30,9 @@ impl Shape {
     /// A sketch of this size.
     ///
     /// # Errors
-    /// A number is 0. Independent rows have more than one copy (use more rows instead). The width
-    /// for two hashes is not a prime, or is below the depth, so that two rows would have the same
-    /// function.
+    /// A number is 0. Independent rows have more than one copy (use more rows instead). For two
+    /// hashes, the width is not a prime, or it is below the depth, so that two rows would have the
+    /// same function.
     pub fn new(rows: Rows, width: u64, depth: u32, copies: u32) -> Result<Shape> {
         if width == 0 {
             return out_of_range("width", width, "at least 1");

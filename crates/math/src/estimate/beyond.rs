@@ -207,8 +207,8 @@ pub fn items_beyond(ground: &Ground<'_>, probes: u32, more: u64, confidence: f64
 }
 
 /// The interval that follows from bounds on the tails alone. The true tails are monotone in the
-/// number of items. So if a bound is below the level for one number of items, all numbers farther
-/// out are excluded.
+/// number of items. So if a bound excludes one number of items, it also excludes all numbers on the
+/// same side that are farther from the estimate.
 fn by_tails(ground: &Ground<'_>, probes: u32, more: u64, level: f64, value: Option<f64>) -> Result<ItemsEstimate> {
     let tails = |items: u64| match ground {
         Ground::Unsliced { variant, bits, ones } => none_more(*variant, *bits, *ones, probes, items),

@@ -1,5 +1,5 @@
 //! The alternating sum on which every law of uniform positions is based, evaluated in whole numbers
-//! with counted errors.
+//! whose rounding errors are counted.
 //!
 //! By inclusion and exclusion over the query's positions that remain empty, a false-positive rate
 //! is
@@ -170,7 +170,7 @@ impl Inclusion {
         sum
     }
 
-    /// The coefficients `c_j / 2^k`. For the independent query, they lack the falling factor
+    /// The coefficients `c_j / 2^k`; for the independent query, without the falling factor
     /// `m (m-1) .. (m-j+1) / m^j`.
     ///
     /// `c_j` is the expected number of `j`-subsets of the distinct positions among `k` draws. Each

@@ -1,4 +1,4 @@
-//! The standard law for so many throws that they cannot be followed one by one in a recurrence.
+//! The law of the standard filter if there are too many throws for a recurrence over single throws.
 //! Each probability is a contour integral on a circle through its saddle point.
 //!
 //! Burns (5) is `P(X = x) = C(m, x) N! / m^N [w^N] (e^w - 1)^x`. On the circle of radius r, this is

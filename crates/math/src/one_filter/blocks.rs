@@ -219,8 +219,8 @@ impl BlockLaw {
         (square - mean * mean - with_load * with_load / lambda).max(1e-300)
     }
 
-    /// The number of set bits that all blocks keep to, except with a probability of `share` times
-    /// the allowed one.
+    /// A number of set bits that no block exceeds, except with a probability of at most `share`
+    /// times the allowed one.
     fn cut(&self, blocks: u64, items: u64, allowed: f64, share: f64) -> usize {
         let (weights, _) = binomial(blocks, items, self.rows.len());
         let mut law = [0.0f64; BITS + 1];
@@ -517,8 +517,8 @@ fn local(parts: &[f64], blocks: f64, missing: f64) -> f64 {
 /// largest value on a grid plus the largest possible rise of `f` between two points, because
 /// `|f'| <= E|L - L'| <= sqrt(2V)`.
 ///
-/// Returns the bound and `1 - c s_0^2`. The bound is too large by a factor of about one over the
-/// square root of that number.
+/// Returns the bound and `1 - c s_0^2`. The bound is too large by a factor of about
+/// `1 / sqrt(1 - c s_0^2)`.
 fn by_curvature(law: &[f64], blocks: f64, variance: f64, fourth: f64) -> (f64, f64) {
     let bend = (fourth + 3.0 * variance * variance) / (12.0 * variance);
     let a = 7.0 + 0.5 * libm::log(blocks);

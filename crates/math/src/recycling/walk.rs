@@ -38,7 +38,7 @@ pub(crate) struct Step<T> {
 
 /// The values for the next number of set bits.
 struct Next<T> {
-    /// The expected number of items that end there and began with fewer set bits.
+    /// The expected number of items that began with fewer set bits and end with this number.
     arrived: T,
     /// The probability that an item sets no bit.
     staying: T,

@@ -134,8 +134,8 @@ mod tests {
         }
     }
 
-    /// Compares with exact binomial tails in both directions. With a deliberate fault (half the
-    /// factor), the bound is below some of them.
+    /// Compares with exact binomial tails in both directions. A deliberately wrong bound, with half
+    /// of the factor, is below some of them.
     #[test]
     fn tails_of_binomials_are_kept() {
         let (mut closest, mut cases) = (f64::INFINITY, 0);

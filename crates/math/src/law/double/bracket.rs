@@ -1,18 +1,18 @@
 //! A proven bracket of a rate. It follows from the number of pairs of hashes that hit exactly one
 //! of a query's positions, and the number of pairs that hit several.
 //!
-//! The probability is computed given the number g of items that hit two or more positions. All
-//! other items hit one position or none. So the probability that they cover the remaining positions
-//! is an occupancy sum of k + 1 powers instead of 2^k ([`Powers`]). The case g = 0 is the main
-//! term. In the other cases, the g items cover at least as many positions as the largest of their
-//! sets has, and at most the sum of the sizes of the sets. These numbers give the two ends. A
-//! larger g is so unlikely that it does not widen the bracket.
+//! The probability is computed separately for each number g of items that hit two or more
+//! positions. All other items hit one position or none. So the probability that they cover the
+//! remaining positions is an occupancy sum of k + 1 powers instead of 2^k ([`Powers`]). The main
+//! term is that of `g = 0`. In the other cases, the g items cover at least as many positions as the
+//! largest of their sets has, and at most the sum of the sizes of the sets. These numbers give the
+//! two ends. Above a limit, g is so unlikely that it does not widen the bracket.
 //!
-//! Different positions may be hit by different numbers of single pairs. The probability of covering
-//! all positions is Schur-concave in these numbers. (For two positions, a given sum of their
-//! numbers and N items in both, it is `1 - x^N - (1-x)^N`, which is largest at x = 1/2.) So equal
-//! numbers give an upper bound. The most unequal numbers with the same sum majorise every other
-//! choice, and give a lower bound.
+//! Let a single pair be one that hits exactly one position. Different positions may have different
+//! numbers of single pairs. The probability of covering all positions is Schur-concave in these
+//! numbers. (For two positions, a given sum of their numbers and N items in both, it is
+//! `1 - x^N - (1-x)^N`, which is largest at x = 1/2.) So equal numbers give an upper bound. The
+//! most unequal numbers with the same sum majorise every other choice, and give a lower bound.
 
 use super::powers::{Pairs, Powers};
 use crate::exact::enclosure::Enclose;

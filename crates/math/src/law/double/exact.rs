@@ -20,8 +20,8 @@ use alloc::vec::Vec;
 /// second per class.
 const MOST_POSITIONS: u32 = 22;
 
-/// The largest number of steps for one answer. They take about a second. Half of them are allowed
-/// if every query is its own class.
+/// The largest number of steps for one answer. They take about a second. If every query is its own
+/// class, the limit is half of this number.
 const MAX_STEPS: f64 = 8e8;
 
 /// The name of this work in errors.

@@ -62,7 +62,7 @@ pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak>
     Search::new(variant, bits, probes)?.run(None)
 }
 
-/// The number of items and of probes at which a filter of `bits` bits is most efficient (Burns'
+/// The numbers of items and probes at which a filter of `bits` bits is most efficient (Burns'
 /// maximum efficiency, over whole numbers).
 ///
 /// - Standard: one probe is best. This is proven for whole numbers by Hölder's inequality:

@@ -45,8 +45,7 @@ const LEAST_LIMIT: f64 = 1e-15;
 /// useless.
 const MOST_LIMIT: f64 = 0.999;
 
-/// The largest number of bits in a line. There is a table of the weights of all numbers of set
-/// bits.
+/// The largest number of bits in a line. A table holds the weight of each number of set bits.
 const MOST_BLOCK_BITS: u64 = 65_536;
 
 impl BlockedDesign {
