@@ -8,8 +8,8 @@ use crate::{Rate, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The sum of `sign^i / i!` over i from 2 on, where `sign` is 1 or -1, as a fraction; and the
-/// largest error of the sum in either direction, in units.
+/// The sum of `sign^i / i!` over i from 2 on, where `sign` is 1 or -1. Returns the sum as a
+/// fraction, and its largest error in either direction, in units.
 ///
 /// A term is the floor of the previous one divided by i, so its error is below two units. Together,
 /// all terms after the first one that vanishes are below four units.

@@ -17,8 +17,8 @@ pub enum Method {
     Bound,
     /// The bracket is a confidence interval of a simulation.
     Simulation,
-    /// The value is the named approximation. Only the ends of the bracket are proven, and they are
-    /// far apart or even trivial.
+    /// The value is the named approximation. Only the ends of the bracket are proven; they are far
+    /// apart, or say nothing at all.
     Approximation(&'static str),
 }
 

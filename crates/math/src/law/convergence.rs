@@ -94,9 +94,9 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
 }
 
 /// Like [`partition_constant`], for slices of any number of bits. Only divisors r below the number
-/// of probes matter: an item whose second hash has the order r hits several positions of a query at
-/// once, namely those of one residue class modulo r. The coefficient is `(k^2/c^2) [ sum over r of
-/// phi(r) (sum over classes A (q^(k-|A|) - q^k) - k y q^(k-1)) - curvature / 2 ]`.
+/// of probes matter. An item whose second hash has the order r hits several positions of a query at
+/// once: those of one residue class modulo r. The coefficient is `(k^2/c^2) [ sum over r of phi(r)
+/// (sum over classes A (q^(k-|A|) - q^k) - k y q^(k-1)) - curvature / 2 ]`.
 ///
 /// For a prime, only the divisor 1 matters, and the result is [`partition_constant`]. This takes
 /// `k^2` steps.
@@ -173,8 +173,8 @@ pub fn lemma_6_1_upper(items: u64, pairs_of_events: f64) -> f64 {
     items as f64 * pairs_of_events
 }
 
-/// How nearly offsets satisfy the conditions of Lemma 4.1 at one size. All three numbers include a
-/// factor n. The conditions require that the numbers tend to 0 as filters grow.
+/// Three numbers that show how nearly offsets satisfy the conditions of Lemma 4.1 at one size. All
+/// three include a factor n. The conditions require that the numbers tend to 0 as filters grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Conditions {
@@ -192,8 +192,9 @@ pub struct Conditions {
 
 /// The conditions of Lemma 4.1 for a law of double hashing with any offsets. In the limit the
 /// conditions hold for all offsets, even random ones. The numbers say how nearly they hold at this
-/// size, but they do not rank schemes: squares and cubes have equal numbers, although squares keep
-/// every overlap of shifted progressions, and cubes keep few (erratum K16).
+/// size, but they do not rank schemes. For example, squares and cubes have equal numbers, although
+/// squares keep every overlap that shifted progressions have, and cubes keep few of them (erratum
+/// K16).
 #[must_use]
 pub fn conditions(law: &Double, items: u64) -> Conditions {
     let (hits, shared, lost, pairs) = law.collision_counts();

@@ -533,11 +533,12 @@ fn by_curvature(law: &[f64], blocks: f64, variance: f64, fourth: f64) -> (f64, f
     (((near + middle + far) / (2.0 * core::f64::consts::PI) * (1.0 + 1e-8)).min(1.0), bent)
 }
 
-/// A bound for few blocks, for which the bound by curvature is weak. S is n only if S is n modulo
-/// N. For every N, this has the probability `(1/N) sum_j psi(2 pi j / N)^B exp(-2 pi i j n / N)`,
-/// which is at most `(1/N) sum_j |psi(2 pi j / N)|^B`. The loads that are left out, and the
-/// rounding, change `psi` by less than 1e-9. N is about 16 standard deviations of S, because a
-/// larger N does not improve the bound. The result is 1 if that N is too large.
+/// A bound for few blocks, for which the bound by curvature is weak. If S is n, then S is n modulo
+/// N. For every N, the probability that S is n modulo N is
+/// `(1/N) sum_j psi(2 pi j / N)^B exp(-2 pi i j n / N)`, which is at most
+/// `(1/N) sum_j |psi(2 pi j / N)|^B`. The loads that are left out, and the rounding, change `psi`
+/// by less than 1e-9. N is about 16 standard deviations of S, because a larger N does not improve
+/// the bound. The result is 1 if that N is too large.
 fn by_residues(law: &[f64], blocks: f64, variance: f64) -> f64 {
     // N is odd, so that the values at j and N - j, which are conjugate, form pairs.
     let half = libm::ceil(8.0 * libm::sqrt(blocks * variance)) + 8.0;

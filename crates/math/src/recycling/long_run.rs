@@ -430,7 +430,7 @@ mod tests {
         assert!(!large.tie_is_proven(&"0.5".parse().expect("a rate")));
     }
 
-    /// Tests that the counted roundings include those of the recursion and of the steps after it.
+    /// Tests that the count of roundings includes those of the recursion and of the steps after it.
     #[test]
     fn restarts_cost_roundings() {
         let of = |retaining, seeds, colliding| {

@@ -109,7 +109,7 @@ pub fn simulate_subject(subject: &mut (impl Subject + ?Sized), mode: Mode, strea
     })
 }
 
-/// The kind of a count. It determines the exact interval, which is used if counts are small.
+/// The kind of a count. It determines which exact interval is used if counts are small.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counted {
     /// Arrivals that pass or not, each with its own probability. Their number is at least as

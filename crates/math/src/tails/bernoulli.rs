@@ -36,8 +36,9 @@
 pub(crate) struct BernoulliSum {
     /// The variance `V`.
     pub(crate) variance: f64,
-    /// The variance and the spacing of an independent part of the sum with evenly spaced values.
-    /// The part is the sum itself (`V`, 1), or the terms with one of two weights.
+    /// The variance and the spacing of a part of the sum that has evenly spaced values and is
+    /// independent of the rest. The part is the whole sum (`V`, 1), or the terms with one of two
+    /// weights.
     pub(crate) lattice: (f64, f64),
 }
 

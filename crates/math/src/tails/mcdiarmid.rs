@@ -5,7 +5,7 @@
 //! same holds below the mean (McDiarmid, "On the method of bounded differences", 1989, lemma 1.2).
 //! An item sets at most k bits. Each of the k positions of a query is uniform over the bits or over
 //! its slice. So at most a share `k k / m` of the queries have one of k given bits among their
-//! positions, and an item changes the rate by at most `k k / m`.
+//! positions. Therefore an item changes the rate by at most `k k / m`.
 
 /// The number of set bits after a given number of distinct items. The positions of an item may
 /// depend on each other in any way that is symmetric in the bits.

@@ -4,9 +4,9 @@
 //! The probability is computed separately for each number g of items that hit two or more
 //! positions. All other items hit one position or none. So the probability that they cover the
 //! remaining positions is an occupancy sum of k + 1 powers instead of 2^k ([`Powers`]). The main
-//! term is that of `g = 0`. In the other cases, the g items cover at least as many positions as the
-//! largest of their sets has, and at most the sum of the sizes of the sets. These numbers give the
-//! two ends. Above a limit, g is so unlikely that it does not widen the bracket.
+//! term is that of `g = 0`. In the other cases, the number of positions that the g items cover is
+//! at least the size of the largest of their sets, and at most the sum of the sets' sizes. These
+//! numbers give the two ends. Above a limit, g is so unlikely that it does not widen the bracket.
 //!
 //! Let a single pair be one that hits exactly one position. Different positions may have different
 //! numbers of single pairs. The probability of covering all positions is Schur-concave in these

@@ -35,13 +35,13 @@ impl BlockedSized {
     }
 }
 
-/// Finds the blocked design with nearly the most items per cycle whose long-run rate is proven to
-/// be at most `rate`, among those with `bits` bits, rounded down to whole lines of [`BLOCK_BITS`].
-/// The result is `None` if no design was found, which can happen with few lines at low rates.
+/// Finds a blocked design with `bits` bits, rounded down to whole lines of [`BLOCK_BITS`]. Its
+/// long-run rate is proven to be at most `rate`, and it holds nearly the most items per cycle. The
+/// result is `None` if no design was found, which can happen with few lines at low rates.
 ///
 /// The limit of the design is the highest decimal of four digits for which the rate is proven. The
-/// number of probes is chosen by the expected rate as a function of the items, and its number of
-/// items is within 0.3% of the best. The search loses less than 1% of the items. The rate of the
+/// number of probes is chosen by the expected rate as a function of the items. With it, the number
+/// of items is within 0.3% of the best. The search loses less than 1% of the items. The rate of the
 /// design that it finds is proven. This takes tens of milliseconds at usual rates and any size, and
 /// some tenths of a second at 1e-9.
 ///
