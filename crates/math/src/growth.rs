@@ -83,7 +83,7 @@ impl Growth {
     pub const MOST_FIRST: u64 = 1_000_000_000_000;
 
     /// A growth with this rate and about this many items in the first layer (64 to 10^12). It has
-    /// the smallest ratio with which 20 layers hold 10^6 times the items of the first.
+    /// the smallest ratio with which 20 layers hold 10^6 times the items of the first layer.
     ///
     /// # Errors
     /// The rate is below 1e-13. `first` is out of range.

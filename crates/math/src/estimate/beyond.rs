@@ -5,10 +5,9 @@
 //! does not hold. The positions of those items are independent of A's bits. They hit some of the
 //! `m - |A|` positions that are empty in A. The number of positions hit there is the number of bits
 //! that B has and A does not. The law of this number has only one unknown, d. Keys that both
-//! filters hold have no influence, because they set only bits that A has, and the number of items
-//! in A has no influence either. So the interval is short. Three separate intervals for the fills
-//! of A, of B and of both together would each include the variation that the three fills have in
-//! common.
+//! filters hold have no influence, because they set only bits that A has. The number of items in A
+//! has no influence either. So the interval is short. Three separate intervals for the fills of A,
+//! of B and of both together would each include the variation that the three fills have in common.
 //!
 //! The number of bits that are in A or hit by d items follows a law of [`crate::occupancy`]. In
 //! this law, A's bits count as one more committee (set of different bits). The number is a sum of

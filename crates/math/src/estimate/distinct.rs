@@ -1,5 +1,5 @@
 //! Upper bounds on the number of distinct keys that a filter was asked about, computed from the
-//! number of those that set a bit.
+//! number of keys that set a bit.
 //!
 //! A new key passes, and so sets no bit, with a probability equal to the filter's rate at that
 //! moment. If a key passes, inserting it does not change the bits. So the bounds hold whether such

@@ -142,8 +142,8 @@ pub fn theorem_6_1_printed(bits_per_item: f64, probes: u32) -> f64 {
 }
 
 /// The upper bound of Theorems 6.2 and 6.3 on n times the difference: `k^5 / (2 c^2)`. It is the
-/// bound of Lemma 6.1 with `k^3 / 2` and `k^5 / 2` pairs of events. No case is known that exceeds
-/// the bound, but for usual filters it is far too high.
+/// bound of Lemma 6.1 with `k^3 / 2` and `k^5 / 2` pairs of events. No case is known in which the
+/// difference exceeds the bound, but the bound is far too high for usual filters.
 #[must_use]
 pub fn theorem_6_2_upper(bits_per_item: f64, probes: u32) -> f64 {
     libm::pow(f64::from(probes), 5.0) / (2.0 * bits_per_item * bits_per_item)

@@ -82,8 +82,8 @@ pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probe
 
 /// The number of probes with the smallest expected rate, up to [`MAX_SEARCHED_PROBES`] (and up to
 /// `bits` if positions are distinct or sliced), with all ties. Rounding `(m/n) ln 2` does not
-/// always give this number. For m = 26 and n = 12, it gives 2, which is best for classic filters,
-/// while 1 is best for standard filters.
+/// always give this number. For m = 26 and n = 12, the rounded value is 2. This is best for classic
+/// filters, while 1 is best for standard filters.
 ///
 /// The proof does not assume that the rate has only one minimum in k: every k whose lower bound is
 /// above the best rate is excluded, and the others are compared exactly. Below 33 items, the lower

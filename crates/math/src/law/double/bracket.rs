@@ -45,8 +45,8 @@ pub(crate) fn bracket(hits: &Hits, pairs: Pairs, items: u64) -> Result<(f64, f64
     // For each number of positions, the expected number of items that hit this many.
     let expected: Vec<f64> = hits.several.iter().map(|&count| count as f64 / pairs.count() as f64 * items as f64).collect();
     let mean: f64 = expected.iter().skip(2).sum();
-    // `ways` is C(n, g) / n^g; `largest` and `sum` are the weights by the largest size of g sets,
-    // and by the sum of their sizes.
+    // `ways` is C(n, g) / n^g; `largest` has the weights by the largest size of g sets, and `sum`
+    // those by the sum of their sizes.
     let (mut ways, mut largest, mut sum) = (1.0, vec![0.0; positions + 1], vec![0.0; positions + 1]);
     (largest[0], sum[0]) = (1.0, 1.0);
     let mut rest = mean;

@@ -100,8 +100,8 @@ fn add_class(class: &Class, one: u128, terms: &mut BTreeMap<u128, i128>) {
             with.iter_mut().zip(without).for_each(|(with, without)| *with += *without);
         }
     }
-    // The number of sets T for each pair of their size and the amount by which W(T) is below |T| w.
-    // This amount is the sum of mu(S) (|S and T| - 1)^+.
+    // The number of sets T for each size, and for each amount by which W(T) is below |T| w. This
+    // amount is the sum of mu(S) (|S and T| - 1)^+.
     let most: u64 = class.multiple.iter().map(|&(set, count)| count * (u64::from(set.count_ones()) - 1)).sum();
     let mut counts = Counts::new(class.positions, most);
     let mut hits = vec![0u64; 1];
