@@ -57,7 +57,8 @@ pub(super) fn floor_of_multiple(factors: &[u64], divisor: u64) -> Option<u64> {
 }
 
 /// The number `e^-power`, or `e^-power / (1 - e^-2 / 2)`. Theorem 9.1 has this divisor, because a
-/// sketch of two hashes must allow for items that share both hashes. It makes the depth larger.
+/// sketch of two hashes must allow for items that share both hashes. This divisor makes the depth
+/// larger.
 pub(super) struct Depth {
     pub(super) power: u32,
     pub(super) two_hash: bool,

@@ -372,8 +372,8 @@ impl BlockLaw {
 
 /// Finds a point near the minimum of a curve that falls and then rises. From the start, the search
 /// goes downhill in growing steps, until it has a point between two higher ones. Then it fits
-/// parabolas through three points. It fits the last one when the points are closer together than
-/// `near`.
+/// parabolas through three points. The last parabola is fitted to points that are closer together
+/// than `near`.
 fn lowest(curve: impl Fn(f64) -> f64, start: f64, step: f64, last: f64, near: f64) -> f64 {
     let at = |x: f64| (x, curve(x));
     let start = start.min(last - step);

@@ -86,7 +86,8 @@ fn certain(items: u64, rate: &Rate, kept: Kept, mode: Mode) -> Result<Option<Siz
     best.map(|design| Ok(SizedDesign { design, run: design.long_run()? })).transpose()
 }
 
-/// The smallest number of bits for a fixed sigma, by bisection, because more bits lower the rate.
+/// The smallest number of bits for a fixed sigma. More bits lower the rate, so it is found by
+/// bisection.
 fn just_holding(items: u64, probes: u32, guess: f64, search: &Search<'_>, mode: Mode) -> Result<Option<Design>> {
     let k = u64::from(probes);
     let sigma = k * items;

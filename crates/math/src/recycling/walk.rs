@@ -50,8 +50,8 @@ struct Next<T> {
 pub(super) const MOST_STAYING: f64 = 0.9;
 
 impl Walk<f64> {
-    /// Like [`step`](Self::step), where an item that sets no bit has the weight `passing`, and any
-    /// other item the weight `keeping`. Returns `None` if more than [`MOST_STAYING`] of an item's
+    /// Like [`step`](Self::step), but with weights: `passing` for an item that sets no bit, and
+    /// `keeping` for any other item. Returns `None` if more than [`MOST_STAYING`] of an item's
     /// weight would stay, because differences would then lose digits.
     #[inline]
     pub(crate) fn step_weighed(&mut self, start: f64, passing: f64, keeping: f64) -> Option<()> {
