@@ -26,7 +26,7 @@ use alloc::vec::Vec;
 const DROPPED: f64 = 1e-13;
 
 /// An upper bound on the probability of at least `past` set bits. Near `allowed`, its relative
-/// error is at most 1e-8. If the probability is certainly above `allowed`, the result is 1.
+/// error is at most 1e-8. If the computed tail exceeds `allowed`, the result is 1.
 pub(crate) fn at_least(variant: Variant, bits: u64, items: u64, probes: u32, past: u64, allowed: f64) -> f64 {
     let balls = items.saturating_mul(u64::from(probes));
     if past > balls {

@@ -21,9 +21,9 @@
 //! The dependence of the blocks is treated exactly: the coefficient of z^n expresses that the loads
 //! have a fixed sum. So the bound is much sharper than Bennett's inequality for the negatively
 //! associated loads (Joag-Dev and Proschan 1983; Dubhashi and Ranjan 1998), which can use only the
-//! sum of the variances of single blocks. At 1%, that sum is seven times the variance of the
-//! filter's rate, because a block's rate is nearly linear in its load, and the linear part adds up
-//! to a constant.
+//! sum of the variances of single blocks. At a rate of 1%, that sum is seven times the variance of
+//! the filter's rate. The reason is that a block's rate is nearly linear in its load, and the
+//! linear part adds up to a constant.
 //!
 //! With `lambda = n/B`, `z = lambda zeta`, `M = E[phi_L(t) - 1]` for a Poisson load of mean z, and
 //! Stirling's `n! <= sqrt(2 pi n) (n/e)^n e^(1/12n)`:

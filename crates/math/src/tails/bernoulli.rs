@@ -22,8 +22,8 @@
 //! `|E' e^(itS)|^2` is the product of `1 - 2 p'(1-p') (1 - cos t)` over the summands, which is at
 //! most `exp(-2 V' (1 - cos t))`. So the probability is at most `e^-V' I_0(V')`, where `I_0` is the
 //! modified Bessel function ([`peak`]). For large `V'` this is about `1 / sqrt(2 pi V')`, and where
-//! the normal tail is accurate, the bound is within some percent of it. Chernoff's bound alone is 8
-//! times too large at 99.9%.
+//! the normal tail is accurate, the bound is within some percent of it. At a probability of 99.9%,
+//! Chernoff's bound alone is 8 times too large.
 //!
 //! *Berry and Esseen.* The error of the normal tail is at most `0.56 / sqrt(V)`, with Shevtsova's
 //! constant for unequal summands (I. G. Shevtsova, An improvement of convergence rate estimates in

@@ -11,7 +11,7 @@ use core::f64::consts::PI;
 /// relative error is about 1e-13 at 10^12 trials.
 ///
 /// As in all functions of this module, probabilities below 0 count as 0, and those above 1 as 1. If
-/// `p` is not a number, neither is the result.
+/// `p` is NaN, the result is NaN.
 #[must_use]
 pub fn probability(hits: u64, trials: u64, p: f64) -> f64 {
     if p.is_nan() {

@@ -247,9 +247,9 @@ mod tests {
             }
         }
         println!("widest bracket at 10007 bits: {widest:e}");
-        // No proof needs this limit; it checks that brackets stay useful. At 1%, a width of 2% of
-        // the rate costs half a percent of a plan's bits. Custom offsets have the widest brackets,
-        // because shifted sets may coincide by chance.
+        // No proof needs this limit; it checks that brackets stay useful. At a rate of 1%, a width
+        // of 2% of the rate costs half a percent of a plan's bits. Custom offsets have the widest
+        // brackets, because shifted sets may coincide by chance.
         assert!(widest < 0.02);
     }
 

@@ -43,7 +43,7 @@ impl BlockedSized {
 /// number of probes is chosen by the expected rate as a function of the items. With it, the number
 /// of items is within 0.3% of the best. The search loses less than 1% of the items. The rate of the
 /// design that it finds is proven. This takes tens of milliseconds at usual rates and any size, and
-/// some tenths of a second at 1e-9.
+/// some tenths of a second at a rate of 1e-9.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, blocked_capacity, capacity};
