@@ -114,9 +114,9 @@ pub struct SetSizes<T> {
 /// these three.
 ///
 /// A size is `None` if a full filter does not determine it. Two empty sets have a similarity of 1.
-/// Negative estimates are replaced by 0. They can occur because the estimates have random errors.
-/// The estimates are not corrected for bias; use intervals ([`intervals`]) for claims. For the
-/// partitioned filter, the slices must be equal.
+/// Negative estimates, which random errors can cause, are replaced by 0. The estimates are not
+/// corrected for bias; use intervals ([`intervals`]) for claims. For the partitioned filter, the
+/// slices must be equal.
 ///
 /// # Errors
 /// The counts are impossible.

@@ -113,9 +113,9 @@ impl Contour {
             // One bit took all throws: [w^N] (e^w - 1) = 1 / N!.
             return Some((choose.minus(ln_factorial(n)), 1.0));
         }
-        // Nearly all sequences of N throws into these x bits hit every bit, except for a share of at
-        // most x (1 - 1/x)^N. So all x^N sequences are counted. The saddle point would be too far
-        // out for the integral.
+        // Nearly all sequences of N throws into these x bits hit every bit, except for a share of
+        // at most x (1 - 1/x)^N of them. So all x^N sequences are counted. The saddle point would
+        // be too far out for the integral.
         let (wide_n, ln_x) = (DoubleDouble::of(u128::from(n)), DoubleDouble::of(u128::from(x)).ln());
         if libm::log(x as f64) - n as f64 / (x as f64) < -46.0 {
             return Some((choose.plus(wide_n.times(ln_x)).minus(ln_factorial(n)), 1.0));

@@ -79,9 +79,9 @@ impl Design {
     /// microseconds. With 7 probes in 200,000 bits, the relative difference is below 3e-4. It is
     /// caused by coincidences within an item (about k^2/bits).
     ///
-    /// The values have the method [`Method::Approximation`]. Their ends are proven but far apart.
-    /// Their proofs use three facts: an average is at most the worst rate, each item sets at most k
-    /// bits, and neither distinct probes nor retaining make a cycle longer.
+    /// The values have the method [`Method::Approximation`]. The ends of their brackets are proven
+    /// but far apart. Their proofs use three facts: an average is at most the worst rate, each item
+    /// sets at most k bits, and neither distinct probes nor retaining make a cycle longer.
     ///
     /// # Errors
     /// The errors of `long_run` for the approximating design.
