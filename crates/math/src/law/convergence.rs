@@ -125,9 +125,9 @@ fn totient(n: u32) -> u32 {
     (1..=n).filter(|&i| gcd(i.into(), n.into()) == 1).count() as u32
 }
 
-/// The limit of the rate with the best number of probes, `c ln 2`, which need not be whole:
-/// `2^(-c ln 2)`, about `0.6185^c` (Kirsch and Mitzenmacher, section 2). No number of probes has a
-/// lower [`limit_rate`].
+/// The limit of the rate with the best number of probes: `2^(-c ln 2)`, about `0.6185^c` (Kirsch
+/// and Mitzenmacher, section 2). The best number is `c ln 2`, which need not be whole. No number of
+/// probes has a lower [`limit_rate`].
 #[must_use]
 pub fn best_limit_rate(bits_per_item: f64) -> f64 {
     libm::exp2(-bits_per_item * core::f64::consts::LN_2)

@@ -1,6 +1,6 @@
 //! Rates of progressions (positions `h1 + i h2 + f(i)`) for which no proven bracket is narrow
 //! enough. If a simulation is cheap, it gives the rate; otherwise the first-order term does. The
-//! method of the rate says which.
+//! rate's method says which of the two it is.
 
 use super::{EQUAL_HASHES, Floor};
 use crate::exact::double::DoubleDouble;

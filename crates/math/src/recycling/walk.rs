@@ -16,8 +16,8 @@ use alloc::vec::Vec;
 ///
 /// For each b, these equations combine into one equation for `u_0(b)`. Its coefficient
 /// `1 - s_0 .. s_(k-1) > 0` can be written as a sum of positive terms. Each step takes O(k) time
-/// and memory and no subtraction, so errors can be counted (see [`Walk::roundings`]). The recursion
-/// replaces the linear system of Dozier, Salamatian and Rubenstein (section IV-D).
+/// and memory. It needs no subtraction, so errors can be counted (see [`Walk::roundings`]). The
+/// recursion replaces the linear system of Dozier, Salamatian and Rubenstein (section IV-D).
 pub(crate) struct Walk<T> {
     bits: u64,
     distinct: bool,
