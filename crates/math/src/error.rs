@@ -64,7 +64,7 @@ pub enum Error {
         /// An upper bound on the smallest rate that is possible with the allowed bits.
         reachable: f64,
     },
-    /// The rate cannot be reached with these bits, or this is not proven.
+    /// The rate cannot be reached with these bits, or it is not proven that it can.
     OutOfReach {
         /// The requested rate.
         asked: Rate,

@@ -59,12 +59,12 @@ const KEPT: f64 = 1.0 / (1 << 20) as f64;
 /// The lowest rate for which [`KEPT`] is enough.
 const LEAST_RATE: f64 = 1e-13;
 
-/// The ratio is chosen for up to this many times the first size, with as many layers as doubling
+/// The ratio is chosen so that a filter can grow by this factor with as many layers as doubling
 /// would need.
 const REACH: f64 = 1e6;
 const LAYERS: usize = 20;
 
-/// The largest number of layers that a custom ratio may need for that many items.
+/// With a custom ratio, the largest number of layers that may be needed to grow by that factor.
 const MOST_LAYERS: usize = 100;
 
 /// The largest number of items in a layer.
@@ -83,7 +83,7 @@ impl Growth {
     pub const MOST_FIRST: u64 = 1_000_000_000_000;
 
     /// A growth with this rate and about this many items in the first layer (64 to 10^12). It has
-    /// the smallest ratio with which 20 layers hold 10^6 times the items of the first.
+    /// the smallest ratio with which 20 layers hold 10^6 times the items of the first layer.
     ///
     /// # Errors
     /// The rate is below 1e-13. `first` is out of range.
@@ -104,10 +104,10 @@ impl Growth {
     /// A growth with a custom ratio of memory. A lower ratio means more layers and slower queries.
     ///
     /// # Errors
-    /// The rate is below 1e-13. `first` is out of range. The ratio is above 10^9, or too low. It is
-    /// too low if 10^6 times the first size would take more than 100 layers, or if layers would
-    /// shrink before they have 2^62 bits together. (Layers can shrink because shares fall, so each
-    /// layer needs more bits per item than the previous one.)
+    /// The rate is below 1e-13. `first` is out of range. The ratio is above 10^9, or too low. A
+    /// ratio is too low if growing to 10^6 times the first size would take more than 100 layers, or
+    /// if layers would shrink before they have 2^62 bits together. (Layers can shrink because
+    /// shares fall, so each layer needs more bits per item than the previous one.)
     pub fn with_ratio(rate: Rate, first: u64, ratio: f64) -> Result<Growth> {
         if rate.to_f64() < LEAST_RATE {
             return out_of_range("rate", rate, format!("at least {LEAST_RATE:e} for a filter that grows: equal hashes need a share too"));
@@ -192,8 +192,8 @@ impl Growth {
     }
 
     /// Whether layers keep growing until memory runs out. The bits per item rise with each layer.
-    /// Once they exceed the number that the ratio allows, layers shrink, and some numbers of items
-    /// are never reached.
+    /// Once a layer needs more bits per item than the ratio allows, layers shrink, and some numbers
+    /// of items are never reached.
     fn is_endless(&self) -> bool {
         let per_item = -self.rate.ln() / (LN_2 * LN_2);
         let mut bits = 0.0;

@@ -18,7 +18,7 @@
 //! | how efficient can a filter be? | [`efficiency()`], [`peak_efficiency`], [`max_efficiency`], [`crossover`] |
 //! | how many bits does a filter have, given those that are set? | [`estimate_bits()`], [`bits_interval()`] |
 //! | how do filters grow? | [`growth`], [`law::Layered`] |
-//! | how do filters work that forget, and are emptied when full? | [`recycling`] |
+//! | how do filters work that are emptied when full, and so forget keys? | [`recycling`] |
 //! | what do the papers' formulas say? | [`Approximation`], [`bounds`] |
 //! | how large must a Count-Min sketch be, and how wrong can it be? | [`count_min`] |
 //! | does this measurement agree with the law? | [`binomial`], [`Fill`], [`mcdiarmid`] |

@@ -1,5 +1,5 @@
-//! Support for serde, with the feature `serde`. A rate is written as its decimal, and a scheme as
-//! its name.
+//! Support for serde, with the feature `serde`. A rate is written as text, such as `0.001`, and a
+//! scheme as its name.
 //!
 //! Values are always checked when they are read: a rate must be between 0 and 1, a design must be
 //! possible, and a plan must keep its rate.

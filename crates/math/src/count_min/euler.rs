@@ -1,5 +1,5 @@
-//! Computations with e in whole numbers. They decide the smallest depth and width, so that no
-//! rounding of a logarithm can make these wrong by one.
+//! Computations with e in whole numbers. They decide the smallest depth and width; rounded
+//! logarithms could make these wrong by one.
 
 use crate::exact::dyadic::Dyadic;
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -8,11 +8,11 @@ use crate::{Rate, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The sum of `sign^i / i!` over i from 2 on, where `sign` is 1 or -1, as a fraction; and the
-/// largest error of the sum in either direction, in units.
+/// The sum of `sign^i / i!` over i from 2 on, where `sign` is 1 or -1. Returns the sum as a
+/// fraction, and its largest error in either direction, in units.
 ///
-/// A term is the floor of the previous one divided by i, so its error is below two units. All terms
-/// after the first that vanishes are below four units together.
+/// A term is the floor of the previous one divided by i, so its error is below two units. Together,
+/// all terms after the first one that vanishes are below four units.
 fn series(limbs: usize, alternating: bool) -> (Vec<u64>, u128) {
     let (mut sum, mut term) = (vec![0; limbs], vec![0; limbs]);
     term[limbs - 1] = 1 << 63;
@@ -57,7 +57,8 @@ pub(super) fn floor_of_multiple(factors: &[u64], divisor: u64) -> Option<u64> {
 }
 
 /// The number `e^-power`, or `e^-power / (1 - e^-2 / 2)`. Theorem 9.1 has this divisor, because a
-/// sketch of two hashes must allow for items that share both hashes. It makes the depth larger.
+/// sketch of two hashes must allow for items that share both hashes. This divisor makes the depth
+/// larger.
 pub(super) struct Depth {
     pub(super) power: u32,
     pub(super) two_hash: bool,

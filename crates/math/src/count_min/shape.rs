@@ -30,9 +30,9 @@ impl Shape {
     /// A sketch of this size.
     ///
     /// # Errors
-    /// A number is 0. Independent rows have more than one copy (use more rows instead). The width
-    /// for two hashes is not a prime, or is below the depth, so that two rows would have the same
-    /// function.
+    /// A number is 0. Independent rows have more than one copy (use more rows instead). For two
+    /// hashes, the width is not a prime, or it is below the depth, so that two rows would have the
+    /// same function.
     pub fn new(rows: Rows, width: u64, depth: u32, copies: u32) -> Result<Shape> {
         if width == 0 {
             return out_of_range("width", width, "at least 1");
@@ -185,9 +185,9 @@ fn least(most: u32, enough: impl Fn(u32) -> Result<bool>) -> Result<Option<u32>>
     Ok(Some(at))
 }
 
-/// Whether `base^exponent` equals the other rate exactly. In lowest terms, the numerator and
-/// denominator of the power are powers of those of the base. So no more digits are needed than the
-/// other rate has.
+/// Whether `base^exponent` equals the other rate exactly. In lowest terms, the power's numerator is
+/// a power of the base's numerator, and likewise for the denominators. So no more digits are needed
+/// than the other rate has.
 fn is_power(base: &Rate, exponent: u32, other: &Rate) -> bool {
     let ((top, bottom), (top_other, bottom_other)) = (lowest_terms(base), lowest_terms(other));
     let grown = if top == 1 { Some(1) } else { top.checked_pow(exponent) };

@@ -4,17 +4,17 @@
 //! items added to them. Consider the counters without the item's own count, for independent rows.
 //! Given these, the probability that the *other* items added at least v to all counters of the item
 //! is a product over the rows. The factor of a row is the share of its counters with at least v.
-//! Only the counters with the item's own count are visible. They are at least as large, so their
-//! shares are at least as large, too. So a bound that is proven with the visible counters also
-//! holds for the counters of the others. With two hashes per copy, the rows of a copy are not
-//! independent, but any two of them are. So for each copy, the product of its two smallest shares
-//! replaces the product over all its rows. (The bound also holds for conservative update. Raising
-//! all counters by the item's own count is an upper bound on the item's changes, because an update
-//! commutes with adding a constant and preserves the order of sketches.) By Markov's inequality the
-//! share is at most N / (w v). So with independent rows this bound is never weaker than the one
-//! from N alone, and it is much tighter if a few items make up most of N. With two hashes it may be
-//! weaker, because the bound from N alone (Theorem 9.1) uses all rows. To use the smaller of the
-//! two bounds, divide the allowed probability of failure between them in advance.
+//! Only the counters with the item's own count are visible. This count can only increase the
+//! shares. So the bound that is computed from the visible counters is also valid. With two hashes
+//! per copy, the rows of a copy are not independent, but any two of them are. So for each copy, the
+//! product of its two smallest shares replaces the product over all its rows. (The bound also holds
+//! for conservative update. With it, too, an item raises no counter by more than the item's own
+//! count, because an update commutes with adding a constant and preserves the order of sketches.)
+//! By Markov's inequality the share is at most N / (w v). So with independent rows this bound is
+//! never weaker than the one from N alone, and it is much tighter if a few items make up most of N.
+//! With two hashes it may be weaker, because the bound from N alone (Theorem 9.1) uses all rows. To
+//! use the smaller of the two bounds, divide the allowed probability of failure between them in
+//! advance.
 
 use super::{LN_SLACK, Rows, Shape, ln_target};
 use crate::exact::work;

@@ -2,22 +2,21 @@
 //! that only the first has.
 //!
 //! Filters A and B have the same bits, probes and seed. A is fixed, and B holds `d` items that A
-//! does not hold. The positions of those items are independent of A's bits. So the number of bits
-//! that they set outside of A is the number of positions that `d` items hit among the `m - |A|`
-//! positions that are empty in A. The law of this number has only one unknown, d. Keys that both
-//! filters hold have no influence, because they set only bits that A has, and the number of items
-//! in A has no influence either. So the interval is short. Three separate intervals for the fills
-//! of A, of B and of both together would each include the variation that the three fills have in
-//! common.
+//! does not hold. The positions of those items are independent of A's bits. They hit some of the
+//! `m - |A|` positions that are empty in A. The number of positions hit there is the number of bits
+//! that B has and A does not. The law of this number has only one unknown, d. Keys that both
+//! filters hold have no influence, because they set only bits that A has. The number of items in A
+//! has no influence either. So the interval is short. Three separate intervals for the fills of A,
+//! of B and of both together would each include the variation that the three fills have in common.
 //!
-//! The number of bits that are in A or hit by d items follows a law of [`crate::occupancy`], in
-//! which A's bits count as one more committee (set of different bits). It is a sum of independent
-//! Bernoulli variables. The law is summed if that is affordable. Otherwise the inequalities of
-//! Bennett and of Berry and Esseen bound it. For a sliced filter, the number is a sum over slices,
-//! which is also a sum of independent Bernoulli variables. With two hashes or in blocks, positions
-//! depend on each other. Then the number of positions that are hit is a function of independent
-//! items, each of which changes it by at most k. In this case McDiarmid's inequality is used, with
-//! the mean or bounds on the mean.
+//! The number of bits that are in A or hit by d items follows a law of [`crate::occupancy`]. In
+//! this law, A's bits count as one more committee (set of different bits). The number is a sum of
+//! independent Bernoulli variables. The law is summed if that is affordable. Otherwise the
+//! inequalities of Bennett and of Berry and Esseen bound it. For a sliced filter, the number is a
+//! sum over slices, which is also a sum of independent Bernoulli variables. With two hashes or in
+//! blocks, positions depend on each other. Then the number of positions that are hit is a function
+//! of independent items, each of which changes it by at most k. In this case McDiarmid's inequality
+//! is used, with the mean or bounds on the mean.
 
 use super::interval::{MOST, Search, first, weaker};
 use super::{ItemsEstimate, check};
@@ -207,8 +206,8 @@ pub fn items_beyond(ground: &Ground<'_>, probes: u32, more: u64, confidence: f64
 }
 
 /// The interval that follows from bounds on the tails alone. The true tails are monotone in the
-/// number of items. So if a bound is below the level for one number of items, all numbers farther
-/// out are excluded.
+/// number of items. So if a bound excludes one number of items, it also excludes all numbers on the
+/// same side that are farther from the estimate.
 fn by_tails(ground: &Ground<'_>, probes: u32, more: u64, level: f64, value: Option<f64>) -> Result<ItemsEstimate> {
     let tails = |items: u64| match ground {
         Ground::Unsliced { variant, bits, ones } => none_more(*variant, *bits, *ones, probes, items),

@@ -9,8 +9,8 @@ use crate::occupancy::tails::{Bounds, Effort, Tail};
 use crate::occupancy::{Occupancy, Probability};
 use crate::{Method, Result, Variant, try_bisect};
 
-/// The work for one tail while an end is located, about twenty milliseconds. After the inequalities
-/// have narrowed the range of each end, about twenty tails are needed.
+/// The largest work for one tail in the search for an end: about twenty milliseconds. After the
+/// inequalities have narrowed the range of each end, about twenty tails are needed.
 const TAIL: Effort = Effort { walk: 1e7, contours: 5_000 };
 
 /// An interval for the number of bits m, ends included.

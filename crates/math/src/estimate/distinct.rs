@@ -1,5 +1,5 @@
 //! Upper bounds on the number of distinct keys that a filter was asked about, computed from the
-//! number of those that set a bit.
+//! number of keys that set a bit.
 //!
 //! A new key passes, and so sets no bit, with a probability equal to the filter's rate at that
 //! moment. If a key passes, inserting it does not change the bits. So the bounds hold whether such
@@ -14,10 +14,10 @@
 //! * `A_n` never decreases with n. So if `P(A_N <= a) <= error` for some N, the same holds for
 //!   every n from N on. Let `N(a)` be any such N, found by any search that depends only on a. Let n
 //!   be the true number, and a_1 the largest a with `N(a) <= n`. If `N(A_n) <= n`, then
-//!   `A_n <= a_1`, which has probability at most `error`. So for every n, `n < N(A_n)` with
+//!   `A_n <= a_1`. The probability of this is at most `error`. So for every n, `n < N(A_n)` with
 //!   probability at least `1 - error`.
-//! * `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale with mean 1 for every t, so a bound
-//!   on the product or on the sum of the `rho_i` bounds `S_n`.
+//! * `exp(t S_n) / prod (1 + rho_i (e^t - 1))` is a martingale with mean 1 for every t. So `S_n` is
+//!   bounded by a bound on the product, or on the sum of the `rho_i`.
 
 use crate::{Variant, bisect};
 
@@ -85,8 +85,8 @@ pub fn most_at_rate(pass: f64, changed: u64, error: f64) -> Option<u64> {
     (most < MOST as f64).then(|| (most as u64).max(changed))
 }
 
-/// One less than a number of keys that is proven to be too large. The search tries to find a small
-/// such number.
+/// Searches for a small number of keys that is proven to be too large, and returns that number
+/// minus one.
 fn search(changed: u64, too_many: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut low, mut step) = (changed, 1u64);
     let high = loop {

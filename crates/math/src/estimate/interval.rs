@@ -33,7 +33,7 @@ const WALK_TERMS: f64 = 1e8;
 /// second, because several intervals are computed at a time.
 const ADDED_TERMS: f64 = 2e7;
 
-/// The work for one tail while an end is located, about ten milliseconds.
+/// The largest work for one tail in the search for an end: about ten milliseconds.
 const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 
 /// The number of items in a standard or classic filter, from its number of set bits. For every true

@@ -1,5 +1,5 @@
-//! Numbers computed from other proven numbers: powers, products and differences, whose ends are
-//! rounded outward.
+//! Powers, products and differences of numbers that have proven brackets. The ends of the results
+//! are rounded outward.
 
 use crate::Result;
 use crate::exact::dyadic::Dyadic;

@@ -125,8 +125,8 @@ impl Dyadic {
         left
     }
 
-    /// This number with another exponent. If that exponent is larger, the number is rounded down or
-    /// up.
+    /// This number with a new exponent. If the new exponent is larger, the number is rounded down
+    /// or up.
     pub(crate) fn aligned(&self, exponent: i64, up: bool) -> Dyadic {
         let shift = exponent - self.exponent;
         let length = usize::try_from(((self.bit_length() - shift).max(0) + 63) / 64).unwrap_or(0) + 1;

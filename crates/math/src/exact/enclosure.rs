@@ -143,7 +143,7 @@ pub(crate) trait Enclose {
         Ok(Fpr::from_enclosure(&self.enclose(GUARD)?))
     }
 
-    /// Whether the number, plus the hash floor, is at most `rate`.
+    /// Whether the number, plus the floor of equal hashes if one is given, is at most `rate`.
     ///
     /// The decision is exact while the product of the denominators is below 2^[`TIE_BITS`]. Beyond
     /// that, if no bracket of that precision separates the two numbers, the answer is false. So the
@@ -208,8 +208,8 @@ fn decide(gap: f64, ask: &dyn Fn(u32) -> Result<Option<Ordering>>) -> Result<Opt
 mod tests {
     use super::*;
 
-    /// A number for tests whose brackets always contain one half, so it may be equal to one half or
-    /// not.
+    /// A number for tests. All its brackets contain one half, so they do not decide whether it is
+    /// equal to one half.
     struct NearlyHalf {
         denominator_bits: f64,
     }

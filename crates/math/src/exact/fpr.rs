@@ -17,8 +17,8 @@ pub enum Method {
     Bound,
     /// The bracket is a confidence interval of a simulation.
     Simulation,
-    /// The value is the named approximation. Only the ends of the bracket are proven, and they are
-    /// far apart or even trivial.
+    /// The value is the named approximation. Only the ends of the bracket are proven; they are far
+    /// apart, or say nothing at all.
     Approximation(&'static str),
 }
 
@@ -116,7 +116,7 @@ impl Fpr {
         }
     }
 
-    /// Limits the upper end to `rate`, for a number that was decided in whole numbers to be at most
+    /// Limits the upper end to `rate`, for a number that was proven in whole numbers to be at most
     /// `rate`. Without this, outward rounding could contradict the decision.
     pub(crate) fn cap(&mut self, rate: &Rate) {
         self.upper = self.upper.min(rate.ceil()).max(self.lower);

@@ -108,8 +108,8 @@ pub fn next_prime(n: u64) -> Option<u64> {
     (n..=u64::MAX).find(|&candidate| is_prime(candidate))
 }
 
-/// Whether the number is a prime. The test is that of Miller and Rabin with the first twelve primes
-/// as bases, which is proven to be right below 3.3e24 (Sorenson and Webster, 2015). It takes at
+/// Whether the number is a prime. This is the test of Miller and Rabin. With the first twelve
+/// primes as bases, it is proven to be right below 3.3e24 (Sorenson and Webster, 2015). It takes at
 /// most some microseconds.
 #[must_use]
 pub fn is_prime(n: u64) -> bool {

@@ -107,8 +107,8 @@ impl Rate {
         libm::log(self.numerator as f64 / self.divisor as f64) + f64::from(self.exponent) * core::f64::consts::LN_10
     }
 
-    /// The number `floor(rate * 2^shift)` as little-endian words. It is exact, because dividing by
-    /// one factor after another, with floors, gives the floor of the quotient.
+    /// The number `floor(rate * 2^shift)` as little-endian words. It is exact: dividing by one
+    /// factor after another, rounding down each time, gives the floor of the whole quotient.
     pub(crate) fn floor_shifted(&self, shift: u64) -> Vec<u64> {
         let mut words = vec![0; shift as usize / 64 + 2];
         words[shift as usize / 64] = self.numerator;

@@ -1,8 +1,8 @@
 //! A limit on the work of one call of the public interface.
 //!
-//! A search computes many rates. Each may be affordable, but all together may not. So a call that
-//! computes more than one rate starts a count of steps ([`begin`]), and every computation that
-//! takes time adds its steps to the count ([`spend`]). Nested calls share the count of the
+//! A search computes many rates. Each may be affordable, while all of them together are not. So a
+//! call that computes more than one rate starts a count of steps ([`begin`]), and every computation
+//! that takes time adds its steps to the count ([`spend`]). Nested calls share the count of the
 //! outermost call. If the count would exceed the limit, [`spend`] returns an error before any work
 //! is done, so that a cheaper method (a bracket, a bound) can be used instead.
 //!

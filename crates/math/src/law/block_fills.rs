@@ -13,9 +13,9 @@ impl Blocked {
     /// of blocks with x set bits, for x from 0 to [`block_bits`](Self::block_bits). The result is
     /// `None` for split blocks, because their number of set bits does not determine their rate.
     ///
-    /// The result is exact. A query's block is uniform, whatever the filter holds, so the mean is
-    /// the rate. Every step of the sum is rounded outwards, and the relative width is below 1e-12.
-    /// This takes a few hundred microseconds.
+    /// The result is exact. The block of a query is uniform and does not depend on the filter's
+    /// content, so the mean is the rate. Every step of the sum is rounded outwards, and the
+    /// relative width is below 1e-12. This takes a few hundred microseconds.
     ///
     /// # Errors
     /// `blocks_with` has a wrong length, or its counts do not add up to the number of blocks.

@@ -16,8 +16,8 @@ use alloc::{format, vec};
 pub enum InBlock {
     /// The probes are k independent positions; repeats are allowed.
     Independent,
-    /// The probes are k distinct positions. In a block, which is small, this gives a clearly lower
-    /// rate than independent positions.
+    /// The probes are k distinct positions. Because a block is small, its rate is clearly lower
+    /// than with independent positions.
     Distinct,
     /// Each word of the block has one position; k is the number of words in the block.
     Split {

@@ -94,9 +94,9 @@ pub fn partition_constant(bits_per_item: f64, probes: u32) -> f64 {
 }
 
 /// Like [`partition_constant`], for slices of any number of bits. Only divisors r below the number
-/// of probes matter: an item whose second hash has the order r hits several positions of a query at
-/// once, namely those of one residue class modulo r. The coefficient is `(k^2/c^2) [ sum over r of
-/// phi(r) (sum over classes A (q^(k-|A|) - q^k) - k y q^(k-1)) - curvature / 2 ]`.
+/// of probes matter. An item whose second hash has the order r hits several positions of a query at
+/// once: those of one residue class modulo r. The coefficient is `(k^2/c^2) [ sum over r of phi(r)
+/// (sum over classes A (q^(k-|A|) - q^k) - k y q^(k-1)) - curvature / 2 ]`.
 ///
 /// For a prime, only the divisor 1 matters, and the result is [`partition_constant`]. This takes
 /// `k^2` steps.
@@ -125,9 +125,9 @@ fn totient(n: u32) -> u32 {
     (1..=n).filter(|&i| gcd(i.into(), n.into()) == 1).count() as u32
 }
 
-/// The limit of the rate with the best number of probes, `c ln 2`, which need not be whole:
-/// `2^(-c ln 2)`, about `0.6185^c` (Kirsch and Mitzenmacher, section 2). No number of probes has a
-/// lower [`limit_rate`].
+/// The limit of the rate with the best number of probes: `2^(-c ln 2)`, about `0.6185^c` (Kirsch
+/// and Mitzenmacher, section 2). The best number is `c ln 2`, which need not be whole. No number of
+/// probes has a lower [`limit_rate`].
 #[must_use]
 pub fn best_limit_rate(bits_per_item: f64) -> f64 {
     libm::exp2(-bits_per_item * core::f64::consts::LN_2)
@@ -142,8 +142,8 @@ pub fn theorem_6_1_printed(bits_per_item: f64, probes: u32) -> f64 {
 }
 
 /// The upper bound of Theorems 6.2 and 6.3 on n times the difference: `k^5 / (2 c^2)`. It is the
-/// bound of Lemma 6.1 with `k^3 / 2` and `k^5 / 2` pairs of events. No case is known that exceeds
-/// the bound, but for usual filters it is far too high.
+/// bound of Lemma 6.1 with `k^3 / 2` and `k^5 / 2` pairs of events. No case is known in which the
+/// difference exceeds the bound, but the bound is far too high for usual filters.
 #[must_use]
 pub fn theorem_6_2_upper(bits_per_item: f64, probes: u32) -> f64 {
     libm::pow(f64::from(probes), 5.0) / (2.0 * bits_per_item * bits_per_item)
@@ -173,8 +173,8 @@ pub fn lemma_6_1_upper(items: u64, pairs_of_events: f64) -> f64 {
     items as f64 * pairs_of_events
 }
 
-/// How nearly offsets satisfy the conditions of Lemma 4.1 at one size. All three numbers include a
-/// factor n. The conditions require that the numbers tend to 0 as filters grow.
+/// Three numbers that show how nearly offsets satisfy the conditions of Lemma 4.1 at one size. All
+/// three include a factor n. The conditions require that the numbers tend to 0 as filters grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Conditions {
@@ -192,8 +192,9 @@ pub struct Conditions {
 
 /// The conditions of Lemma 4.1 for a law of double hashing with any offsets. In the limit the
 /// conditions hold for all offsets, even random ones. The numbers say how nearly they hold at this
-/// size, but they do not rank schemes: squares and cubes have equal numbers, although squares keep
-/// every overlap of shifted progressions, and cubes keep few (erratum K16).
+/// size, but they do not rank schemes. For example, squares and cubes have equal numbers, although
+/// squares keep every overlap that shifted progressions have, and cubes keep few of them (erratum
+/// K16).
 #[must_use]
 pub fn conditions(law: &Double, items: u64) -> Conditions {
     let (hits, shared, lost, pairs) = law.collision_counts();

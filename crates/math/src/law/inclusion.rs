@@ -1,5 +1,5 @@
 //! The alternating sum on which every law of uniform positions is based, evaluated in whole numbers
-//! with counted errors.
+//! whose rounding errors are counted.
 //!
 //! By inclusion and exclusion over the query's positions that remain empty, a false-positive rate
 //! is
@@ -90,9 +90,9 @@ impl Inclusion {
 
     /// The number of units by which a computed `g_j` may be too low (see [`Product::power`]). The
     /// base is truncated once, or once per factor. In blocks, `a_j` is at most `2k - 1` units too
-    /// low, because it is a power of a base that is truncated once, or better. The division
-    /// truncates once more, which makes `2k` in total. A mean of powers has the error of its last
-    /// power plus one unit ([`Product::mean_of_powers`]).
+    /// low, because it is a power of a base that is truncated once, or has a smaller error. The
+    /// division truncates once more, which makes `2k` in total. A mean of powers has the error of
+    /// its last power plus one unit ([`Product::mean_of_powers`]).
     pub(crate) fn empty_error(&self) -> u128 {
         let base_error = match self.placement {
             Items::Independent => 1,
@@ -170,7 +170,7 @@ impl Inclusion {
         sum
     }
 
-    /// The coefficients `c_j / 2^k`. For the independent query, they lack the falling factor
+    /// The coefficients `c_j / 2^k`; for the independent query, without the falling factor
     /// `m (m-1) .. (m-j+1) / m^j`.
     ///
     /// `c_j` is the expected number of `j`-subsets of the distinct positions among `k` draws. Each

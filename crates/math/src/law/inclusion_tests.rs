@@ -1,4 +1,4 @@
-//! Tests that brackets are right and not too wide. They use so few digits that the counted errors
+//! Tests that brackets are right and not too wide. They use so few digits that rounding errors
 //! matter. The true value must be inside the bracket, and would be outside if the bracket were a
 //! tenth as wide.
 

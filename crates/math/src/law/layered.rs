@@ -67,9 +67,9 @@ impl Layer {
     /// The rate of a layer that one thread filled and closed, whatever keys it holds. A layer is
     /// closed when `probes` more set bits could exceed its limit, so the number of its set bits is
     /// above `limit - probes` and at most `limit`. If several threads fill the layers, only the
-    /// upper end is guaranteed: an insertion in progress reserves room that it may not need, and a
-    /// layer may therefore be closed early. A merge also leaves only the upper end guaranteed,
-    /// because one of two layers with the same number may have been open.
+    /// upper end is guaranteed. An insertion in progress reserves room that it may not need, so a
+    /// layer may be closed early. A merge also leaves only the upper end guaranteed, because one of
+    /// two layers with the same number may have been open.
     ///
     /// # Errors
     /// Returns no error if the layer is valid.

@@ -18,9 +18,9 @@ use alloc::vec::Vec;
 /// size m', prime or not.
 ///
 /// An item hits a query in the slices i with `A + i b = 0 mod m'`, where A and b are the
-/// differences of their hashes, which are uniform. These slices are either none, or a residue class
-/// modulo the order r of b. Each class occurs for `phi(r)` pairs (A, b). So for every query, a set
-/// T of its positions, one in each of several slices, remains empty with probability
+/// differences of their hashes; A and b are uniform. These slices are either none, or a residue
+/// class modulo the order r of b. Each class occurs for `phi(r)` pairs (A, b). So for every query,
+/// a set T of its positions, one in each of several slices, remains empty with probability
 /// `(1 - W(T)/m'^2)^n`, where `W(T) = sum over r | m' of phi(r) (classes mod r that meet T)`. For a
 /// prime m' of at least k, only the size of T matters. This case is the formula of section 3 of the
 /// paper (erratum K9).
@@ -134,8 +134,8 @@ impl Sets {
         Some(Sets { orders, kinds, small })
     }
 
-    /// The number of sets of kinds, indexed by three numbers: the pairs with short orders that hit
-    /// the set, the kinds of the smaller size in the set, and those of the larger size.
+    /// The number of sets of kinds, indexed by three numbers of a set: the pairs with short orders
+    /// that hit it, its kinds of the smaller size, and its kinds of the larger size.
     fn counts(&self) -> BTreeMap<(u64, u32, u32), i128> {
         let most: u64 = self.orders.iter().map(|(order, steps)| order * steps).sum();
         let larger = self.kinds.iter().enumerate().filter(|kind| *kind.1 > self.small).map(|(j, _)| 1u32 << j).sum::<u32>();

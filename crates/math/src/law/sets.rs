@@ -47,10 +47,11 @@ impl FromStr for SetOp {
 /// The expected rate of the union or intersection of filters, for keys in none of their sets. The
 /// sets are disjoint and have these numbers of `items`.
 ///
-/// The union is the filter of all items. The rate of the intersection of standard filters is a
-/// mixture over the number of different positions of the query, so it is slightly higher than the
-/// product of the rates. With distinct or sliced positions, that number is fixed, and the rate is
-/// the product. The rate is exact, with ends that are at most two `f64` apart.
+/// The union is the same as one filter that holds all items. For the intersection of standard
+/// filters, the rate is an average over the number of different positions of a query. So it is
+/// slightly higher than the product of the rates. With distinct or sliced positions, that number is
+/// fixed, and the rate is the product. The rate is exact, with ends that are at most two `f64`
+/// apart.
 ///
 /// ```
 /// use truebloom_math::{Variant, sets};
@@ -113,9 +114,9 @@ pub struct SetSizes<T> {
 /// these three.
 ///
 /// A size is `None` if a full filter does not determine it. Two empty sets have a similarity of 1.
-/// Negative estimates are replaced by 0. They can occur because the estimates have random errors.
-/// The estimates are not corrected for bias; use intervals ([`intervals`]) for claims. For the
-/// partitioned filter, the slices must be equal.
+/// Negative estimates, which random errors can cause, are replaced by 0. The estimates are not
+/// corrected for bias; use intervals ([`intervals`]) for claims. For the partitioned filter, the
+/// slices must be equal.
 ///
 /// # Errors
 /// The counts are impossible.

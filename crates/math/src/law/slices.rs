@@ -1,4 +1,5 @@
-//! The rate of the partitioned filter: a product over slices, in whole numbers with counted errors.
+//! The rate of the partitioned filter: a product over slices, in whole numbers whose rounding
+//! errors are counted.
 
 use super::inclusion::{MAX_DIGITS, MAX_WORK};
 use crate::exact::enclosure::{Enclose, Enclosure};

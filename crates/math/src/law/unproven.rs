@@ -1,6 +1,6 @@
 //! Rates of progressions (positions `h1 + i h2 + f(i)`) for which no proven bracket is narrow
 //! enough. If a simulation is cheap, it gives the rate; otherwise the first-order term does. The
-//! method of the rate says which.
+//! rate's method says which of the two it is.
 
 use super::{EQUAL_HASHES, Floor};
 use crate::exact::double::DoubleDouble;
@@ -128,8 +128,8 @@ impl Progression {
 
     /// The exact rate if states can be counted. Otherwise the proven bracket if its ends are within
     /// a factor of two; otherwise a simulation, limited to the bracket; otherwise the bracket with
-    /// an approximate value. If the bracket says almost nothing, the method names the
-    /// approximation: the first order, or the limit and the floors of the law.
+    /// an approximate value. If the bracket says almost nothing, the method names the approximation
+    /// of the value: the first order, or the limit plus the law's floors.
     pub(super) fn best(&self, items: u64, proven: Option<Fpr>, first_order: Option<f64>, floors: &[Floor]) -> Fpr {
         if let Some(exact) = self.counted(items) {
             return exact;

@@ -1,4 +1,4 @@
-//! The standard law for so many throws that they cannot be followed one by one in a recurrence.
+//! The law of the standard filter if there are too many throws for a recurrence over single throws.
 //! Each probability is a contour integral on a circle through its saddle point.
 //!
 //! Burns (5) is `P(X = x) = C(m, x) N! / m^N [w^N] (e^w - 1)^x`. On the circle of radius r, this is
@@ -113,9 +113,9 @@ impl Contour {
             // One bit took all throws: [w^N] (e^w - 1) = 1 / N!.
             return Some((choose.minus(ln_factorial(n)), 1.0));
         }
-        // Nearly all throws into these x bits hit every one of them: a share of at most x (1 -
-        // 1/x)^N leaves one empty. So all x^N ways are counted. The saddle point would be too far
-        // out for the integral.
+        // Nearly all sequences of N throws into these x bits hit every bit, except for a share of
+        // at most x (1 - 1/x)^N of them. So all x^N sequences are counted. The saddle point would
+        // be too far out for the integral.
         let (wide_n, ln_x) = (DoubleDouble::of(u128::from(n)), DoubleDouble::of(u128::from(x)).ln());
         if libm::log(x as f64) - n as f64 / (x as f64) < -46.0 {
             return Some((choose.plus(wide_n.times(ln_x)).minus(ln_factorial(n)), 1.0));
@@ -181,8 +181,9 @@ fn expansion(r: f64) -> [f64; ORDERS] {
         }
         return l;
     }
-    // The expansion is that of r (e^s - 1) plus that of ln((1 - e^(-z)) / (1 - e^(-r))). The latter
-    // comes from e^(-r (e^s - 1)), whose coefficients grow as r^j / j!, but have the weight e^(-r).
+    // The expansion is the sum of those of r (e^s - 1) and ln((1 - e^(-z)) / (1 - e^(-r))). The
+    // latter comes from e^(-r (e^s - 1)), whose coefficients grow as r^j / j!, but have the weight
+    // e^(-r).
     let mut slope = [0.0; ORDERS];
     slope[1] = r;
     for i in 2..ORDERS {

@@ -1,4 +1,4 @@
-//! Moments of orders up to 1,000, in whole numbers with counted errors.
+//! Moments of orders up to 1,000, computed in whole numbers whose rounding errors are counted.
 
 use super::{Committees, Occupancy};
 use crate::error::out_of_range;

@@ -1,5 +1,5 @@
-//! Probabilities of numbers of set bits: a single one, all of them, or all that are not negligible;
-//! and sums over them.
+//! The probability of one number of set bits, of every number, or of all numbers that are not
+//! negligibly rare; and sums of these.
 
 use super::Occupancy;
 use super::contour::Contour;
@@ -37,8 +37,8 @@ pub struct Pmf {
     pub probabilities: Vec<f64>,
     /// An upper bound on the total probability of all other numbers.
     pub left_out: f64,
-    /// [`Method::Exact`]: computed by a recurrence of positive terms with counted errors.
-    /// [`Method::Validated`]: computed by contour integrals.
+    /// [`Method::Exact`]: computed by a recurrence of positive terms whose rounding errors are
+    /// counted. [`Method::Validated`]: computed by contour integrals.
     pub method: Method,
 }
 
@@ -46,9 +46,9 @@ impl Occupancy {
     /// The probability of each number of set bits, from index 0 to `bits`.
     ///
     /// The relative error is at most 1e-12 for every probability above 1e-280; smaller
-    /// probabilities may be 0. The law is computed by a recurrence of positive terms. Its work is
-    /// the number of committees times the width of the law times the size of a committee. For more
-    /// than 256 single throws, the law is computed by contour integrals (3 microseconds per
+    /// probabilities may be 0. The law is computed by a recurrence of positive terms. The work of
+    /// the recurrence is the number of committees times their size times the width of the law. For
+    /// more than 256 single throws, the law is computed by contour integrals (3 microseconds per
     /// probability).
     ///
     /// # Errors

@@ -17,10 +17,10 @@ pub struct Probability {
     pub lower: f64,
     /// The upper end: at least the probability.
     pub upper: f64,
-    /// [`Method::Exact`]: summed by a recurrence of positive terms with counted errors; the
-    /// relative width is below 1e-9. [`Method::Validated`]: summed from contour integrals; the
-    /// relative width is 4e-12. [`Method::Bound`]: from the inequalities of Bennett and of Berry
-    /// and Esseen, which are proven but wide.
+    /// [`Method::Exact`]: summed by a recurrence of positive terms whose rounding errors are
+    /// counted; the relative width is below 1e-9. [`Method::Validated`]: summed from contour
+    /// integrals; the relative width is 4e-12. [`Method::Bound`]: from the inequalities of Bennett
+    /// and of Berry and Esseen, which are proven but wide.
     pub method: Method,
 }
 
@@ -79,8 +79,8 @@ impl Effort {
 impl Occupancy {
     /// The probability of at most `ones` set bits.
     ///
-    /// If it takes at most half a second, the smaller tail is summed, so that its relative
-    /// precision is kept. Otherwise the result is a proven bound.
+    /// The smaller tail is summed if that takes at most half a second; so its relative precision is
+    /// kept. Otherwise the result is a proven bound.
     ///
     /// # Errors
     /// The moments would take too much work.
@@ -297,7 +297,7 @@ impl Occupancy {
     }
 }
 
-/// A bracket for a sum that has a known relative error and lacks at most `rest`.
+/// A bracket from a computed sum that has a known relative error and leaves out at most `rest`.
 fn widened(sum: f64, relative: f64, rest: f64, method: Method) -> Probability {
     Probability { lower: sum * (1.0 - relative), upper: ((sum * (1.0 + relative)) + rest).next_up().min(1.0), method }
 }

@@ -64,8 +64,8 @@ impl Real for DoubleDouble {
 pub(crate) struct Stretch {
     pub(crate) first: u64,
     pub(crate) probabilities: Vec<f64>,
-    /// An upper bound on the total probability that was dropped after the steps. It is missing from
-    /// the sum, and possibly from each number.
+    /// An upper bound on the total probability that was dropped after the steps. The sum may be too
+    /// low by this amount, and so may each number.
     pub(crate) left_out: f64,
     /// An upper bound on the remaining relative error of each number.
     pub(crate) relative: f64,
@@ -74,9 +74,9 @@ pub(crate) struct Stretch {
 /// The precision of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Precision {
-    /// Single `f64`: the counted error grows with the number of steps.
+    /// Single `f64`: the bound on the error grows with the number of steps.
     Single,
-    /// Pairs of `f64`: the counted error is that of the final rounding.
+    /// Pairs of `f64`: the bound on the error is that of the final rounding.
     DoubleDouble,
 }
 
@@ -228,7 +228,7 @@ impl<T: Real> Chain<T> {
         Ok(())
     }
 
-    /// Drops probabilities below the floor at both ends.
+    /// Drops probabilities below `floor` from both ends of the window.
     fn trim(&mut self) {
         let small = |weight: &T| weight.to_double().high < self.floor;
         let keep = self.weights.iter().rposition(|weight| !small(weight)).map_or(1, |last| last + 1);
@@ -350,8 +350,8 @@ pub(crate) fn law(law: &Occupancy, budget: &Budget) -> Result<Stretch> {
     }
 }
 
-/// Adds committees of one size, one after another. After each, it calls `visit` with the law of the
-/// set bits, until `visit` ends the loop.
+/// Adds committees of one size, one after another. After each committee, it calls `visit` with the
+/// law of the set bits, until `visit` ends the loop.
 pub(crate) fn walk(
     bits: u64,
     before: u64,

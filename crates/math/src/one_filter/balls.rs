@@ -26,7 +26,7 @@ use alloc::vec::Vec;
 const DROPPED: f64 = 1e-13;
 
 /// An upper bound on the probability of at least `past` set bits. Near `allowed`, its relative
-/// error is at most 1e-8. If the probability is certainly above `allowed`, the result is 1.
+/// error is at most 1e-8. If the computed tail exceeds `allowed`, the result is 1.
 pub(crate) fn at_least(variant: Variant, bits: u64, items: u64, probes: u32, past: u64, allowed: f64) -> f64 {
     let balls = items.saturating_mul(u64::from(probes));
     if past > balls {
@@ -38,8 +38,8 @@ pub(crate) fn at_least(variant: Variant, bits: u64, items: u64, probes: u32, pas
     }
 }
 
-/// The smallest number of set bits that at most the share `allowed` of all filters reach, according
-/// to the bound of [`at_least`].
+/// The smallest number of set bits that is reached by at most the share `allowed` of all filters,
+/// according to the bound of [`at_least`].
 pub(crate) fn too_rare(variant: Variant, bits: u64, items: u64, probes: u32, allowed: f64) -> u64 {
     let end = items.saturating_mul(u64::from(probes)).min(bits) + 1;
     // No filter reaches this end, so the computation is not given up.

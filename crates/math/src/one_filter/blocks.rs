@@ -21,9 +21,9 @@
 //! The dependence of the blocks is treated exactly: the coefficient of z^n expresses that the loads
 //! have a fixed sum. So the bound is much sharper than Bennett's inequality for the negatively
 //! associated loads (Joag-Dev and Proschan 1983; Dubhashi and Ranjan 1998), which can use only the
-//! sum of the variances of single blocks. At 1%, that sum is seven times the variance of the
-//! filter's rate, because a block's rate is nearly linear in its load, and the linear part adds up
-//! to a constant.
+//! sum of the variances of single blocks. At a rate of 1%, that sum is seven times the variance of
+//! the filter's rate. The reason is that a block's rate is nearly linear in its load, and the
+//! linear part adds up to a constant.
 //!
 //! With `lambda = n/B`, `z = lambda zeta`, `M = E[phi_L(t) - 1]` for a Poisson load of mean z, and
 //! Stirling's `n! <= sqrt(2 pi n) (n/e)^n e^(1/12n)`:
@@ -219,8 +219,8 @@ impl BlockLaw {
         (square - mean * mean - with_load * with_load / lambda).max(1e-300)
     }
 
-    /// The number of set bits that all blocks keep to, except with a probability of `share` times
-    /// the allowed one.
+    /// A number of set bits that no block exceeds, except with a probability of at most `share`
+    /// times the allowed one.
     fn cut(&self, blocks: u64, items: u64, allowed: f64, share: f64) -> usize {
         let (weights, _) = binomial(blocks, items, self.rows.len());
         let mut law = [0.0f64; BITS + 1];
@@ -372,8 +372,8 @@ impl BlockLaw {
 
 /// Finds a point near the minimum of a curve that falls and then rises. From the start, the search
 /// goes downhill in growing steps, until it has a point between two higher ones. Then it fits
-/// parabolas through three points. It fits the last one when the points are closer together than
-/// `near`.
+/// parabolas through three points. The last parabola is fitted to points that are closer together
+/// than `near`.
 fn lowest(curve: impl Fn(f64) -> f64, start: f64, step: f64, last: f64, near: f64) -> f64 {
     let at = |x: f64| (x, curve(x));
     let start = start.min(last - step);
@@ -517,8 +517,8 @@ fn local(parts: &[f64], blocks: f64, missing: f64) -> f64 {
 /// largest value on a grid plus the largest possible rise of `f` between two points, because
 /// `|f'| <= E|L - L'| <= sqrt(2V)`.
 ///
-/// Returns the bound and `1 - c s_0^2`. The bound is too large by a factor of about one over the
-/// square root of that number.
+/// Returns the bound and `1 - c s_0^2`. The bound is too large by a factor of about
+/// `1 / sqrt(1 - c s_0^2)`.
 fn by_curvature(law: &[f64], blocks: f64, variance: f64, fourth: f64) -> (f64, f64) {
     let bend = (fourth + 3.0 * variance * variance) / (12.0 * variance);
     let a = 7.0 + 0.5 * libm::log(blocks);
@@ -533,11 +533,12 @@ fn by_curvature(law: &[f64], blocks: f64, variance: f64, fourth: f64) -> (f64, f
     (((near + middle + far) / (2.0 * core::f64::consts::PI) * (1.0 + 1e-8)).min(1.0), bent)
 }
 
-/// A bound for few blocks, for which the bound by curvature is weak. S is n only if S is n modulo
-/// N. For every N, this has the probability `(1/N) sum_j psi(2 pi j / N)^B exp(-2 pi i j n / N)`,
-/// which is at most `(1/N) sum_j |psi(2 pi j / N)|^B`. The loads that are left out, and the
-/// rounding, change `psi` by less than 1e-9. N is about 16 standard deviations of S, because a
-/// larger N does not improve the bound. The result is 1 if that N is too large.
+/// A bound for few blocks, for which the bound by curvature is weak. If S is n, then S is n modulo
+/// N. For every N, the probability that S is n modulo N is
+/// `(1/N) sum_j psi(2 pi j / N)^B exp(-2 pi i j n / N)`, which is at most
+/// `(1/N) sum_j |psi(2 pi j / N)|^B`. The loads that are left out, and the rounding, change `psi`
+/// by less than 1e-9. N is about 16 standard deviations of S, because a larger N does not improve
+/// the bound. The result is 1 if that N is too large.
 fn by_residues(law: &[f64], blocks: f64, variance: f64) -> f64 {
     // N is odd, so that the values at j and N - j, which are conjugate, form pairs.
     let half = libm::ceil(8.0 * libm::sqrt(blocks * variance)) + 8.0;

@@ -93,7 +93,7 @@ pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Res
 /// The mean and the variance, over filters and keys, of the number of hits among `queries` new keys
 /// (none of them inserted) in one filter with `items` items.
 ///
-/// They are computed from the exact [`rate_moments`]. With one query, the variance is that of a
+/// Both are computed from the exact [`rate_moments`]. With one query, the variance is that of a
 /// single Bernoulli trial at the expected rate.
 ///
 /// # Errors

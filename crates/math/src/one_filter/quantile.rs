@@ -37,11 +37,12 @@ pub struct RateQuantile {
 /// A proven bracket for the `confidence`-quantile of the rate of one filter with `items` items,
 /// over all seeds.
 ///
-/// With at least this probability, a filter's rate is at most the upper end, which is the guarantee
-/// of a [`Plan`](crate::Plan) of this size. For few items, the quantile comes from the law of the
-/// fill, and otherwise from bounds on its tails. For the partitioned filter, the mean of the
-/// slices' fills bounds the rate (a geometric mean is at most an arithmetic one), and the lower end
-/// is 0. This takes about as long as ten rates; for few items, up to a millisecond.
+/// With at least the probability `confidence`, a filter's rate is at most the upper end. It is the
+/// rate that a [`Plan`](crate::Plan) of this size guarantees. For few items, the quantile comes
+/// from the law of the fill, and otherwise from bounds on its tails. For the partitioned filter,
+/// the mean of the slices' fills bounds the rate (a geometric mean is at most an arithmetic one),
+/// and the lower end is 0. This takes about as long as ten rates; for few items, up to a
+/// millisecond.
 ///
 /// ```
 /// use truebloom_math::{Variant, rate_quantile_bound};
@@ -103,7 +104,8 @@ fn kept_by_slices(law: &OnesLaw, bits: u64, probes: u32, allowed: f64) -> Result
     Ok(Fpr { value: upper, lower: 0.0, upper, ln: ln_upper, ln_lower: f64::NEG_INFINITY, ln_upper, method: Method::Bound })
 }
 
-/// The rate as an upper bound: the number of set bits is not known to be the smallest possible.
+/// The rate, marked as an upper bound, because the number of set bits may not be the smallest
+/// possible.
 fn as_bound(high: Fpr) -> Fpr {
     Fpr { value: high.upper, ln: high.ln_upper, method: Method::Bound, ..high }
 }

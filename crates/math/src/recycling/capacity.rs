@@ -89,9 +89,9 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
 ///
 /// The capacity is not monotone in bits, because sigma and probes are whole numbers. So after a
 /// bisection, smaller sizes are tried, too, until the number of items falls short by more than four
-/// steps of sigma. Up to 512 bits, all smaller sizes are tried. For larger filters, 48 sizes are
-/// tried (with two phases, 48 even ones), and 12 above a hundred thousand bits. For small filters,
-/// the search was checked against all sizes.
+/// steps of sigma. If the bisection ends at 512 bits or fewer, all smaller sizes are tried. Above
+/// that, 48 smaller sizes are tried (with two phases, 48 even ones), and above a hundred thousand
+/// bits, 12. For small filters, the search was checked against all sizes.
 ///
 /// # Errors
 /// `items` is not above 0 and at most 1e18. The errors of [`capacity()`].

@@ -43,10 +43,10 @@ impl Design {
     /// (probes x items x states below 5e7). For larger filters, only the mean and the variance are
     /// computed.
     ///
-    /// A cycle continues after n items while at most sigma bits are set, so its distribution
-    /// follows from that of the fill (Burns; it is not in the paper on recycling). For the
-    /// variance, the recursion also tracks the number of each item in its cycle. The mean of the
-    /// sum of these numbers over a cycle is `E[N (N+1) / 2]`.
+    /// A cycle continues after n items while at most sigma bits are set, so the distribution of its
+    /// length follows from that of the fill (Burns; it is not in the paper on recycling). For the
+    /// variance, the recursion also numbers the items of a cycle. The sum of these numbers over a
+    /// cycle has the mean `E[N (N+1) / 2]`.
     ///
     /// # Errors
     /// The errors of [`long_run`](Self::long_run).

@@ -275,9 +275,9 @@ mod tests {
     use super::*;
     use crate::exact::double::DoubleDouble;
 
-    /// Tests that the integrals enclose the result of the recursion in pairs of `f64`, with widths
-    /// as measured before. The test compares the rate, the number of items, and the rate if both
-    /// filters share positions.
+    /// Tests that the integrals enclose the result of the recursion in pairs of `f64`, and that the
+    /// widths are those measured when the test was written. The test compares the rate, the number
+    /// of items, and the rate if both filters share positions.
     #[test]
     fn integrals_enclose_the_walk() {
         for (bits, probes, sigma, [most, most_items, most_shared]) in [

@@ -1,5 +1,5 @@
-//! Cycles that end early, after a number of new items, or after the time in which so many new items
-//! come.
+//! Cycles that end early: after a number of new items, or after the time in which that many new
+//! items come.
 
 use super::fills::Fills;
 use super::number::Positive;

@@ -79,9 +79,9 @@ impl Design {
     /// microseconds. With 7 probes in 200,000 bits, the relative difference is below 3e-4. It is
     /// caused by coincidences within an item (about k^2/bits).
     ///
-    /// The method of the values is an approximation. The ends are proven but far apart. Their
-    /// proofs use three facts: an average is at most the worst rate, each item sets at most k bits,
-    /// and neither distinct probes nor retaining make a cycle longer.
+    /// The values have the method [`Method::Approximation`]. The ends of their brackets are proven
+    /// but far apart. Their proofs use three facts: an average is at most the worst rate, each item
+    /// sets at most k bits, and neither distinct probes nor retaining make a cycle longer.
     ///
     /// # Errors
     /// The errors of `long_run` for the approximating design.
@@ -430,7 +430,7 @@ mod tests {
         assert!(!large.tie_is_proven(&"0.5".parse().expect("a rate")));
     }
 
-    /// Tests that the counted roundings include those of the recursion and of the steps after it.
+    /// Tests that the count of roundings includes those of the recursion and of the steps after it.
     #[test]
     fn restarts_cost_roundings() {
         let of = |retaining, seeds, colliding| {

@@ -50,13 +50,13 @@ pub struct NBounded {
     pub stuck: f64,
 }
 
-/// The long-run rate of a standard filter with `bits` and `probes` that is emptied after `items`
-/// items.
+/// The long-run rate of a standard filter with this many bits and probes that is emptied after
+/// `items` items.
 ///
 /// `Worst` is exact at any size. For the other rates, the distribution of the fill is computed item
-/// by item in time O(items x probes x width), where the width is about thirty standard deviations
-/// of the number of set bits. Above 6e7 steps, the result is [`crate::Error::TooLong`]. All terms
-/// are positive, and their roundings are counted.
+/// by item. This takes time O(items x probes x width), where the width is about thirty standard
+/// deviations of the number of set bits. Above 6e7 steps, the result is [`crate::Error::TooLong`].
+/// All terms are positive, and their roundings are counted.
 ///
 /// ```
 /// use truebloom_math::recycling::{Counting, n_bounded};

@@ -72,7 +72,7 @@ impl Design {
     }
 
     /// Whether [`wrong_drops_at_most`](Self::wrong_drops_at_most) uses only the worst rate. It does
-    /// with two phases, with a retained item, and if a cycle has more than ten million hashes.
+    /// so with two phases, with a retained item, and if a cycle has more than ten million hashes.
     #[must_use]
     pub fn wrong_drops_are_by_worst(&self) -> bool {
         let cycles_are_alike = self.mode.phases == Phases::One && !self.mode.retaining;

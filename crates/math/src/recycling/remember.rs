@@ -7,8 +7,8 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Rate, try_bisect};
 
-/// A small design that still remembers an item after `items` more new items, except for a share
-/// `forgotten` of the items, at a long-run rate of at most `rate`. The result is `None` above 2^62
+/// A small design with a long-run rate of at most `rate`. After `items` more new items, it still
+/// remembers an item, except for a share `forgotten` of the items. The result is `None` above 2^62
 /// bits.
 ///
 /// With `forgotten` = 0, an item is guaranteed to be remembered for that long. Only two phases that
@@ -86,7 +86,8 @@ fn certain(items: u64, rate: &Rate, kept: Kept, mode: Mode) -> Result<Option<Siz
     best.map(|design| Ok(SizedDesign { design, run: design.long_run()? })).transpose()
 }
 
-/// The smallest number of bits for a fixed sigma, by bisection, because more bits lower the rate.
+/// The smallest number of bits for a fixed sigma. More bits lower the rate, so it is found by
+/// bisection.
 fn just_holding(items: u64, probes: u32, guess: f64, search: &Search<'_>, mode: Mode) -> Result<Option<Design>> {
     let k = u64::from(probes);
     let sigma = k * items;

@@ -49,8 +49,8 @@ pub trait Subject {
     fn cycles(&self) -> u64;
 }
 
-/// Simulates a filter of this design, with all its bits, on `arrivals` arrivals of a stream. A
-/// tenth as many arrivals come first and are not counted.
+/// Simulates a filter of this design, with all its bits, on `arrivals` arrivals of a stream. Before
+/// them, a tenth as many arrivals are simulated and not counted.
 ///
 /// Positions are uniform and come from a generator that never changes (SplitMix64), so a seed gives
 /// the same run on every machine. Items get new positions in every cycle, as the models assume. The
@@ -109,7 +109,7 @@ pub fn simulate_subject(subject: &mut (impl Subject + ?Sized), mode: Mode, strea
     })
 }
 
-/// The kind of a count. It determines the exact interval, which is used if counts are small.
+/// The kind of a count. It determines which exact interval is used if counts are small.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counted {
     /// Arrivals that pass or not, each with its own probability. Their number is at least as

@@ -114,7 +114,7 @@ pub(super) struct Arrival {
     pub(super) item: u64,
     /// The slot in which the item's past is stored.
     pub(super) place: usize,
-    /// Whether the item is new. The slot of a new item still has the past of another item.
+    /// Whether the item is new. If it is, the slot still holds the past of another item.
     pub(super) fresh: bool,
 }
 

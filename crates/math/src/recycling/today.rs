@@ -42,7 +42,7 @@ impl Comparison {
     }
 }
 
-/// Compares designs with `bits` bits in total at the same rate. It bounds the worst rate for
+/// Compares designs with `bits` bits in total at the same rate. This rate bounds the worst rate for
 /// [`Comparison::today`], and the long-run average for the others. `mode` determines everything
 /// except the number of phases.
 ///

@@ -16,8 +16,8 @@ use alloc::vec::Vec;
 ///
 /// For each b, these equations combine into one equation for `u_0(b)`. Its coefficient
 /// `1 - s_0 .. s_(k-1) > 0` can be written as a sum of positive terms. Each step takes O(k) time
-/// and memory and no subtraction, so errors can be counted (see [`Walk::roundings`]). The recursion
-/// replaces the linear system of Dozier, Salamatian and Rubenstein (section IV-D).
+/// and memory. It needs no subtraction, so errors can be counted (see [`Walk::roundings`]). The
+/// recursion replaces the linear system of Dozier, Salamatian and Rubenstein (section IV-D).
 pub(crate) struct Walk<T> {
     bits: u64,
     distinct: bool,
@@ -38,7 +38,7 @@ pub(crate) struct Step<T> {
 
 /// The values for the next number of set bits.
 struct Next<T> {
-    /// The expected number of items that end there and began with fewer set bits.
+    /// The expected number of items that began with fewer set bits and end with this number.
     arrived: T,
     /// The probability that an item sets no bit.
     staying: T,
@@ -50,8 +50,8 @@ struct Next<T> {
 pub(super) const MOST_STAYING: f64 = 0.9;
 
 impl Walk<f64> {
-    /// Like [`step`](Self::step), where an item that sets no bit has the weight `passing`, and any
-    /// other item the weight `keeping`. Returns `None` if more than [`MOST_STAYING`] of an item's
+    /// Like [`step`](Self::step), but with weights: `passing` for an item that sets no bit, and
+    /// `keeping` for any other item. Returns `None` if more than [`MOST_STAYING`] of an item's
     /// weight would stay, because differences would then lose digits.
     #[inline]
     pub(crate) fn step_weighed(&mut self, start: f64, passing: f64, keeping: f64) -> Option<()> {

@@ -5,8 +5,9 @@
 //! relative error of at most 2^-53. A number passes through at most 32,000 steps of four
 //! operations, and the final sum and the power of up to 1,000 add at most 2^16 roundings. Together
 //! these errors are below 4e-11 of the result. The slack of [`crate::search`] is 25 times as large.
-//! Numbers below the normal range of `f64` have fewer digits. So no bound is given where they could
-//! matter: for rates below 1e-290, and if a factor that grows later starts below 1e-290.
+//! Numbers below the normal range of `f64` have fewer digits. Such numbers could matter for rates
+//! below 1e-290, or if a factor starts below 1e-290 and grows later. In these cases no bound is
+//! given.
 
 use crate::Variant;
 use alloc::vec;

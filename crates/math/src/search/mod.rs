@@ -19,8 +19,8 @@ pub const MAX_SEARCHED_PROBES: u32 = 1_000;
 /// The largest number of items that is tried.
 const MAX_ITEMS: u64 = 1 << 62;
 
-/// A margin for comparing logarithms computed in `f64`. It is far above their rounding errors
-/// (1e-15 relative, for values up to 1e5), and too small to affect results.
+/// A margin for comparing logarithms computed in `f64`. The margin is far above their rounding
+/// errors (1e-15 relative, for values up to 1e5), and too small to affect results.
 fn slack(ln: f64) -> f64 {
     1e-9 + 1e-12 * ln.abs()
 }
@@ -82,8 +82,8 @@ pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probe
 
 /// The number of probes with the smallest expected rate, up to [`MAX_SEARCHED_PROBES`] (and up to
 /// `bits` if positions are distinct or sliced), with all ties. Rounding `(m/n) ln 2` does not
-/// always give this number. For m = 26 and n = 12, it gives 2, which is best for classic filters,
-/// while 1 is best for standard filters.
+/// always give this number. For m = 26 and n = 12, the rounded value is 2. This is best for classic
+/// filters, while 1 is best for standard filters.
 ///
 /// The proof does not assume that the rate has only one minimum in k: every k whose lower bound is
 /// above the best rate is excluded, and the others are compared exactly. Below 33 items, the lower
@@ -132,9 +132,9 @@ pub(crate) fn best_probes(variant: Variant, bits: u64, items: u64, most: u32) ->
     Ok(OptimalProbes { probes: best.ties[0], ties: best.ties, fpr: best.fpr, capped: false })
 }
 
-/// The best number for one item. A query of k distinct positions passes a filter with one item if
-/// both have the same positions, so the rate is `1 / C(m, k)`, which falls up to m/2 and rises from
-/// there.
+/// The best number for one item. With one item, a query of k distinct positions passes only if it
+/// has the same positions as the item. So the rate is `1 / C(m, k)`, which falls up to k = m/2 and
+/// rises from there.
 fn best_for_one_item(bits: u64, most: u32) -> Result<OptimalProbes> {
     let possible = |probes: u64| u32::try_from(probes).ok().filter(|&probes| (1..=most).contains(&probes));
     let mut ties: Vec<u32> = [bits / 2, bits.div_ceil(2)].into_iter().filter_map(possible).collect();

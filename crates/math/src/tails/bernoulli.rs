@@ -21,9 +21,9 @@
 //! The largest probability of a single value is at most `(1/2 pi) integral |E' e^(itS)| dt`. Here
 //! `|E' e^(itS)|^2` is the product of `1 - 2 p'(1-p') (1 - cos t)` over the summands, which is at
 //! most `exp(-2 V' (1 - cos t))`. So the probability is at most `e^-V' I_0(V')`, where `I_0` is the
-//! modified Bessel function ([`peak`]). For large `V'` this is about `1 / sqrt(2 pi V')`, and the
-//! bound is within some percent of the normal tail where the normal tail is accurate. Chernoff's
-//! bound alone is 8 times too large at 99.9%.
+//! modified Bessel function ([`peak`]). For large `V'` this is about `1 / sqrt(2 pi V')`, and where
+//! the normal tail is accurate, the bound is within some percent of it. At a probability of 99.9%,
+//! Chernoff's bound alone is 8 times too large.
 //!
 //! *Berry and Esseen.* The error of the normal tail is at most `0.56 / sqrt(V)`, with Shevtsova's
 //! constant for unequal summands (I. G. Shevtsova, An improvement of convergence rate estimates in
@@ -36,8 +36,9 @@
 pub(crate) struct BernoulliSum {
     /// The variance `V`.
     pub(crate) variance: f64,
-    /// The variance and the spacing of an independent part of the sum with evenly spaced values.
-    /// The part is the sum itself (`V`, 1), or the terms with one of two weights.
+    /// The variance and the spacing of a part of the sum that has evenly spaced values and is
+    /// independent of the rest. The part is the whole sum (`V`, 1), or the terms with one of two
+    /// weights.
     pub(crate) lattice: (f64, f64),
 }
 
@@ -103,8 +104,8 @@ fn excess(theta: f64) -> f64 {
     0.5 * theta * theta * series
 }
 
-/// An upper bound on `e^-V I_0(V)`, the largest probability that a single value of a Bernoulli sum
-/// with a variance of at least V can have.
+/// An upper bound on `e^-V I_0(V)`. In a Bernoulli sum with a variance of at least V, no single
+/// value has a probability above `e^-V I_0(V)`.
 ///
 /// `e^-V I_0(V) = (2/pi) integral_0^1 e^(-2V w^2) / sqrt(1 - w^2) dw`. For `w <= 1/2`, the factor
 /// `1 / sqrt(1 - w^2)` is at most `1 + 0.6189 w^2` (a chord in `w^2`, by convexity), which
@@ -134,8 +135,8 @@ mod tests {
         }
     }
 
-    /// Compares with exact binomial tails in both directions. With a deliberate fault (half the
-    /// factor), the bound is below some of them.
+    /// Compares with exact binomial tails in both directions. A deliberately wrong bound, with half
+    /// of the factor, is below some of them.
     #[test]
     fn tails_of_binomials_are_kept() {
         let (mut closest, mut cases) = (f64::INFINITY, 0);

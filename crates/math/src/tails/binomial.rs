@@ -7,11 +7,11 @@
 use crate::bisect;
 use core::f64::consts::PI;
 
-/// The probability of exactly `hits` in `trials` with success probability `p`. The relative error
-/// is about 1e-13 at 10^12 trials.
+/// The probability of exactly `hits` successes in `trials` trials with success probability `p`. The
+/// relative error is about 1e-13 at 10^12 trials.
 ///
 /// As in all functions of this module, probabilities below 0 count as 0, and those above 1 as 1. If
-/// `p` is not a number, neither is the result.
+/// `p` is NaN, the result is NaN.
 #[must_use]
 pub fn probability(hits: u64, trials: u64, p: f64) -> f64 {
     if p.is_nan() {
@@ -36,8 +36,8 @@ pub fn probability(hits: u64, trials: u64, p: f64) -> f64 {
     libm::exp(ln) * libm::sqrt(n / (2.0 * PI * x * rest))
 }
 
-/// The probability of at least `hits` in `trials` with success probability `p`. The sum has the
-/// terms within about one standard deviation, at most about 10^5.
+/// The probability of at least `hits` successes in `trials` trials with success probability `p`.
+/// The sum has the terms within about one standard deviation, at most about 10^5.
 #[must_use]
 pub fn at_least(hits: u64, trials: u64, p: f64) -> f64 {
     let p = p.clamp(0.0, 1.0);
@@ -53,7 +53,7 @@ pub fn at_least(hits: u64, trials: u64, p: f64) -> f64 {
     upper_sum(hits, trials, p)
 }
 
-/// The probability of at most `hits` in `trials` with success probability `p`.
+/// The probability of at most `hits` successes in `trials` trials with success probability `p`.
 #[must_use]
 pub fn at_most(hits: u64, trials: u64, p: f64) -> f64 {
     let p = p.clamp(0.0, 1.0);
@@ -69,8 +69,8 @@ pub fn at_most(hits: u64, trials: u64, p: f64) -> f64 {
     lower_sum(hits, trials, p)
 }
 
-/// The exact two-sided p-value: twice the smaller tail, at most 1. If a test rejects below alpha,
-/// it rejects a true `p` with probability at most alpha.
+/// The exact two-sided p-value: twice the smaller tail, at most 1. A test that rejects if this
+/// value is below alpha rejects a true `p` with probability at most alpha.
 #[must_use]
 pub fn two_sided(hits: u64, trials: u64, p: f64) -> f64 {
     (2.0 * at_least(hits, trials, p).min(at_most(hits, trials, p))).min(1.0)

@@ -5,7 +5,7 @@
 //! same holds below the mean (McDiarmid, "On the method of bounded differences", 1989, lemma 1.2).
 //! An item sets at most k bits. Each of the k positions of a query is uniform over the bits or over
 //! its slice. So at most a share `k k / m` of the queries have one of k given bits among their
-//! positions, and an item changes the rate by at most `k k / m`.
+//! positions. Therefore an item changes the rate by at most `k k / m`.
 
 /// The number of set bits after a given number of distinct items. The positions of an item may
 /// depend on each other in any way that is symmetric in the bits.
@@ -62,9 +62,9 @@ pub fn covered(bits: u64, probes: u32) -> f64 {
     -bits * libm::expm1(f64::from(probes) * libm::log1p(-1.0 / bits))
 }
 
-/// A distance d. With probability at most `error`, the rate of one filter is above its mean by d or
-/// more; the same holds below the mean. Each position must be uniform over the bits or over a
-/// slice.
+/// A distance d such that the rate of one filter is above its mean by d or more with probability at
+/// most `error`; the same holds below the mean. Each position must be uniform over the bits or over
+/// a slice.
 #[must_use]
 pub fn rate_distance(bits: u64, probes: u32, items: u64, error: f64) -> f64 {
     let probes = f64::from(probes);

@@ -51,8 +51,9 @@ impl Bounds<'_> {
         self.items as f64 / self.law.pairs().count() as f64
     }
 
-    /// The probability that items hit all of this many positions, if each item hits at most one.
-    /// `several` pairs of hashes are excluded, and each position is hit by `single` pairs.
+    /// The probability that items hit every one of this many positions, if each item hits at most
+    /// one of them. `several` pairs of hashes are excluded, and each position is hit by `single`
+    /// pairs.
     fn chance(&self, positions: usize, single: u128, several: u128, items: u64) -> Result<Fpr> {
         let hits = Hits { single: Vec::new(), several: Vec::new() };
         Cover { hits: &hits, pairs: self.law.pairs(), several }.chance(&[(positions, single)], items)
@@ -180,8 +181,9 @@ fn dependent((first, second): (i64, i64), (x, y): (i64, i64), k: i64, m: u64, f:
     let (p, q) = bezout(u as i128, v as i128);
     let g = gcd(common, m);
     let times = |factor: u64, target: u64| multiply(factor / common % m, target, m);
-    // c1 and c2 are each a part of the item minus a part of the query. So is p c1 + q c2, which is
-    // equal to common L, and so are the residuals, which are 0 if L solves both equations.
+    // c1 and c2 are each a part of the item minus a part of the query. The same holds for the
+    // residuals, which are 0 if L solves both equations, and for p c1 + q c2, which is equal to
+    // common L.
     let part = |at: i64, (to_first, to_second): (i64, i64)| {
         let difference = |shift: i64| subtract(f[(at + shift) as usize], f[at as usize], m);
         let (c1, c2) = (difference(to_first), difference(to_second));
@@ -245,9 +247,9 @@ mod tests {
             }
         }
         println!("widest bracket at 10007 bits: {widest:e}");
-        // No proof needs this limit; it checks that brackets stay useful. At 1%, a width of 2% of
-        // the rate costs half a percent of a plan's bits. Custom offsets have the widest brackets,
-        // because shifted sets may coincide by chance.
+        // No proof needs this limit; it checks that brackets stay useful. At a rate of 1%, a width
+        // of 2% of the rate costs half a percent of a plan's bits. Custom offsets have the widest
+        // brackets, because shifted sets may coincide by chance.
         assert!(widest < 0.02);
     }
 

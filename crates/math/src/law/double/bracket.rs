@@ -1,18 +1,18 @@
 //! A proven bracket of a rate. It follows from the number of pairs of hashes that hit exactly one
 //! of a query's positions, and the number of pairs that hit several.
 //!
-//! The probability is computed given the number g of items that hit two or more positions. All
-//! other items hit one position or none. So the probability that they cover the remaining positions
-//! is an occupancy sum of k + 1 powers instead of 2^k ([`Powers`]). The case g = 0 is the main
-//! term. In the other cases, the g items cover at least as many positions as the largest of their
-//! sets has, and at most the sum of the sizes of the sets. These numbers give the two ends. A
-//! larger g is so unlikely that it does not widen the bracket.
+//! The probability is computed separately for each number g of items that hit two or more
+//! positions. All other items hit one position or none. So the probability that they cover the
+//! remaining positions is an occupancy sum of k + 1 powers instead of 2^k ([`Powers`]). The main
+//! term is that of `g = 0`. In the other cases, the number of positions that the g items cover is
+//! at least the size of the largest of their sets, and at most the sum of the sets' sizes. These
+//! numbers give the two ends. Above a limit, g is so unlikely that it does not widen the bracket.
 //!
-//! Different positions may be hit by different numbers of single pairs. The probability of covering
-//! all positions is Schur-concave in these numbers. (For two positions, a given sum of their
-//! numbers and N items in both, it is `1 - x^N - (1-x)^N`, which is largest at x = 1/2.) So equal
-//! numbers give an upper bound. The most unequal numbers with the same sum majorise every other
-//! choice, and give a lower bound.
+//! Let a single pair be one that hits exactly one position. Different positions may have different
+//! numbers of single pairs. The probability of covering all positions is Schur-concave in these
+//! numbers. (For two positions, a given sum of their numbers and N items in both, it is
+//! `1 - x^N - (1-x)^N`, which is largest at x = 1/2.) So equal numbers give an upper bound. The
+//! most unequal numbers with the same sum majorise every other choice, and give a lower bound.
 
 use super::powers::{Pairs, Powers};
 use crate::exact::enclosure::Enclose;
@@ -45,8 +45,8 @@ pub(crate) fn bracket(hits: &Hits, pairs: Pairs, items: u64) -> Result<(f64, f64
     // For each number of positions, the expected number of items that hit this many.
     let expected: Vec<f64> = hits.several.iter().map(|&count| count as f64 / pairs.count() as f64 * items as f64).collect();
     let mean: f64 = expected.iter().skip(2).sum();
-    // `ways` is C(n, g) / n^g; `largest` and `sum` are the weights by the largest size of g sets,
-    // and by the sum of their sizes.
+    // `ways` is C(n, g) / n^g; `largest` has the weights by the largest size of g sets, and `sum`
+    // those by the sum of their sizes.
     let (mut ways, mut largest, mut sum) = (1.0, vec![0.0; positions + 1], vec![0.0; positions + 1]);
     (largest[0], sum[0]) = (1.0, 1.0);
     let mut rest = mean;

@@ -125,8 +125,9 @@ pub(super) fn listed(law: &Double, step: u64, weight: u64, f: &[u64]) -> Class {
     Class { weight, positions: positions.len() as u32, multiple }
 }
 
-/// Items that share a progression of positions with the query: `query` (e) steps of the query equal
-/// `item` (f) steps of the item. `steps` is the number of values `b` for which this holds.
+/// Items that share a progression of positions with the query: e steps of the query equal f steps
+/// of the item, where e is `query` and f is `item`. `steps` is the number of values `b` for which
+/// this holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overlap {
     pub(super) query: u32,

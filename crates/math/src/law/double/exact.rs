@@ -20,8 +20,8 @@ use alloc::vec::Vec;
 /// second per class.
 const MOST_POSITIONS: u32 = 22;
 
-/// The largest number of steps for one answer. They take about a second. Half of them are allowed
-/// if every query is its own class.
+/// The largest number of steps for one answer. They take about a second. If every query is its own
+/// class, the limit is half of this number.
 const MAX_STEPS: f64 = 8e8;
 
 /// The name of this work in errors.
@@ -105,8 +105,8 @@ fn add_class(class: &Class, one: u128, terms: &mut BTreeMap<u128, i128>) {
             with.iter_mut().zip(without).for_each(|(with, without)| *with += *without);
         }
     }
-    // The number of sets T for each pair of their size and the amount by which W(T) is below |T| w.
-    // This amount is the sum of mu(S) (|S and T| - 1)^+.
+    // The number of sets T for each size, and for each amount by which W(T) is below |T| w. This
+    // amount is the sum of mu(S) (|S and T| - 1)^+.
     let most: u64 = class.multiple.iter().map(|&(set, count)| count * (u64::from(set.count_ones()) - 1)).sum();
     let mut counts = Counts::new(class.positions, most);
     let mut hits = vec![0u64; 1];

@@ -158,7 +158,8 @@ impl Double {
     }
 }
 
-/// The largest order of h2 that is listed as a floor. Larger orders make no visible difference.
+/// The largest order of h2 for which a [`Floor`] is listed. Larger orders make no visible
+/// difference.
 const MOST_SHORT_ORDER: u64 = 64;
 
 impl Law for Double {
@@ -217,10 +218,10 @@ impl Law for Double {
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// The terms that correlated positions add to the rate at this size, to first order. For the
-    /// pair equal to the query's own and for h2 = 0, they are bounds. For progressions that share a
-    /// run of positions with the query, they are the first term. More bits lower all of these terms
-    /// except the first.
+    /// The terms that correlated positions add to the rate at this size, to first order. The terms
+    /// for the query's own pair and for h2 = 0 are bounds. The term for progressions that share a
+    /// run of positions with the query is of first order. More bits lower all of these terms except
+    /// the first.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         let _work = work::begin();
         let mut floors = vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }];

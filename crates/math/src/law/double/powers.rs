@@ -62,8 +62,8 @@ pub(crate) struct Powers {
 const BASE_ERROR: u128 = 3;
 
 impl Powers {
-    /// Makes the sum from terms in any order. Terms that cancel are dropped. So are terms in which
-    /// all pairs hit, because their power is 0.
+    /// Makes the sum from terms in any order. Terms that cancel are dropped, and also terms in
+    /// which all pairs hit, because their power is 0.
     pub(crate) fn new(pairs: Pairs, items: u64, probes: u32, total: u64, terms: impl IntoIterator<Item = (u128, i128)>) -> Powers {
         let mut sums = BTreeMap::new();
         for (hits, coefficient) in terms {

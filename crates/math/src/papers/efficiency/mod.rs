@@ -33,7 +33,7 @@ fn share(bits: u64, items: u64, ln_rate: f64) -> f64 {
     (items as f64 * -ln_rate / LN_2 / bits as f64).max(0.0)
 }
 
-/// The largest efficiency of the standard filter if the number of items could be fractional,
+/// The largest efficiency of the standard filter over real numbers of items,
 /// `1 / (m log2(m / (m-1)))`, and the number of items that reaches it, `1 / log2(m / (m-1))`. It is
 /// reached with one probe, at a rate of one half (Burns 74). Both results are 0 for one bit.
 ///

@@ -62,7 +62,7 @@ pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak>
     Search::new(variant, bits, probes)?.run(None)
 }
 
-/// The number of items and of probes at which a filter of `bits` bits is most efficient (Burns'
+/// The numbers of items and probes at which a filter of `bits` bits is most efficient (Burns'
 /// maximum efficiency, over whole numbers).
 ///
 /// - Standard: one probe is best. This is proven for whole numbers by Hölder's inequality:
@@ -127,8 +127,8 @@ fn best_of_classic(bits: u64) -> Result<Peak> {
     Ok(best)
 }
 
-/// The better of the best so far and the peak with other probes. If they are equal, it is the one
-/// with fewer probes.
+/// The better of two peaks: the best so far, and the one with `probes` probes. If they are equally
+/// good, it is the one with fewer probes.
 fn better(variant: Variant, bits: u64, best: Peak, probes: u32) -> Result<Peak> {
     if is_always_full(variant, bits, probes) {
         return Ok(best);
@@ -205,7 +205,7 @@ impl Search {
         Ok(point)
     }
 
-    /// A number of items from which on all numbers are excluded. From `1 / ln(1/r)` on,
+    /// A number of items; this number and all larger ones are excluded. From `1 / ln(1/r)` on,
     /// `n ln(1/f) <= n c / (1 - c)`, where `c = k r^n` bounds `1 - f`. This bound decreases with n.
     fn excluded_from(&self) -> u64 {
         let complement = |items: u64| libm::exp(ln_complement_bound(self.variant, self.bits, items, self.probes));

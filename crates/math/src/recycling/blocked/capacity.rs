@@ -24,9 +24,10 @@ pub struct BlockedSized {
 }
 
 impl BlockedSized {
-    /// Whether the speed of one cache line per item is worth these bits. It is if, for the same
-    /// number of items (the lower end), the design needs at most a tenth more bits than the
-    /// standard filter. The option `plan --recycling --layout auto` uses this criterion.
+    /// Whether the speed of one cache line per item is worth these bits. The answer is yes if the
+    /// design has at most a tenth more bits than a standard filter for the same number of items
+    /// (the lower end of the design's bracket). The option `plan --recycling --layout auto` uses
+    /// this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &SizedDesign) -> bool {
         let (items, others) = (self.run.items_per_cycle.lower, standard.run.items_per_cycle.upper);
@@ -34,15 +35,15 @@ impl BlockedSized {
     }
 }
 
-/// Finds the blocked design with nearly the most items per cycle whose long-run rate is proven to
-/// be at most `rate`, among those with `bits` bits, rounded down to whole lines of [`BLOCK_BITS`].
-/// The result is `None` if no design was found, which can happen with few lines at low rates.
+/// Finds a blocked design with `bits` bits, rounded down to whole lines of [`BLOCK_BITS`]. Its
+/// long-run rate is proven to be at most `rate`, and it holds nearly the most items per cycle. The
+/// result is `None` if no design was found, which can happen with few lines at low rates.
 ///
 /// The limit of the design is the highest decimal of four digits for which the rate is proven. The
-/// number of probes is chosen by the expected rate as a function of the items, and its number of
-/// items is within 0.3% of the best. The search loses less than 1% of the items. The rate of the
+/// number of probes is chosen by the expected rate as a function of the items. With it, the number
+/// of items is within 0.3% of the best. The search loses less than 1% of the items. The rate of the
 /// design that it finds is proven. This takes tens of milliseconds at usual rates and any size, and
-/// some tenths of a second at 1e-9.
+/// some tenths of a second at a rate of 1e-9.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, blocked_capacity, capacity};
@@ -112,7 +113,7 @@ fn candidates(blocks: u64, rate: &Rate) -> Result<Vec<(u32, f64)>> {
     Ok(found.into_iter().map(|(probes, _, limit)| (probes, limit)).collect())
 }
 
-/// The number of items up to which the expected rates have this average.
+/// The number n of items for which the expected rates of the first n items have this average.
 fn averaging(law: &Blocked, rate: f64) -> Result<u64> {
     let below = |items: u64| Ok(items < 2 || law.expected_before(items).fpr()?.value <= rate);
     let (mut low, mut high) = (1, 1 + law.bits() / law.block_bits());
@@ -175,8 +176,8 @@ fn decimal_below(limit: f64) -> i64 {
 /// cycle at a long-run rate of at most `rate`. The result is `None` above 2^62 bits.
 ///
 /// The capacity is not quite monotone in bits. The search goes from size to size, using their
-/// capacities. It leaves out only sizes that are smaller by less than a thousandth and one line.
-/// This takes some tenths of a second.
+/// capacities. The smaller sizes that it leaves out differ from the result by less than a
+/// thousandth plus one line. This takes some tenths of a second.
 ///
 /// # Errors
 /// `items` is not above 0 and at most 1e18, or the rate is below 1e-9.

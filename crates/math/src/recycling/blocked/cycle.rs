@@ -41,7 +41,7 @@ fn stretch(first: u64, distance: u64, chance: f64) -> u64 {
     first.max(distance / if chance > 0.05 { 6 } else { 3 })
 }
 
-/// The sums end when the remainder is below this share of them.
+/// A sum ends when its remainder is below this share of the sum.
 const TAIL: f64 = 1e-3;
 
 /// The remainder of the sums beyond n may also be this share of all items, which is about the

@@ -45,17 +45,16 @@ const LEAST_LIMIT: f64 = 1e-15;
 /// useless.
 const MOST_LIMIT: f64 = 0.999;
 
-/// The largest number of bits in a line. There is a table of the weights of all numbers of set
-/// bits.
+/// The largest number of bits in a line. A table holds the weight of each number of set bits.
 const MOST_BLOCK_BITS: u64 = 65_536;
 
 impl BlockedDesign {
     /// A filter of `bits` bits in lines of `block_bits` bits (512 in the filters of the crate
     /// `truebloom`). It is recycled when its rate exceeds `limit` after an item.
     ///
-    /// Two phases and retained items are not supported, because no bracket is known for the rate of
-    /// a frozen filter beside an active one, or for a cycle that begins with the item that ended
-    /// the previous one.
+    /// Two phases are not supported, because no bracket is known for the rate of a frozen filter
+    /// beside an active one. Retained items are not supported, because none is known for a cycle
+    /// that begins with the item that ended the previous one.
     ///
     /// # Errors
     /// Bits are out of range or not a multiple of `block_bits`. Lines have more than 65,536 bits.
@@ -135,9 +134,8 @@ impl BlockedDesign {
     }
 
     /// The worst rate: the limit, which no filter exceeds when it is queried. Every cycle comes
-    /// near the limit. The difference is at most the amount that one item adds,
-    /// `(1 - (1 - k/m)^k) / lines`, which is less than `k^2 / bits`, plus the rounding of the
-    /// weights.
+    /// near the limit. The difference is at most the rounding of the weights plus the amount that
+    /// one item adds: `(1 - (1 - k/m)^k) / lines`, which is less than `k^2 / bits`.
     fn worst(&self) -> Fpr {
         let k = f64::from(self.probes());
         let step = (k * k / self.bits() as f64).next_up() + 2.0 * self.weights().most_rounded();

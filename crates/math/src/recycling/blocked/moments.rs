@@ -26,8 +26,8 @@ pub(super) struct Moments {
 /// ```
 ///
 /// The lines share the items, so `E[Y Y']` is below `f^2` by about `f^2 / B`. So this variance is
-/// below `Var Y / B`, by a factor of eight at 1%. The difference of nearly equal numbers is
-/// computed in whole numbers.
+/// below `Var Y / B`, by a factor of eight at a rate of 1%. The difference of nearly equal numbers
+/// is computed in whole numbers.
 pub(super) fn after(law: &Blocked, items: u64) -> Result<Moments> {
     if items == 0 {
         return Ok(Moments { lower: 0.0, upper: 0.0, variance: 0.0 });

@@ -1,12 +1,11 @@
-//! The weights of lines. They give the rate of a blocked filter as a sum of whole numbers, which is
-//! updated exactly while the filter fills.
+//! The weights of lines. They express the rate of a blocked filter as a sum of whole numbers, which
+//! is updated exactly while the filter fills.
 
 use alloc::vec::Vec;
 
 /// A line in which d of the m bits are set has the weight `(d/m)^k` in units of 2^-64, rounded up.
-/// The sum over all lines, divided by their number, is the filter's own rate or exceeds it by less
-/// than [`Weights::most_rounded`]. So a filter that compares weights never continues above its
-/// limit.
+/// The mean over all lines is the filter's own rate, or exceeds it by less than
+/// [`Weights::most_rounded`]. So a filter that compares weights never continues above its limit.
 ///
 /// Filters, files and laws must agree on the rounding, so it is part of the definition: start with
 /// 2^64, and do the following k times: multiply by d, divide by m, and round up.
