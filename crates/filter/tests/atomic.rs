@@ -87,7 +87,7 @@ fn a_snapshot_has_what_was_inserted_before() {
 fn batches_of_a_shared_filter_answer_as_single_keys() {
     for keys in [20_000, 3_000_000] {
         let seed = PortableHasher::xxh3(Seed::from(4));
-        let standard = AtomicBloomFilter::with_hasher(keys, 1e-2, seed.clone()).expect("a plan");
+        let standard = AtomicBloomFilter::with_hasher(keys, 1e-2, seed).expect("a plan");
         let blocked = AtomicBlockedBloomFilter::with_hasher(keys, 1e-2, seed).expect("a plan");
         let new = standard.insert_all(0..keys);
         assert!(new.iter().take(1_000).all(|new| new) && new.len() == keys as usize);
