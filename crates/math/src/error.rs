@@ -91,7 +91,7 @@ pub enum Error {
         items: u64,
         /// The number of bits allowed.
         allowed: u64,
-        /// The upper end of the scheme's rate at about that size.
+        /// The upper end of the scheme's rate with about the allowed number of bits.
         reachable: f64,
         /// A scheme that reaches the rate.
         alternative: String,
