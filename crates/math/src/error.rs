@@ -74,8 +74,8 @@ pub enum Error {
         bits: u64,
         /// The number of probes with the smallest average rate.
         probes: u32,
-        /// The upper end of the rate that these bits are proven to keep: on average or, if a
-        /// guarantee was requested, in one filter.
+        /// A rate that these bits are proven to keep: on average or, if a guarantee was requested,
+        /// in one filter.
         reachable: f64,
         /// Whether it is proven that the rate cannot be reached, because even the average is above
         /// it with any number of probes. If false, it is only not proven that the rate can be kept.
@@ -91,7 +91,7 @@ pub enum Error {
         items: u64,
         /// The number of bits allowed.
         allowed: u64,
-        /// The upper end of the scheme's rate at about that size.
+        /// The upper end of the scheme's rate with about the allowed number of bits.
         reachable: f64,
         /// A scheme that reaches the rate.
         alternative: String,

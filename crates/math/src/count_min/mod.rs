@@ -3,9 +3,9 @@
 //!
 //! A sketch has `depth` rows of `width` counters, in each of `copies` copies. An item adds its
 //! count to one counter of every row, and its estimate is the smallest of its counters. The
-//! estimate is never below the item's count. It is too high by the counts that other items added to
-//! that counter. All bounds are for one item that was chosen without knowing the hashes, in a
-//! stream of non-negative counts with sum N.
+//! estimate is never below the item's count. It exceeds this count by the counts that other items
+//! added to the smallest counter. All bounds are for one item that was chosen without knowing the
+//! hashes, in a stream of non-negative counts with sum N.
 //!
 //! Source: Kirsch and Mitzenmacher, section 9, with the corrections K12 to K15 of docs/ERRATA.md.
 //!

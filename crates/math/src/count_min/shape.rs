@@ -14,7 +14,7 @@ use crate::exact::enclosure::Enclose;
 use crate::exact::modular::{gcd, is_prime, next_prime};
 use crate::{Error, Rate, Result};
 
-/// The largest number of copies of a two-hash sketch that plans use.
+/// The largest number of copies that plans use for a two-hash sketch.
 pub const MAX_COPIES: u32 = 1 << 30;
 
 /// The size of a Count-Min sketch: `copies` times `depth` rows of `width` counters.
@@ -54,11 +54,11 @@ impl Shape {
     ///
     /// For independent rows, the width is `ceil(e / epsilon)` and the depth is
     /// `ceil(ln(1 / delta))`. For two hashes, the width is the smallest prime of at least
-    /// `2e / epsilon`, the depth is `max(1, ceil(ln(1 / (epsilon (1 - 1/(2e^2))))))`, and the
+    /// `2e / epsilon`. The depth is `max(1, ceil(ln(1 / (epsilon (1 - 1/(2e^2))))))`, and the
     /// number of copies is the smallest c with `epsilon^c <= delta`. All these numbers are decided
-    /// exactly, from the decimals as written. These are the sizes of the papers. They are proven
-    /// for independent rows of either family, and for two hashes of the ideal family (see
-    /// [`failure_bound`](Shape::failure_bound)).
+    /// exactly, from the decimals as written. These are the sizes of the papers. The error and its
+    /// probability are proven for independent rows of either family, and for two hashes of the
+    /// ideal family (see [`failure_bound`](Shape::failure_bound)).
     ///
     /// # Errors
     /// A row would need more counters than a word can count (`epsilon` is below about 3e-19). There
@@ -186,8 +186,8 @@ fn least(most: u32, enough: impl Fn(u32) -> Result<bool>) -> Result<Option<u32>>
 }
 
 /// Whether `base^exponent` equals the other rate exactly. In lowest terms, the power's numerator is
-/// a power of the base's numerator, and likewise for the denominators. So no more digits are needed
-/// than the other rate has.
+/// a power of the base's numerator, and likewise for the denominators. So the comparison needs no
+/// more digits than the other rate has.
 fn is_power(base: &Rate, exponent: u32, other: &Rate) -> bool {
     let ((top, bottom), (top_other, bottom_other)) = (lowest_terms(base), lowest_terms(other));
     let grown = if top == 1 { Some(1) } else { top.checked_pow(exponent) };

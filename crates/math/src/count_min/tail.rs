@@ -10,11 +10,11 @@
 //! product of its two smallest shares replaces the product over all its rows. (The bound also holds
 //! for conservative update. With it, too, an item raises no counter by more than the item's own
 //! count, because an update commutes with adding a constant and preserves the order of sketches.)
-//! By Markov's inequality the share is at most N / (w v). So with independent rows this bound is
-//! never weaker than the one from N alone, and it is much tighter if a few items make up most of N.
-//! With two hashes it may be weaker, because the bound from N alone (Theorem 9.1) uses all rows. To
-//! use the smaller of the two bounds, divide the allowed probability of failure between them in
-//! advance.
+//! By Markov's inequality, the share of a row is at most N / (w v). So with independent rows this
+//! bound is never weaker than the one from N alone, and it is much tighter if a few items make up
+//! most of N. With two hashes it may be weaker, because the bound from N alone (Theorem 9.1) uses
+//! all rows. To use the smaller of the two bounds, divide the allowed probability of failure
+//! between them in advance.
 
 use super::{LN_SLACK, Rows, Shape, ln_target};
 use crate::exact::work;
@@ -58,8 +58,8 @@ impl Shape {
     }
 }
 
-/// The sum of the two smallest of some numbers that are at most 0. If there is only one number, the
-/// result is that number.
+/// The sum of the two smallest numbers in a list of numbers that are at most 0. If there is only
+/// one number, the result is that number.
 fn two_smallest(numbers: impl Iterator<Item = f64>) -> f64 {
     let (least, second) = numbers.fold(
         (0.0, 0.0),

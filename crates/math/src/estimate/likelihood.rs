@@ -75,7 +75,7 @@ fn classic(bits: u64, probes: u32, ones: u64) -> Result<u64> {
     thinning::walk(bits, 0, probes.into(), &budget, |items, law| {
         let law = law();
         let here = ones.checked_sub(law.first).and_then(|i| law.probabilities.get(i as usize)).copied().unwrap_or(0.0);
-        // A later number must be more likely, beyond rounding, to replace the best.
+        // A later number replaces the best only if it is more likely by more than rounding.
         if here > likelihood * (1.0 + 4.0 * law.relative) {
             (best, likelihood) = (items, here);
         }

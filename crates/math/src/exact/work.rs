@@ -37,7 +37,7 @@ mod account {
         CALLS.get()
     }
 
-    /// Adds `by` to the depth of nested calls (-1 when a call ends).
+    /// Adds `by` to the depth of nested calls; `by` is -1 when a call ends.
     pub(super) fn add_call(by: i32) {
         CALLS.set(CALLS.get().wrapping_add_signed(by));
     }
@@ -66,7 +66,7 @@ mod account {
         CALLS.load(Relaxed)
     }
 
-    /// Adds `by` to the depth of nested calls (-1 when a call ends).
+    /// Adds `by` to the depth of nested calls; `by` is -1 when a call ends.
     pub(super) fn add_call(by: i32) {
         #[cfg(target_has_atomic = "32")]
         CALLS.fetch_add(by.cast_unsigned(), Relaxed);

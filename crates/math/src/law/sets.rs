@@ -48,9 +48,9 @@ impl FromStr for SetOp {
 /// sets are disjoint and have these numbers of `items`.
 ///
 /// The union is the same as one filter that holds all items. For the intersection of standard
-/// filters, the rate is an average over the number of different positions of a query. So it is
-/// slightly higher than the product of the rates. With distinct or sliced positions, that number is
-/// fixed, and the rate is the product. The rate is exact, with ends that are at most two `f64`
+/// filters, the rate is an average over the number of different positions of a query. So the rate
+/// is slightly higher than the product of the rates. With distinct or sliced positions, that number
+/// is fixed, and the rate is the product. The rate is exact, with ends that are at most two `f64`
 /// apart.
 ///
 /// ```

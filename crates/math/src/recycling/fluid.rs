@@ -40,8 +40,8 @@ impl Between {
     }
 }
 
-/// A bound on the relative error of every number computed here, from a few hundred operations and a
-/// k-th power.
+/// A bound on the relative error of every number computed here. It covers a few hundred operations
+/// and a k-th power.
 fn rounding(probes: u32) -> f64 {
     (1_000.0 + 40.0 * f64::from(probes)) * f64::EPSILON
 }

@@ -116,7 +116,7 @@ pub fn interval(hits: u64, trials: u64, confidence: f64) -> (f64, f64) {
 }
 
 /// The smallest probability in 0..1 for which `past` holds. It is found by bisection over the bits
-/// of the `f64`, which is nearly uniform in the logarithm.
+/// of the `f64`. Such steps are nearly uniform in the logarithm of the probability.
 fn solve(past: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (1e-300f64.to_bits(), 1f64.to_bits());
     while high - low > 1 << 10 {

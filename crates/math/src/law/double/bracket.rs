@@ -34,7 +34,7 @@ pub(crate) struct Hits {
 /// fewer than ten thousand roundings each.
 pub(super) const ROUNDING: f64 = 4e-12;
 
-/// Numbers g of items that hit several positions are treated separately up to this number.
+/// Each number g of items that hit several positions is treated separately, up to this limit.
 pub(super) const MOST_SEVERAL: u64 = 48;
 
 /// A lower and an upper bound on the probability that `items` items hit all positions.

@@ -67,8 +67,8 @@ pub fn blocked_capacity(bits: u64, rate: &Rate) -> Result<Option<BlockedSized>> 
     most_items(blocks, &candidates(blocks, rate)?, rate)
 }
 
-/// The design with this many lines that holds the most items, among these numbers of probes, each
-/// with an approximate limit.
+/// The design with this many lines that holds the most items. Only these numbers of probes are
+/// tried, each with its approximate limit.
 fn most_items(blocks: u64, candidates: &[(u32, f64)], rate: &Rate) -> Result<Option<BlockedSized>> {
     let mut best: Option<BlockedSized> = None;
     for &(probes, limit) in candidates {
