@@ -72,7 +72,7 @@ impl ReportTo {
             Ok(true) => Ok(Reserved { file: Some((path.to_owned(), Some(there))), aside: false }),
             Ok(false) => Err(Failure::at(
                 path,
-                "is not a report, and only a report is replaced; choose another name, or remove it yourself if it is not needed",
+                "is not a report, and only reports are replaced; choose another name, or remove the file if it is not needed",
             )),
             Err(error) => Err(Failure::at(path, error)),
         }

@@ -61,9 +61,7 @@ impl PlotArgs {
 /// recognize the format by it.
 fn check_older(path: &Path) -> Result<(), Failure> {
     if path == Path::new("-") {
-        return Err(Failure::new(
-            "--plot writes a file, and `-` is standard output, where the report goes; give it a name such as plan.svg",
-        ));
+        return Err(Failure::new("`-` is standard output, where the report goes; give --plot the name of a file, such as plan.svg"));
     }
     if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg")) {
         let better = path.with_extension("svg");

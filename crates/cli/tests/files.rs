@@ -389,7 +389,7 @@ fn an_output_that_is_read_is_refused() {
         cp w a; (read -r first; read -r second; t check -v F) < a 1<> a; cmp w a; t check F w > b; cmp w b"#,
     );
     let refused = |name: &str| {
-        let why = "is an input, but standard output goes there, too, so the output would be read again, endlessly; write to another file, and move it afterwards";
+        let why = "is an input, but standard output also goes there, so the command would endlessly read its own output; write to another file, and move it afterwards";
         format!("truebloom: {name}: {why}\n")
     };
     let expected = ["a", "standard input", "a", "a", "/dev/stdin", "a"].map(refused).concat();
@@ -426,7 +426,8 @@ fn a_filter_grows_within_its_limits() {
     let [first, second, found, third, none, fourth, all] = lines[..] else { panic!("{told}") };
     assert!(
         first.contains("its next layer takes ")
-            && first.contains(", more than 64 times all layers before it; if this is intended, give --max-memory; nothing was written"),
+            && first
+                .contains(", more than 64 times all earlier layers together; if this is intended, give --max-memory; nothing was written"),
         "{told}"
     );
     assert!(second.contains("and --max-memory allows 1 MiB in all; nothing was written"), "{told}");

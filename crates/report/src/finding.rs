@@ -160,7 +160,10 @@ impl Finding {
         let (value, lower, upper) = self.rate();
         if self.floor > asked {
             let bits = self.profile.arithmetic.hash_bits(self.size);
-            format!("missed: {} times the requested rate, and equal hashes of {bits} bits alone exceed it", rate_text(value / asked, 2))
+            format!(
+                "missed: {} times the requested rate; collisions of the {bits}-bit hash alone already exceed the requested rate",
+                rate_text(value / asked, 2)
+            )
         } else if upper <= asked {
             "kept".to_owned()
         } else if lower <= asked {

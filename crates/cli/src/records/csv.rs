@@ -380,7 +380,7 @@ impl Csv {
                 found.keys.extend_from_slice(field);
                 found.push_copied(range.clone(), start, self.hex)
             }
-            None => Err("as a whole is not a hexadecimal key; name its column with --column".to_owned()),
+            None => Err("as a whole is not a hexadecimal key; name the key's column with --column".to_owned()),
         };
         self.tell(pushed, range, found);
     }

@@ -114,7 +114,7 @@ fn check_rate(path: &Path, there: &Chosen, asked: &Chosen) -> Result<(), Failure
         Some(asked) => Err(Failure::at(
             path,
             format_args!(
-                "was made for a rate of {}, above the {asked} of -p; leave -p out to continue with it, or give another file",
+                "was made for a rate of {}, above the {asked} given with -p; to continue with this file, omit -p; or give another file",
                 rate_up(kept, 4)
             ),
         )),
@@ -160,13 +160,13 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     if differences.is_empty() {
         return Err(Failure::at(
             path,
-            "was made with a slightly different size, which the printed digits do not show; leave the options out to continue with it, or give another file",
+            "was made with a slightly different size (the difference is below the printed digits); to continue with this file, omit these options; or give another file",
         ));
     }
     Err(Failure::at(
         path,
         format_args!(
-            "was made with other parameters: {}; leave these options out to continue with it, or give another file",
+            "was made with other parameters: {}; to continue with this file, omit these options; or give another file",
             differences.join("; ")
         ),
     ))

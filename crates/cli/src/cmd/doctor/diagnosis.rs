@@ -168,7 +168,7 @@ fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
     } else if start.starts_with(b"PK\x03\x04") {
         ("a zip archive", "unpack it and look at what is in it".to_owned())
     } else if is_text {
-        ("text; is this the data for a filter?", format!("truebloom create -n ITEMS -p RATE new.tbl {shown}"))
+        ("text, perhaps the data for a filter", format!("truebloom create -n ITEMS -p RATE new.tbl {shown}"))
     } else {
         ("something else", "check the path".to_owned())
     };
@@ -185,7 +185,8 @@ fn text_mode(path: &Path, length: u64, otherwise: Diagnosis) -> io::Result<Diagn
     let Some(at) = heal::text_mode(path, length)? else { return Ok(otherwise) };
     Ok(Diagnosis {
         at: Some(at..at + 1),
-        saved: "all of it: a carriage return was inserted before every newline, and without these the checksums are right".to_owned(),
+        saved: "all of it: a carriage return was inserted before every newline, and without these returns the checksums are right"
+            .to_owned(),
         remedy: format!("LC_ALL=C sed 's/\\r$//' {} > healed.tbl", for_shell(path)),
         ..otherwise
     })
@@ -196,7 +197,7 @@ fn too_long(path: &Path, start: &[u8], expected: u64, otherwise: Diagnosis) -> i
         return Ok(otherwise);
     }
     Ok(Diagnosis {
-        saved: "all of it: the bytes before these are a whole filter".to_owned(),
+        saved: "all of it: the bytes before the extra ones are a whole filter".to_owned(),
         remedy: format!("head -c {expected} {} > healed.tbl", for_shell(path)),
         header: header(start),
         ..otherwise
