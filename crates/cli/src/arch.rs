@@ -16,7 +16,7 @@ pub(crate) fn no_backtraces() {
 }
 
 /// Explains aborts to the user: if memory cannot be allocated, the runtime prints a message and
-/// aborts, and this adds what that means.
+/// aborts, and a second message says what that means.
 ///
 /// It must be called before any abort can happen.
 #[cfg(unix)]

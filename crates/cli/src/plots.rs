@@ -74,8 +74,8 @@ fn check_older(path: &Path) -> Result<(), Failure> {
     )
 }
 
-/// Returns an error unless nothing exists under this name, or an empty file, or a file with this
-/// mark near its beginning.
+/// Returns an error if a file with this name exists, is not empty, and does not have this mark near
+/// its beginning.
 pub(crate) fn is_older(path: &Path, mark: &str, otherwise: &str) -> Result<(), Failure> {
     let file = match open_regular(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

@@ -85,8 +85,8 @@ impl Finding {
     }
 
     /// The number of hits, if the interval of the simulation is so wide that it says almost
-    /// nothing. Then too few filters had hits, or there were too few filters to exclude that some
-    /// filters have many.
+    /// nothing. In this case, too few filters had hits, or there were too few filters to rule out
+    /// that some filters have many hits.
     #[must_use]
     pub fn too_short(&self) -> Option<u64> {
         let found = self.simulation.as_ref().filter(|_| self.law.is_none())?;

@@ -170,8 +170,8 @@ fn target(args: &Args) -> Result<Target, Failure> {
     Ok(target)
 }
 
-/// The certificate for a plan of the standard filter. It claims that the size is the smallest if
-/// that was proven, as it is for plans for the average rate.
+/// The certificate for a plan of the standard filter. If the size was proven to be the smallest, as
+/// in plans for the average rate, the certificate also claims this.
 fn certify(plan: &Plan, target: &Target) -> Result<Certificate, Failure> {
     if plan.scheme != SchemeId::Standard {
         return Err(Failure::new(format_args!(

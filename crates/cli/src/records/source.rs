@@ -130,7 +130,8 @@ pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Resul
     })
 }
 
-/// Reads once, and again while the bytes may still be the beginning of a magic number.
+/// Reads at least once, and continues as long as the bytes could be the beginning of a magic
+/// number.
 fn first_bytes(source: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut first = vec![0; FIRST];
     let mut length = 0;

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use truebloom::file::check_target;
 use truebloom::{FileError, FormatError, HasherId};
 
-/// A locked state file. The lock is on the file itself. The file that replaces it is locked before
-/// it takes the name, so that there is no moment without a lock.
+/// A locked state file. The lock is on the file itself. A new file is locked before it takes the
+/// name of the old one, so that there is no moment without a lock.
 pub(super) struct StateFile {
     path: PathBuf,
     /// The existing file; `None` for a new state until it is saved.
