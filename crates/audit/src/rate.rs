@@ -15,7 +15,8 @@ use truebloom_math::{Error, Fpr, Method, Rate, Result, Variant};
 /// * Split blocks: the number of items in a block is binomial, which gives
 ///   `sum_i (-1)^i C(8, i) (1 - (1 - (31/32)^i) / blocks)^items`, computed as a sum of positive
 ///   terms over the number of items per block. The 8 positions in a block come from 32 bits by
-///   multiplications and are assumed to be independent. This is an approximation, and marked as one.
+///   multiplications and are assumed to be independent. This is an approximation, and marked as
+///   one.
 /// * Independent positions: the exact law of the standard filter.
 /// * One word per probe, and generators that expand one word: `k` independent positions
 ///   ([`ideal`]). This is an approximation, and marked as one.

@@ -79,7 +79,7 @@ pub(crate) fn add_growth(report: &mut Report, growth: &Growth) {
         .line(
             "memory",
             format!(
-                "at most {} times that of a filter planned for the right number of items, from {} items on",
+                "from {1} items on, at most {0} times that of a filter planned for the right number of items",
                 growth.ratio(),
                 count(growth.first())
             ),
