@@ -25,26 +25,26 @@ pub(super) fn header(start: &[u8]) -> Option<FileHeader> {
     FileHeader::from_bytes(start).ok().filter(|header| matches!(header.kind(), FileKind::Bloom | FileKind::Blocked))
 }
 
-const COPY: &str = "copy the file again from an intact copy";
+const COPY: &str = "replace the file with an intact copy";
 
 /// What to do about a damaged file of this kind, or of an unknown one.
 fn rebuild(kind: Option<FileKind>) -> &'static str {
     match kind {
         Some(FileKind::Bloom | FileKind::Blocked) => {
-            "copy the file again from an intact copy, or build the filter again from its data with `truebloom create`; if it must be merged with other filters, begin with `truebloom copy --empty OTHER new.tbl`, where OTHER is one of them"
+            "replace the file with an intact copy, or build the filter again from its data with `truebloom create`; if it must be merged with other filters, begin with `truebloom copy --empty OTHER new.tbl`, where OTHER is one of them"
         }
         Some(FileKind::Scalable) => {
-            "copy the file again from an intact copy, or build the filter again from its data with `truebloom create --grow`"
+            "replace the file with an intact copy, or build the filter again from its data with `truebloom create --grow`"
         }
         Some(FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked) => {
-            "copy the file again from an intact copy; or remove it and begin a new state with `truebloom dedup --state`, for which all lines are new"
+            "replace the file with an intact copy; or remove it and begin a new state with `truebloom dedup --state`, for which all lines are new"
         }
         Some(FileKind::CountMin | FileKind::TwoHashCountMin) => {
-            "copy the file again from an intact copy, or count the data again with `truebloom count`"
+            "replace the file with an intact copy, or count the data again with `truebloom count`"
         }
-        Some(FileKind::Pack) => "copy the file again from an intact copy, or make it again with the program that made it",
+        Some(FileKind::Pack) => "replace the file with an intact copy, or make it again with the program that made it",
         _ => {
-            "copy the file again from an intact copy, or make it again: a filter from its data with `truebloom create`, a state of `truebloom dedup` by removing it"
+            "replace the file with an intact copy, or make it again: a filter from its data with `truebloom create`, a state of `truebloom dedup` by removing it"
         }
     }
 }
