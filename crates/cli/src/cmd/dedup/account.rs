@@ -139,7 +139,7 @@ impl Account {
         report.field("wrong_drops", lost.map_or(Value::Null, wrong_drops_value));
         let noun = self.noun;
         let (wrong, none) = match (args.repeated, args.second) {
-            (false, false) => (format!("first occurrences are expected to be missing"), format!("no first occurrence is missing")),
+            (false, false) => ("first occurrences are expected to be missing".to_owned(), "no first occurrence is missing".to_owned()),
             (true, _) => (
                 format!("{noun}s reported as repeats are expected to be first occurrences"),
                 format!("no {noun} reported as a repeat is a first occurrence"),
