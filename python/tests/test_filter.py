@@ -87,7 +87,7 @@ def test_rates_as_people_write_them(rate):
         ((1000, None), "is not a rate"),
         ((1000, float("nan")), "is not a rate"),
         ((1000, []), "is not a rate"),
-        ((1000, 1e-60), "equal 128-bit hashes"),
+        ((1000, 1e-60), "collisions of 128-bit hashes"),
     ],
 )
 def test_numbers_that_no_filter_has(arguments, words):

@@ -177,7 +177,7 @@ pub(crate) fn answer(question: &mut Question<'_>) -> Json {
     let name = profile.title.split(',').next().unwrap_or_default();
     let mut table = Table::new("Why", &["", ""]);
     let hash =
-        format!("{} bits; equal hashes alone give a rate of {}", profile.arithmetic.hash_bits(found.size), self::share(found.floor, 2));
+        format!("{} bits; hash collisions alone give a rate of {}", profile.arithmetic.hash_bits(found.size), self::share(found.floor, 2));
     for (name, text) in [
         ("Size", profile.sizing),
         ("Positions", profile.scheme),

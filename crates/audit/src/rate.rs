@@ -10,22 +10,23 @@ use truebloom_math::{Error, Fpr, Method, Rate, Result, Variant};
 ///
 /// * Slices by chunks of a digest: each position of a slice has one of two probabilities. So the
 ///   rate of a slice is a sum of two terms, and the slices are independent. Only the hash is
-///   idealised; the rate is evaluated in `f64` with counted rounding errors
+///   idealised; the rate is evaluated in `f64` with a bound on the rounding errors
 ///   ([`Method::Validated`]).
 /// * Split blocks: the number of items in a block is binomial, which gives
-///   `sum_i (-1)^i C(8, i) (1 - (1 - (31/32)^i) / blocks)^items`, summed with positive terms over
-///   the items per block. The 8 positions in a block come from 32 bits by multiplications and are
-///   assumed to be independent. This is an approximation, and marked as one.
+///   `sum_i (-1)^i C(8, i) (1 - (1 - (31/32)^i) / blocks)^items`, computed as a sum of positive
+///   terms over the number of items per block. The 8 positions in a block come from 32 bits by
+///   multiplications and are assumed to be independent. This is an approximation, and marked as
+///   one.
 /// * Independent positions: the exact law of the standard filter.
 /// * One word per probe, and generators that expand one word: `k` independent positions
 ///   ([`ideal`]). This is an approximation, and marked as one.
 /// * Progressions modulo 2^64 and then modulo the bits have no law here. The law of double hashing
 ///   modulo the bits does *not* apply, because the wrap at 2^64 breaks progressions: at 28,800
 ///   bits, 20 probes and 1,000 items it would give six times the rate.
-/// * Powers of DCSO's multiplier have no law here. The multiplier is -1469 modulo 2^64, which is so
-///   small that, given one position, the next is one of about a thousand. At 958 bits the rate is
-///   8% higher than with independent positions; from some 10,000 bits on there is no visible
-///   difference.
+/// * Powers of DCSO's multiplier have no law here. The multiplier is -1469 modulo 2^64. It is so
+///   small that, given one position, only about a thousand values are possible for the next. At 958
+///   bits the rate is 8% higher than with independent positions; from some 10,000 bits on there is
+///   no visible difference.
 ///
 /// Every such rate includes the floor of the library's own hash ([`Arithmetic::hash_floor`]): a key
 /// with the hash of an item passes, and other keys pass according to the law. The law for chunks of

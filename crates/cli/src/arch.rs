@@ -1,7 +1,7 @@
 //! Two functions that need unsafe code: one finds out whether the standard streams were open before
 //! Rust's runtime opened `/dev/null` in place of closed ones, and the other keeps the runtime from
 //! printing backtraces.
-#![allow(unsafe_code, reason = "a function that runs before the runtime, and a change of the environment, need it")]
+#![allow(unsafe_code, reason = "needed to run a function before the runtime starts, and to change the environment")]
 
 /// Turns backtraces off. With `RUST_BACKTRACE` set, a failed allocation makes the runtime print a
 /// backtrace while it holds a lock. The backtrace needs memory, too, and if there is none, the same
@@ -16,7 +16,7 @@ pub(crate) fn no_backtraces() {
 }
 
 /// Explains aborts to the user: if memory cannot be allocated, the runtime prints a message and
-/// aborts, and this adds what that means.
+/// aborts, and a second message says what that means.
 ///
 /// It must be called before any abort can happen.
 #[cfg(unix)]

@@ -1,7 +1,7 @@
 //! Reports about a run whose output is lines: they go to standard error, or to a file.
 //!
-//! A report is written after all lines. Which file it may replace is decided at the beginning: only
-//! an older report, and never a file that this run reads or writes.
+//! A report is written after all lines. A file that it replaces is checked at the beginning: it
+//! must be an older report, and not a file that this run reads or writes.
 
 use crate::failure::Failure;
 use crate::report::Report;
@@ -72,7 +72,7 @@ impl ReportTo {
             Ok(true) => Ok(Reserved { file: Some((path.to_owned(), Some(there))), aside: false }),
             Ok(false) => Err(Failure::at(
                 path,
-                "is not a report, and only a report is replaced; choose another name, or remove it yourself if it is not needed",
+                "is not a report, and only reports are replaced; choose another name, or remove the file if it is not needed",
             )),
             Err(error) => Err(Failure::at(path, error)),
         }

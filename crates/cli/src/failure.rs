@@ -137,7 +137,7 @@ fn wrong_with_file(error: &FormatError) -> String {
                 .to_owned()
         }
         FormatError::Scheme { found, .. } => {
-            format!("the filter has the {found} scheme, which this verb does not read; no command here makes such a file")
+            format!("the filter has the {found} scheme, which this verb does not read; no verb of truebloom makes such a file")
         }
         other => other.to_string(),
     }

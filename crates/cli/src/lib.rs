@@ -122,7 +122,7 @@ pub fn run_with(arguments: &[OsString]) -> ExitCode {
     }
 }
 
-/// Sets the width of the help to that at which reports are wrapped. The parser also asks the
+/// Sets the width of the help to the width at which reports are wrapped. The parser also asks the
 /// terminal for its width, but ignores terminals that report columns and no rows.
 fn as_wide_as_the_terminal(page: clap::Command) -> clap::Command {
     match output::columns(&std::io::stdout()) {
@@ -153,8 +153,8 @@ pub fn evaluate(query: &str) -> Result<String, String> {
     truebloom_math::as_one_call(|| cmd::eval::answer(query.as_bytes())).map(|answer| serde_json::Value::Object(answer).to_string())
 }
 
-/// Keeps only the helpful tips of the parser: those that name an option that is nearly the given
-/// one, but not how to pass it as a file name.
+/// Keeps only the parser's helpful tips: those that name a similar option, and not those that say
+/// how to pass the text as a file name.
 fn without_far_tips(mut error: clap::Error) -> clap::Error {
     if error.kind() == ErrorKind::UnknownArgument {
         error.remove(ContextKind::Suggested);

@@ -14,7 +14,7 @@ use truebloom::{FileError, FileHeader, FormatError};
 pub(crate) const EXISTS: &str = "exists already; add --force to overwrite it, or choose another name";
 
 /// The message for a file that this command has not written.
-const FOREIGN: &str = "is not a truebloom file, and --force replaces only truebloom files; choose another name, or remove it yourself if it is not needed (were the arguments swapped?)";
+const FOREIGN: &str = "is not a truebloom file, and --force replaces only truebloom files; choose another name, or remove the file if it is not needed (were the arguments swapped?)";
 
 /// The message for a file that this command has not written, if --force is not given.
 const FOREIGN_EXISTS: &str = "exists already, and is not a truebloom file; choose another name (were the arguments swapped?)";
@@ -120,7 +120,7 @@ pub(crate) fn check_begins(path: &Path, with: &[u8], what: &str) -> Result<(), F
     }
     Err(Failure::at(
         path,
-        format_args!("{what}, and only such a file is replaced; choose another name, or remove it yourself if it is not needed"),
+        format_args!("{what}, and only such a file is replaced; choose another name, or remove the file if it is not needed"),
     ))
 }
 

@@ -61,9 +61,7 @@ impl PlotArgs {
 /// recognize the format by it.
 fn check_older(path: &Path) -> Result<(), Failure> {
     if path == Path::new("-") {
-        return Err(Failure::new(
-            "--plot writes a file, and `-` is standard output, where the report goes; give it a name such as plan.svg",
-        ));
+        return Err(Failure::new("`-` is standard output, where the report goes; give --plot the name of a file, such as plan.svg"));
     }
     if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg")) {
         let better = path.with_extension("svg");
@@ -76,8 +74,8 @@ fn check_older(path: &Path) -> Result<(), Failure> {
     )
 }
 
-/// Returns an error unless nothing exists under this name, or an empty file, or a file with this
-/// mark near its beginning.
+/// Returns an error if a file with this name exists, is not empty, and does not have this mark near
+/// its beginning.
 pub(crate) fn is_older(path: &Path, mark: &str, otherwise: &str) -> Result<(), Failure> {
     let file = match open_regular(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

@@ -22,7 +22,7 @@ struct Rules {
     shields: usize,
     /// Whether enough time has passed since the first signal.
     armed: bool,
-    /// The value of `raised` at the moment from which on signals could not stop anything.
+    /// The value of `raised` at the moment after which signals cannot stop anything.
     too_late: Option<usize>,
 }
 
@@ -46,8 +46,8 @@ pub(crate) fn exit_when_aborting() {
 }
 
 /// Makes the signals for interrupt and terminate set a flag instead of ending the process. After a
-/// while, a second signal ends the process, so that a process can be interrupted that waits to
-/// write to a pipe whose reader does not read.
+/// while, a second signal ends the process. This interrupts a process that waits to write to a pipe
+/// whose reader does not read.
 pub(crate) fn watch() {
     watching();
 }

@@ -326,8 +326,8 @@ fn a_certificate_overwrites_no_file() {
     );
     assert_eq!(
         told,
-        "truebloom: F: exists already, but is not a certificate, and only such a file is replaced; choose another name, or remove it yourself if it is not needed\nexit 2\n\
-         truebloom: F: is not a certificate, and only such a file is replaced; choose another name, or remove it yourself if it is not needed\nexit 2\nprecious\nexit 0\nF\nM\nN\ntold\n"
+        "truebloom: F: exists already, but is not a certificate, and only such a file is replaced; choose another name, or remove the file if it is not needed\nexit 2\n\
+         truebloom: F: is not a certificate, and only such a file is replaced; choose another name, or remove the file if it is not needed\nexit 2\nprecious\nexit 0\nF\nM\nN\ntold\n"
     );
 }
 
@@ -339,7 +339,7 @@ fn a_report_replaces_nothing_but_a_report() {
         r#"printf '{"verb":"x","a":1}\n{"verb":"x","a":2}\n' > lines.jsonl; printf '{"verb":"dedup"}\n' > other.json; cp other.json input.json
         t create -n 10 -p 1% F lines.jsonl > /dev/null; t info --json F > info.json; t check --json F lines.jsonl > answers.json
         for report in lines.jsonl other.json info.json answers.json F; do cp $report before
-          t dedup -c --report=$report input.json > said 2>&1; echo "$? $(grep -c 'is not a report, and only a report is replaced' said)"; cmp $report before
+          t dedup -c --report=$report input.json > said 2>&1; echo "$? $(grep -c 'is not a report, and only reports are replaced' said)"; cmp $report before
         done
         : > empty.json; t check -c --report=empty.json F input.json; t dedup -c --report=empty.json input.json; t check -c --report=empty.json F input.json"#,
     );
@@ -389,7 +389,7 @@ fn an_output_that_is_read_is_refused() {
         cp w a; (read -r first; read -r second; t check -v F) < a 1<> a; cmp w a; t check F w > b; cmp w b"#,
     );
     let refused = |name: &str| {
-        let why = "is an input, but standard output goes there, too, so the output would be read again, endlessly; write to another file, and move it afterwards";
+        let why = "is an input, but standard output also goes there, so the command would endlessly read its own output; write to another file, and move it afterwards";
         format!("truebloom: {name}: {why}\n")
     };
     let expected = ["a", "standard input", "a", "a", "/dev/stdin", "a"].map(refused).concat();
@@ -426,7 +426,8 @@ fn a_filter_grows_within_its_limits() {
     let [first, second, found, third, none, fourth, all] = lines[..] else { panic!("{told}") };
     assert!(
         first.contains("its next layer takes ")
-            && first.contains(", more than 64 times all layers before it; if this is intended, give --max-memory; nothing was written"),
+            && first
+                .contains(", more than 64 times all earlier layers together; if this is intended, give --max-memory; nothing was written"),
         "{told}"
     );
     assert!(second.contains("and --max-memory allows 1 MiB in all; nothing was written"), "{told}");

@@ -176,7 +176,7 @@ impl fmt::Display for BuildError {
             }
             BuildError::HashBits { found, floor, planned } => write!(
                 f,
-                "the plan adds {planned:e} to the rate for equal hashes, but a hash of {found} bits adds {floor:e}; plan with `hash_bits: {found}`, or use a wider hash"
+                "the plan adds {planned:e} to the rate for hash collisions, but a hash of {found} bits adds {floor:e}; plan with `hash_bits: {found}`, or use a wider hash"
             ),
             BuildError::Policy { field, found, expected, why } => {
                 write!(f, "{field} of the policy is {found}, but must be {expected}: {why}")
@@ -655,7 +655,7 @@ impl fmt::Display for Expected {
         match self {
             Expected::Exactly(value) => write!(f, "{value}"),
             Expected::Within(lowest, highest) => write!(f, "from {lowest} to {highest}"),
-            Expected::Prime => f.write_str("a prime of at least the depth"),
+            Expected::Prime => f.write_str("a prime that is at least the depth"),
         }
     }
 }

@@ -134,15 +134,15 @@ impl fmt::Display for Error {
             Error::Underdetermined { given, missing } => write!(f, "{given} does not determine a filter; give {missing}"),
             Error::BelowHashFloor { asked, items, hash_bits, reachable } => write!(
                 f,
-                "a rate of {asked} is impossible for {}: equal {hash_bits}-bit hashes alone give a rate of {}; \
-                 ask for a rate above it, or split the keys over several filters{}",
+                "a rate of {asked} is impossible for {}: collisions of {hash_bits}-bit hashes alone give a rate of {}; \
+                 choose a rate above that, or split the keys over several filters{}",
                 plural(*items, "item"),
                 rounded_up(*reachable),
                 if *hash_bits < 128 { ", or use a 128-bit hash" } else { "" }
             ),
             Error::OverMemoryCap { asked, items, needed, allowed, reachable } => write!(
                 f,
-                "a rate of {asked} for {} needs {}, but only {allowed} bits ({}) are allowed, enough for a rate of {}; allow more memory, or plan fewer items or at least that rate",
+                "a rate of {asked} for {} needs {}, but only {allowed} bits ({}) are allowed, enough for a rate of {}; allow more memory, plan fewer items, or choose at least that rate",
                 plural(*items, "item"),
                 size(*needed),
                 plural(allowed / 8, "byte"),
@@ -185,7 +185,7 @@ impl fmt::Display for Error {
             }
             Error::LawTooCostly { bits } => write!(
                 f,
-                "the probability of each number of set bits among {bits} takes more work than one call may do; the mean, \
+                "the probabilities of all numbers of set bits among {bits} take more work than one call may do; the mean, \
                  variance and moments, and brackets of the tails and quantiles, are available at any size"
             ),
         }

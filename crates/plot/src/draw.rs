@@ -213,7 +213,7 @@ fn pixel(plot: &Plot<'_, '_>, area: &Area<'_>, at: (f64, f64)) -> (i32, i32) {
     (x - base_x, y - base_y)
 }
 
-/// The parts of a series between its gaps, which points that cannot be shown have left.
+/// The parts of a series between its gaps; a gap stands for points that cannot be shown.
 pub(crate) fn pieces<'a>(chart: &'a Chart, series: &'a Series) -> impl Iterator<Item = &'a [(f64, f64, f64)]> {
     series.points.split(|point| !chart.places(point)).filter(|piece| !piece.is_empty())
 }

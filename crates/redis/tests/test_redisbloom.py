@@ -280,7 +280,7 @@ def test_chunks_of_redisbloom_hold_to_limits_and_order(make):
     assert "Bad data" in str(call(client, "RESTORE", "f", "0", chain.dump()))
     client.config_set("bf.bloom-memory-usage-limit", "0")
     load(client, "f", chunks[:2])
-    assert f"iterator {chunks[2][0]} comes next" in str(call(client, "BF.LOADCHUNK", "f", chunks[3][0], chunks[2][1]))
+    assert f"iterator {chunks[2][0]} must come next" in str(call(client, "BF.LOADCHUNK", "f", chunks[3][0], chunks[2][1]))
     assert "being loaded" in str(call(client, "BF.ADD", "f", "a"))
     client.expire("f", 1000)
     load(client, "f", chunks[2:])

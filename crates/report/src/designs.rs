@@ -27,7 +27,7 @@ impl Today {
         self.per_bit(held(sized), sized.design.total_bits())
     }
 
-    /// Like [`gain`](Self::gain), as a guaranteed lower bound for a blocked design.
+    /// Like [`gain`](Self::gain), for a blocked design; the result is a guaranteed lower bound.
     #[must_use]
     pub fn blocked_gain(&self, sized: &BlockedSized) -> f64 {
         self.per_bit(blocked_held(sized), sized.design.bits())
@@ -46,13 +46,13 @@ pub fn held(sized: &SizedDesign) -> f64 {
     sized.run.items_per_cycle.value - forgotten
 }
 
-/// Like [`held`], as a guaranteed lower bound for a blocked design.
+/// Like [`held`], for a blocked design; the result is a guaranteed lower bound.
 #[must_use]
 pub fn blocked_held(sized: &BlockedSized) -> f64 {
     sized.run.items_per_cycle.lower - 1.0
 }
 
-/// Below this many items, the forgotten one changes the printed numbers.
+/// Below this many items, forgetting one of them changes the printed numbers.
 const FEW: f64 = 100.0;
 
 /// A remark on the number of items that a filter of one phase holds when it is emptied, if that is

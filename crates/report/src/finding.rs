@@ -86,8 +86,8 @@ impl Finding {
     }
 
     /// The number of hits, if the interval of the simulation is so wide that it says almost
-    /// nothing. Then too few filters had hits, or there were too few filters to exclude that some
-    /// filters have many.
+    /// nothing. In this case, too few filters had hits, or there were too few filters to rule out
+    /// that some filters have many hits.
     #[must_use]
     pub fn too_short(&self) -> Option<u64> {
         let found = self.simulation.as_ref().filter(|_| self.law.is_none())?;
@@ -200,7 +200,7 @@ impl fmt::Display for Verdict {
             Verdict::Missed { times, hash_bits: None } if *times < 1.5 => write!(f, "missed by {}%", rate_text(100.0 * (times - 1.0), 2)),
             Verdict::Missed { times, hash_bits } => {
                 write!(f, "missed: {} times what was asked", rate_text(*times, 2))?;
-                hash_bits.map_or(Ok(()), |bits| write!(f, ", and equal hashes of {bits} bits alone give more than that"))
+                hash_bits.map_or(Ok(()), |bits| write!(f, "; collisions of the {bits}-bit hash alone already exceed the requested rate"))
             }
         }
     }

@@ -68,7 +68,8 @@ fn without_noun(text: &str) -> &str {
     rest.min_by_key(|rest| rest.len()).unwrap_or(text)
 }
 
-/// The text before this word, if it ends with it (in upper or lower case) and something remains.
+/// The text before this word, if the text ends with the word (in upper or lower case) and is longer
+/// than it.
 fn without_last<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let at = text.len().checked_sub(word.len()).filter(|at| text.is_char_boundary(*at))?;
     let (rest, last) = text.split_at(at);
@@ -190,8 +191,8 @@ fn percent(text: &str) -> Option<String> {
     Some(format!("{}%", with_point(number).as_deref().unwrap_or(number).trim()))
 }
 
-/// Turns `0,1%` into a number with a decimal point: no comma groups the digits of a number that
-/// begins with 0.
+/// Turns `0,1%` into a number with a decimal point: in a number that begins with 0, a comma cannot
+/// separate groups of digits.
 fn with_point(text: &str) -> Option<String> {
     let text = text.trim();
     (text.starts_with("0,") && !text.contains('.')).then(|| text.replacen(',', ".", 1))

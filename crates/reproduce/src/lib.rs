@@ -82,7 +82,7 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// A hundredth of the papers' filters and a share of their items, which takes less than a
+    /// A hundredth of the papers' filters and a fraction of their items; this takes less than a
     /// minute.
     pub const QUICK: Effort = Effort { filters: 100, items_3: 200_000, items_4: 500_000 };
     /// The papers' own numbers, which take some minutes.

@@ -158,7 +158,7 @@ fn report(finding: &Finding, args: &Args) -> Report {
     report.line("size", format!("{}, {}", plural(size.bits, "bit"), plural(size.probes.into(), "probe")));
     report.line(
         "hash",
-        format!("{} bits; equal hashes alone give a rate of {}", profile.arithmetic.hash_bits(size), rate_text(finding.floor, 2)),
+        format!("{} bits; hash collisions alone give a rate of {}", profile.arithmetic.hash_bits(size), rate_text(finding.floor, 2)),
     );
     report.line("ideal", format!("{} if its positions were independent (exact)", fpr_text(&finding.ideal, 4)));
     if let Some(law) = &finding.law {
@@ -179,7 +179,7 @@ fn report(finding: &Finding, args: &Args) -> Report {
     }
     if args.rate.is_some() {
         let text = match finding.share {
-            Some(share) => format!("at least {} of all filters have at most the requested rate", percent(share)),
+            Some(share) => format!("at least {} of all filters keep the requested rate", percent(share)),
             None => "unknown: the positions are correlated, so no formula gives the share of filters that keep the rate".to_owned(),
         };
         report.line("keep it", text);

@@ -175,7 +175,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
                 )),
                 None => Err(Failure::new(
                     "the input cannot be read twice, so its lines cannot be counted first: give their number, or an upper bound, with -n; \
-                     save the lines in a file and name it; or give only a rate, for a filter that grows",
+                     or save the lines in a file and name it; or give only a rate, to make a filter that grows",
                 )),
             };
         };
@@ -269,6 +269,6 @@ fn add_broken_promise(report: &mut Report, plan: &Plan) {
         let share = certainty(guarantee.confidence, 13);
         format!("; with {items}: at most {}, with probability {share}% (proven)", proven(&guarantee.fpr, plan.rate))
     });
-    report.line("guaranteed", format!("nothing, as it holds more items than planned{planned}"));
+    report.line("guaranteed", format!("nothing, because it holds more items than planned{planned}"));
     report.line("expected", format!("with {items}: at most {} on average over seeds (proven)", proven(&plan.fpr, plan.rate)));
 }

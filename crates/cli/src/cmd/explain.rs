@@ -207,7 +207,7 @@ fn add_efficiency(report: &mut Report, of: &Explained) -> Result<(), Failure> {
     report.line(
         "efficiency",
         format!(
-            "a perfect structure would need {}% of its bits; large Bloom filters reach {}%",
+            "an ideal structure would need {}% of its bits ({}% for large Bloom filters)",
             significant(100.0 * value, 5),
             significant(100.0 * std::f64::consts::LN_2, 4)
         ),

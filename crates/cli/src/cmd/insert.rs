@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let lock = Lock::of(&args.filter)?;
     let mut filter = filters::open_for(&args.filter, &args.inputs, |path| AnyFilter::open(path))?;
     if args.strict && filter.capacity().is_none() {
-        return Err(Failure::at(&args.filter, "was not planned for a number of items, so --strict has no limit to enforce; leave it out"));
+        return Err(Failure::at(&args.filter, "was not planned for a number of items, so --strict has no limit to enforce; omit --strict"));
     }
     let before = (filter.offered(), filter.changed());
     let kept = Extraction::of(filter.label());
@@ -86,7 +86,7 @@ fn report(args: &Args, filter: &AnyFilter, before: (u64, u64), records: &Records
     let mut report = Report::new("insert");
     let (offered, changed) = (filter.offered() - before.0, filter.changed() - before.1);
     report.field("filter", args.filter.display().to_string()).field("inserted", offered).field("new", changed);
-    report.line("inserted", format!("{}, at least {} new to it", plural(offered, args.records.noun()), count(changed)));
+    report.line("inserted", format!("{}, at least {} new to the filter", plural(offered, args.records.noun()), count(changed)));
     super::add_state(&mut report, filter)?;
     records.add_shortfall(&mut report);
     Ok(report)

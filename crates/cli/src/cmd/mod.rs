@@ -79,7 +79,7 @@ pub(crate) fn add_growth(report: &mut Report, growth: &Growth) {
         .line(
             "memory",
             format!(
-                "at most {} times that of a filter planned for the right number of items, from {} items on",
+                "from {1} items on, at most {0} times that of a filter planned for the right number of items",
                 growth.ratio(),
                 count(growth.first())
             ),
@@ -101,7 +101,7 @@ pub(crate) fn add_layers<K: Counted>(report: &mut Report, filter: &ScalableFilte
     let text = if filter.fill_tells_rate() && bound.upper <= asked.to_f64() {
         format!("at most {asked}, at any number of items (for every seed)")
     } else {
-        format!("at most {}, as a merge kept the layers of both (for every seed)", rate_up(bound.upper, 3))
+        format!("at most {}, because a merge kept the layers of both (for every seed)", rate_up(bound.upper, 3))
     };
     report.line("bound", text);
 }

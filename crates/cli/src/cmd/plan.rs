@@ -83,7 +83,7 @@ fn scheme_help() -> String {
     use super::fpr::schemes;
     let (sure, others) = (schemes(SchemeId::has_guarantee), schemes(|id| !id.has_guarantee()));
     format!(
-        "How a hash becomes positions: {sure}; with --mean, also {others}, which are refused if they cannot reach the rate with four times the usual bits"
+        "How a hash becomes positions: {sure}; with --mean, also {others}, which are refused if even four times the bits of the standard scheme do not reach the rate"
     )
 }
 
@@ -147,7 +147,7 @@ fn not_sent(target: &Target, asked: u64, error: truebloom_math::Error) -> Failur
     let least = Plan::new(&target.clone().probes(1)).and_then(|plan| plan.transmitted_bits());
     match least {
         Ok(Some(least)) if least > 8.0 * asked as f64 => Failure::new(format_args!(
-            "no filter for this rate compresses to {}: with one probe, which compresses best, it takes {}; choose a higher rate or fewer items",
+            "no filter for this rate compresses to {}: even with one probe, which compresses best, a filter takes {}; choose a higher rate or fewer items",
             bytes(asked),
             bytes((least / 8.0).ceil() as u64)
         )),
@@ -180,8 +180,8 @@ fn target(args: &Args) -> Result<Target, Failure> {
     Ok(target)
 }
 
-/// The certificate for a plan of the standard filter. It claims that the size is the smallest if
-/// that was proven, as it is for plans for the average rate.
+/// The certificate for a plan of the standard filter. If the size was proven to be the smallest, as
+/// in plans for the average rate, the certificate also claims this.
 fn certify(plan: &Plan, target: &Target) -> Result<Certificate, Failure> {
     if plan.scheme != SchemeId::Standard {
         return Err(Failure::new(format_args!(

@@ -138,9 +138,7 @@ pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<D
 
 fn add_today(report: &mut Report, today: Option<&Today>, gap: Option<u64>) {
     let Some(Today { bits, probes, items }) = today else {
-        report
-            .field("today", Value::Null)
-            .line("today", "none: no filter of this size (by default, of up to 2^62 bits) can keep this rate");
+        report.field("today", Value::Null).line("today", "none: no filter of this size (2^62 bits if none is given) can keep this rate");
         return;
     };
     let forgotten = gap.map(|gap| gap.saturating_add(1).min(*items) as f64 / *items as f64);
@@ -157,7 +155,7 @@ fn add_design(
     today: Option<&Today>,
 ) -> Result<(), Failure> {
     let Some(sized @ SizedDesign { design, run, .. }) = found else {
-        report.field(name, Value::Null).line(label, "none: no filter of this size (by default, of up to 2^62 bits) can keep this rate");
+        report.field(name, Value::Null).line(label, "none: no filter of this size (2^62 bits if none is given) can keep this rate");
         return Ok(());
     };
     let law = design.forgetting()?;
@@ -218,7 +216,7 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     let Some(found) = designs.blocked.as_ref().filter(|found| layout == Layout::Blocked || worth(found)) else {
         let why = match layout {
             Layout::Auto => "none: no blocked filter takes at most 10% more bits",
-            _ => "none: no blocked filter of this size (by default, of up to 2^62 bits) can keep this rate",
+            _ => "none: no blocked filter of this size (2^62 bits if none is given) can keep this rate",
         };
         report.field("blocked", Value::Null).line("blocked", why);
         return Ok(());
@@ -299,7 +297,7 @@ fn add_one_run(report: &mut Report, run: &OneRun, is_planned: bool) {
     let of = plural(run.items, "new item");
     let how = if is_planned && run.by_worst { ", by the worst rate" } else { "" };
     let sure = 100.0 * CONFIDENCE;
-    report.line("", format!("one run: of {of}, at most {dropped} wrongly dropped, a share of {share} ({sure}% confidence{how})"));
+    report.line("", format!("in one run, at most {dropped} of {of} are wrongly dropped: a share of {share} ({sure}% confidence{how})"));
 }
 
 /// Adds how many items a filter holds when it is emptied, if this is clearly less than the number

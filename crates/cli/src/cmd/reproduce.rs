@@ -132,7 +132,7 @@ fn described(papers: &[Paper], full: bool) -> String {
         if papers.len() == Paper::ALL.len() { String::new() } else { papers.iter().map(|paper| format!(" {}", paper.name())).collect() };
     let (flag, meaning) = match full {
         true => ("--full", "every experiment behind a figure with as many trials as in its paper"),
-        false => ("--quick", "the experiments with a hundredth of the papers' filters, and a share of their items"),
+        false => ("--quick", "each experiment with a hundredth of its paper's filters, and a fraction of the items"),
     };
     format!("Made by truebloom {} with: truebloom reproduce{names} {flag} --out DIR ({meaning}; frozen seeds).", env!("CARGO_PKG_VERSION"))
 }

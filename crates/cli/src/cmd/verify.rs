@@ -272,7 +272,7 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
     // If the counted items already exceed the plan, this is not reported twice.
     if let (true, false, Some(limit), Some(items)) = (is_overfull, is_exceeded, verification.limit(), filter.capacity()) {
         reasons.push(format!(
-            "its rate is above {}, which happens in only one of a million filters with the planned {}; so it holds too many: plan for more",
+            "its rate is above {}, as in only one of a million filters with the planned {}; so it holds more than planned: plan for more",
             rate_up(limit, 4),
             plural(items, "item")
         ));

@@ -116,7 +116,7 @@ impl RecordArgs {
             return Err(Failure::new("only CSV has a header: add --csv, or leave --no-header out"));
         }
         if self.delimiter.is_some() && self.field.is_none() && !self.is_csv() {
-            return Err(Failure::new("a delimiter separates fields: name the field that is the key with -f"));
+            return Err(Failure::new("a delimiter separates fields: also give the number of the key's field with -f"));
         }
         let most = self.max_record as usize;
         if let (true, Some(delimiter @ (b'"' | b'\n' | b'\r'))) = (self.is_csv(), self.delimiter) {

@@ -435,7 +435,7 @@ impl Csv {
                 }
                 None => Err(format!("has only {} of {} fields", fields(record, self.delimiter).count(), columns.width)),
             },
-            None => Err("as a whole is not a hexadecimal key; name its column with --column".to_owned()),
+            None => Err("as a whole is not a hexadecimal key; name the key's column with --column".to_owned()),
         };
         self.tell(pushed, range, found);
     }

@@ -209,7 +209,7 @@ impl RecordArgs {
         }
         if let Some((path, other)) = known.iter().find(|(_, other)| *other != kept) {
             return Err(Failure::new(format_args!(
-                "the keys of {} were read {}, and the keys of {} {}; say how keys are read here, with such options or with --lines",
+                "the keys of {} were read {}, and the keys of {} {}; say how to read the keys here, with such options or with --lines",
                 first.display(),
                 kept.described(),
                 path.display(),

@@ -34,7 +34,7 @@ pub(super) struct Found {
     pub(super) more_troubles: u64,
     /// Whether records without keys are passed on, so that nothing is lost.
     pub(super) passing: bool,
-    /// Bytes to print after the records, because they are not a complete record.
+    /// Bytes that are not a complete record, to be printed after the records.
     pub(super) passed: Vec<u8>,
     /// Entries for places where the records' numbers in their input are not consecutive: the index
     /// of a span, and its number.

@@ -97,7 +97,7 @@ pub(crate) fn check_not_output(paths: &[PathBuf]) -> Result<(), Failure> {
         if is_file && open_file(&path).and_then(|file| output::feeds(&file)).unwrap_or(false) {
             return Err(Failure::at(
                 name(&path),
-                "is an input, but standard output goes there, too, so the output would be read again, endlessly; write to another file, and move it afterwards",
+                "is an input, but standard output also goes there, so the command would endlessly read its own output; write to another file, and move it afterwards",
             ));
         }
     }
@@ -130,7 +130,8 @@ pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Resul
     })
 }
 
-/// Reads once, and again while the bytes may still be the beginning of a magic number.
+/// Reads at least once, and continues as long as the bytes could be the beginning of a magic
+/// number.
 fn first_bytes(source: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut first = vec![0; FIRST];
     let mut length = 0;
@@ -256,8 +257,9 @@ impl<R: BufRead> Read for Zstd<R> {
 /// take memory that is not allowed.
 fn window_too_large(asked: u64, most: u64) -> io::Error {
     let (asked, most) = (report::bytes(asked), report::bytes(most));
-    let why =
-        format!("unpacking it needs {asked} of memory, more than the {most} allowed; unpack it with `zstd -dc --long=31` and pipe that in");
+    let why = format!(
+        "unpacking it needs {asked} of memory, more than the {most} allowed; unpack it with `zstd -dc --long=31` and pipe the result in"
+    );
     io::Error::new(io::ErrorKind::Unsupported, why)
 }
 

@@ -108,13 +108,13 @@ fn insert_hashes(filter: &mut AnyFilter, hashes: &[KeyHash], most: Option<u64>) 
             })
         }
         (Ok(_), None, Some(leap)) => fail(format!(
-            "its next layer takes {}, more than {MOST_TIMES} times all layers before it; if this is intended, give --max-memory",
+            "its next layer takes {}, more than {MOST_TIMES} times all earlier layers together; if this is intended, give --max-memory",
             report::bytes(leap / 8)
         )),
         (Ok(_), None, None) if needed > 0 => crate::memory::check_memory(
             "a layer takes",
             needed,
-            "ask for a higher rate, use a machine with more, or give --max-memory to try anyway",
+            "choose a higher rate, use a machine with more memory, or give --max-memory to try anyway",
         ),
         (outcome, ..) => outcome.map(drop),
     };

@@ -21,7 +21,7 @@ verb!(
     Insert,
     -4,
     c"Makes a filter",
-    c"The time to plan the first filter with these parameters, and then O(1)",
+    c"O(1), and for the first filter with these parameters the time to plan it",
     reserve
 );
 

@@ -30,7 +30,7 @@ verb!(
     c"CMS.INITBYPROB",
     Insert,
     -4,
-    c"Makes a sketch for an error, as a share of all counts, and the probability that an estimate exceeds it",
+    c"Makes a sketch for an error (a share of all counts) and the probability of larger errors",
     c"O(1)",
     by_prob
 );

@@ -95,11 +95,11 @@ fn load_chunk(call: &mut Call<'_>) -> Result<Reply, Failure> {
         }
         let now = there.as_ref().map_or(0, |value| value.bytes() as u64);
         let Some(Value::Loading(loading)) = there else {
-            return Err(Failure::text("ERR received bad data: the chunk with the iterator 1 comes first"));
+            return Err(Failure::text("ERR received bad data: the chunk with the iterator 1 must come first"));
         };
         let expected = loading.next(chunk.len());
         if number != expected {
-            return Err(Failure::text(format!("ERR received bad data: the chunk with the iterator {expected} comes next")));
+            return Err(Failure::text(format!("ERR received bad data: the chunk with the iterator {expected} must come next")));
         }
         if is_limited {
             memory::check(now.saturating_add(chunk.len() as u64), now)?;

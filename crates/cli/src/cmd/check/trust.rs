@@ -56,7 +56,9 @@ impl Trust {
         let text = match (self.found, inverted) {
             (0, _) => "every answer is certain".to_owned(),
             (_, false) => format!("of the {} found, {about} {expected} are expected to be wrong, at most {bound}", count(self.found)),
-            (_, true) => format!("the output is expected to lack {about} {expected} {noun}s that are not in the filter, at most {bound}"),
+            (_, true) => {
+                format!("{about} {expected} {noun}s that are not in the filter are expected to be missing from the output, at most {bound}")
+            }
         };
         report.line("trust", text);
         report.line(

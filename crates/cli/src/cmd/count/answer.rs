@@ -121,13 +121,13 @@ impl Answer {
         if self.complete {
             let sure = self.hitters.iter().filter(|hitter| hitter.at_least >= threshold).count();
             warn(format_args!(
-                "of the listed keys, {1} certainly occurred {0} or more; no unlisted key did",
+                "{1} of the listed keys certainly occurred {0} or more; no unlisted key did",
                 times(threshold),
                 count(sure as u64)
             ));
         } else {
             warn(format_args!(
-                "some keys that occurred {} or more may be missing; give more with --memory, or a smaller --epsilon",
+                "some keys that occurred {} or more may be missing; give more --memory, or a smaller --epsilon",
                 times(threshold)
             ));
         }

@@ -66,7 +66,7 @@ impl SizeArgs {
         };
         if wanted > sizes.capacity {
             return Err(Failure::new(format_args!(
-                "the list has room for {} keys, fewer than the {} wanted; give more with --memory",
+                "the list has room for {} keys, fewer than the {} wanted; give more --memory",
                 count(sizes.capacity),
                 count(wanted)
             )));

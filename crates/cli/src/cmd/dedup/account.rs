@@ -18,7 +18,7 @@ use truebloom_math::{Fpr, Method};
 
 /// Advice on how to avoid forgetting; the size of an existing state cannot be changed.
 fn more(args: &Args) -> &'static str {
-    if args.state.is_some() { "begin a new state with more --memory or -n" } else { "give more with --memory or -n" }
+    if args.state.is_some() { "begin a new state with more --memory or -n" } else { "give more --memory or a larger -n" }
 }
 
 /// The counts at the beginning of this run; they are not 0 if a state has counted before.
@@ -69,7 +69,7 @@ impl Account {
         }
         self.told = true;
         warn(format_args!(
-            "the memory ({}) was full within the first {} and was emptied: earlier lines are forgotten, and count as new if they come again; {}, add --remember to forget only old lines, or add --strict to stop in time",
+            "the memory ({}) was full within the first {} and was emptied: earlier lines are forgotten, and count as new if they come again; {}, add --remember to forget only old lines, or add --strict to stop before that",
             bytes(chosen.bytes()),
             plural(sift.tally.read, self.noun),
             more(args),
@@ -79,7 +79,7 @@ impl Account {
     /// The message with which --strict stops.
     pub(super) fn full(&self, args: &Args, tally: Tally, chosen: &Chosen) -> Failure {
         Failure::new(format_args!(
-            "stopped after {}, and nothing is forgotten: the memory ({}) is full; {}, or leave --strict out",
+            "stopped after {}, because the memory ({}) is full; nothing was forgotten; {}, or leave --strict out",
             plural(tally.read, self.noun),
             bytes(chosen.bytes()),
             more(args),
@@ -99,7 +99,7 @@ impl Account {
         let early = filter.stats().by_fill.saturating_sub(self.before.by_fill);
         if let (Some(age), 1..) = (chosen.age, early) {
             warn(format_args!(
-                "{} ended early because {} full, so those lines were remembered for less than {}; {}",
+                "{} ended early because {} full, so their lines were remembered for less than {}; {}",
                 plural(early, "phase"),
                 if early == 1 { "it was" } else { "they were" },
                 time_text(age),
@@ -139,8 +139,11 @@ impl Account {
         report.field("wrong_drops", lost.map_or(Value::Null, wrong_drops_value));
         let noun = self.noun;
         let (wrong, none) = match (args.repeated, args.second) {
-            (false, false) => (format!("first {noun}s are expected to be missing"), format!("no first {noun} is missing")),
-            (true, _) => (format!("of the repeats are expected to be first {noun}s"), format!("no repeat is a first {noun}")),
+            (false, false) => ("first occurrences are expected to be missing".to_owned(), "no first occurrence is missing".to_owned()),
+            (true, _) => (
+                format!("{noun}s reported as repeats are expected to be first occurrences"),
+                format!("no {noun} reported as a repeat is a first occurrence"),
+            ),
             (_, true) => (
                 format!("{noun}s are expected to be wrong (printed at their first occurrence, or never)"),
                 format!("no {noun} is wrong (printed at its first occurrence, or never)"),
@@ -191,7 +194,7 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
             let why = match (second, stats.cycles) {
                 (true, _) => "the counts include second occurrences",
                 (_, 0) => "the filter is too small for a bound",
-                _ => "forgotten lines were counted again when they came again",
+                _ => "forgotten lines that came again were counted again",
             };
             report.line("distinct", format!("not known: {why}"));
         }
@@ -199,7 +202,7 @@ pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -
     if let (Some(lost), 1..) = (lost, stats.cycles) {
         report.line(
             "lost",
-            format!("{} first lines, at most {} ({}% confidence)", expected(lost.expected), count(lost.at_most), 100.0 * CONFIDENCE),
+            format!("{} first occurrences, at most {} ({}% confidence)", expected(lost.expected), count(lost.at_most), 100.0 * CONFIDENCE),
         );
     }
     Ok(())

@@ -100,8 +100,8 @@ impl Sizing {
     }
 
     /// A design that is guaranteed to hold this many lines, which were counted before. It is at
-    /// least as large as the design for a pipe, because otherwise unused memory can make errors
-    /// rarer.
+    /// least as large as the design for a pipe, because memory that would remain unused can make
+    /// errors rarer.
     pub(super) fn choose_for(&self, counted: u64, entries: u64) -> Result<Chosen, Failure> {
         let usual = self.choose(Layout::Standard, entries)?;
         // A filter is needed even if there are no lines.

@@ -38,7 +38,7 @@ Examples:
   truebloom dedup --second --remember 10M urls.txt     what a cache admits on the second hit
 
 The lines of files are counted first, and the memory is made large enough for all of them, at least 64 MiB. For input from a pipe, the memory is that of -n or --memory, by default 64 MiB. \
-When it is full, everything is forgotten, with a message (--strict stops before that; with --remember, only the older lines are forgotten). \
+When it is full, everything is forgotten, and a message says so (--strict stops before that; with --remember, only the older lines are forgotten). \
 A line that was forgotten is printed again. --remember counts from a line's last occurrence: a line that keeps coming is printed once, and not again every hour. The rate -p bounds how often a first occurrence is wrongly dropped: on average over the long run, or, with --remember, for every line. That is proven for \
 input that was chosen without knowing the seed; --report estimates how many lines were wrongly dropped from this stream.
 
@@ -116,7 +116,7 @@ pub(crate) struct Args {
 }
 
 /// Advice if there is not enough memory.
-const LESS: &str = "give less with --memory, or ask for fewer lines with -n or for a higher rate with -p";
+const LESS: &str = "give less --memory, fewer lines with -n, or a higher rate with -p";
 
 /// The difference between clocks up to which no warning is printed, because the clocks of two
 /// machines may differ by this much.
@@ -255,9 +255,11 @@ fn keys_of(args: &Args, filter: &mut Filter) -> Result<KeysOf, Failure> {
     }
     let (kept, second) = Extraction::of_state(filter.label());
     match (second, args.second) {
-        (true, false) => Err(Failure::at(path, "also stores second occurrences; add --second to continue with it, or give another file")),
+        (true, false) => {
+            Err(Failure::at(path, "also stores second occurrences; to continue with this file, add --second; or give another file"))
+        }
         (false, true) => {
-            Err(Failure::at(path, "stores only first occurrences; leave --second out to continue with it, or give another file"))
+            Err(Failure::at(path, "stores only first occurrences; to continue with this file, omit --second; or give another file"))
         }
         _ => args.records.for_filters(&[(path, kept)]),
     }
@@ -272,7 +274,7 @@ fn begin(args: &Args) -> Result<(Filter, Saver, Chosen), Failure> {
         let chosen = match counted {
             Some(counted) => {
                 let chosen = sizing.choose_for(counted, entries)?;
-                let remedy = "choose a higher rate with -p; or give --memory, which forgets old lines when it is full";
+                let remedy = "choose a higher rate with -p; or give --memory, so that old lines are forgotten when it is full";
                 crate::memory::check_memory(format_args!("remembering all {} takes", plural(counted, "line")), chosen.bytes(), remedy)?;
                 chosen
             }
@@ -327,7 +329,7 @@ fn set_clock(path: &Path, filter: &mut Filter) {
     if filter.age().is_some() && ahead >= TOLERATED {
         let ahead = about(ahead);
         warn(format_args!(
-            "{}: it was saved with a clock that was {ahead} ahead of the present one; its lines keep their age, and from now on the present clock decides when they are forgotten",
+            "{}: when it was saved, the clock was {ahead} ahead of the present one; its lines keep their age, and from now on the present clock decides when they are forgotten",
             path.display()
         ));
     }

@@ -28,8 +28,8 @@ pub(super) struct Sift<'a, W: Write> {
     filter: Filter,
     out: W,
     pub(super) tally: Tally,
-    /// Whether, with --strict, the next line would make the filter forget everything; then that
-    /// line was not processed.
+    /// Whether, with --strict, the next line would make the filter forget everything; that line is
+    /// then not processed.
     pub(super) full: bool,
     has_header: bool,
 }

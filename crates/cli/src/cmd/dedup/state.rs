@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use truebloom::file::check_target;
 use truebloom::{FileError, FormatError, HasherId};
 
-/// A locked state file. The lock is on the file itself. The file that replaces it is locked before
-/// it takes the name, so that there is no moment without a lock.
+/// A locked state file. The lock is on the file itself. A new file is locked before it takes the
+/// name of the old one, so that there is no moment without a lock.
 pub(super) struct StateFile {
     path: PathBuf,
     /// The existing file; `None` for a new state until it is saved.
@@ -114,7 +114,7 @@ fn check_rate(path: &Path, there: &Chosen, asked: &Chosen) -> Result<(), Failure
         Some(asked) => Err(Failure::at(
             path,
             format_args!(
-                "was made for a rate of {}, above the {asked} of -p; leave -p out to continue with it, or give another file",
+                "was made for a rate of {}, above the {asked} given with -p; to continue with this file, omit -p; or give another file",
                 rate_up(kept, 4)
             ),
         )),
@@ -160,14 +160,14 @@ pub(super) fn check_same(path: &Path, filter: &Filter, there: &Chosen, asked: &C
     if differences.is_empty() {
         return Err(Failure::at(
             path,
-            "was made with a slightly different size, which the printed digits do not show; leave the options out to continue with it, or give another file",
+            "was made with a slightly different size (the difference is below the printed digits); to continue with this file, omit these options; or give another file",
         ));
     }
     let assumed = if sized && !args.sizing.asks_rate() { format!(" (-p is not given, so it is {DEFAULT_RATE})") } else { String::new() };
     Err(Failure::at(
         path,
         format_args!(
-            "was made with other parameters: {}{assumed}; leave these options out to continue with it, or give another file",
+            "was made with other parameters: {}{assumed}; to continue with this file, omit these options; or give another file",
             differences.join("; ")
         ),
     ))

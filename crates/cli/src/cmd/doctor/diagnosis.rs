@@ -25,26 +25,26 @@ pub(super) fn header(start: &[u8]) -> Option<FileHeader> {
     FileHeader::from_bytes(start).ok().filter(|header| matches!(header.kind(), FileKind::Bloom | FileKind::Blocked))
 }
 
-const COPY: &str = "copy the file again from an intact copy";
+const COPY: &str = "replace the file with an intact copy";
 
 /// What to do about a damaged file of this kind, or of an unknown one.
 fn rebuild(kind: Option<FileKind>) -> &'static str {
     match kind {
         Some(FileKind::Bloom | FileKind::Blocked) => {
-            "copy the file again from an intact copy, or build the filter again from its data with `truebloom create`; if it must be merged with other filters, begin with `truebloom copy --empty OTHER new.tbl`, where OTHER is one of them"
+            "replace the file with an intact copy, or build the filter again from its data with `truebloom create`; if it must be merged with other filters, begin with `truebloom copy --empty OTHER new.tbl`, where OTHER is one of them"
         }
         Some(FileKind::Scalable) => {
-            "copy the file again from an intact copy, or build the filter again from its data with `truebloom create --grow`"
+            "replace the file with an intact copy, or build the filter again from its data with `truebloom create --grow`"
         }
         Some(FileKind::RecyclingOnePhase | FileKind::RecyclingTwoPhase | FileKind::RecyclingBlocked) => {
-            "copy the file again from an intact copy; or remove it and begin a new state with `truebloom dedup --state`, for which all lines are new"
+            "replace the file with an intact copy; or remove it and begin a new state with `truebloom dedup --state`, for which all lines are new"
         }
         Some(FileKind::CountMin | FileKind::TwoHashCountMin) => {
-            "copy the file again from an intact copy, or count the data again with `truebloom count`"
+            "replace the file with an intact copy, or count the data again with `truebloom count`"
         }
-        Some(FileKind::Pack) => "copy the file again from an intact copy, or make it again with the program that made it",
+        Some(FileKind::Pack) => "replace the file with an intact copy, or make it again with the program that made it",
         _ => {
-            "copy the file again from an intact copy, or make it again: a filter from its data with `truebloom create`, a state of `truebloom dedup` by removing it"
+            "replace the file with an intact copy, or make it again: a filter from its data with `truebloom create`, a state of `truebloom dedup` by removing it"
         }
     }
 }
@@ -168,7 +168,7 @@ fn foreign(start: &[u8], path: &Path, at: Option<Range<u64>>) -> Diagnosis {
     } else if start.starts_with(b"PK\x03\x04") {
         ("a zip archive", "unpack it and look at what is in it".to_owned())
     } else if is_text {
-        ("text; is this the data for a filter?", format!("truebloom create -n ITEMS -p RATE new.tbl {shown}"))
+        ("text, perhaps the data for a filter", format!("truebloom create -n ITEMS -p RATE new.tbl {shown}"))
     } else {
         ("something else", "check the path".to_owned())
     };
@@ -185,7 +185,8 @@ fn text_mode(path: &Path, length: u64, otherwise: Diagnosis) -> io::Result<Diagn
     let Some(at) = heal::text_mode(path, length)? else { return Ok(otherwise) };
     Ok(Diagnosis {
         at: Some(at..at + 1),
-        saved: "all of it: a carriage return was inserted before every newline, and without these the checksums are right".to_owned(),
+        saved: "all of it: a carriage return was inserted before every newline, and without these returns the checksums are right"
+            .to_owned(),
         remedy: format!("LC_ALL=C sed 's/\\r$//' {} > healed.tbl", for_shell(path)),
         ..otherwise
     })
@@ -196,7 +197,7 @@ fn too_long(path: &Path, start: &[u8], expected: u64, otherwise: Diagnosis) -> i
         return Ok(otherwise);
     }
     Ok(Diagnosis {
-        saved: "all of it: the bytes before these are a whole filter".to_owned(),
+        saved: "all of it: the bytes before the extra ones are a whole filter".to_owned(),
         remedy: format!("head -c {expected} {} > healed.tbl", for_shell(path)),
         header: header(start),
         ..otherwise

@@ -90,15 +90,15 @@ impl Healed {
         let offset = self.offset as u64;
         let repair = format!("printf '\\x{:02x}' | dd of={} bs=1 seek={offset} conv=notrunc", self.right, for_shell(path));
         let (saved, remedy) = if self.whole {
-            ("all of it: with that byte put back, header and bits are right", repair)
+            ("all of it: once that byte is restored, header and bits are right", repair)
         } else {
             (
-                "the header, with that byte put back; the bits are damaged or cut off as well",
+                "the header, once that byte is restored; the bits are also damaged or cut off",
                 format!("{repair}; then truebloom doctor {}", for_shell(path)),
             )
         };
         Diagnosis {
-            wrong: format!("one byte of the header was changed: it is {:02x} and was {:02x}", self.found, self.right),
+            wrong: format!("one byte of the header was changed from {:02x} to {:02x}", self.right, self.found),
             at: Some(offset..offset + 1),
             saved: saved.to_owned(),
             remedy,

@@ -110,7 +110,8 @@ pub(super) fn hits_at_rate(query: &mut Query) -> Result<Answer, String> {
     Ok(object(json!({ "value": hits_of_one_filter(queries, rate, hits), "normal": hits_normal(queries, rate, hits as f64) })))
 }
 
-/// The number of bits per item up to which the term of order 1/n is below a share of the rate.
+/// The number of bits per item up to which the term of order 1/n is less than a given share of the
+/// rate.
 pub(super) fn negligible(query: &mut Query) -> Result<Answer, String> {
     let (items, share) = (query.whole("items")?, query.rate("share")?.to_f64());
     query.finish()?;
