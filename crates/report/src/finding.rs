@@ -199,7 +199,7 @@ impl fmt::Display for Verdict {
             Verdict::TooClose => f.write_str("too close to tell"),
             Verdict::Missed { times, hash_bits: None } if *times < 1.5 => write!(f, "missed by {}%", rate_text(100.0 * (times - 1.0), 2)),
             Verdict::Missed { times, hash_bits } => {
-                write!(f, "missed: {} times what was asked", rate_text(*times, 2))?;
+                write!(f, "missed: {} times the requested rate", rate_text(*times, 2))?;
                 hash_bits.map_or(Ok(()), |bits| write!(f, "; collisions of the {bits}-bit hash alone already exceed the requested rate"))
             }
         }
