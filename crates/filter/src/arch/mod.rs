@@ -6,6 +6,7 @@
 //! portable form with the same results, which other processors use.
 #![allow(unsafe_code, reason = "processor instructions and memory that is not zeroed twice cannot be had without")]
 
+mod draws;
 mod lanes;
 mod line;
 mod memory;
@@ -13,6 +14,7 @@ mod prefetch;
 mod probes;
 mod wide;
 
+pub(crate) use draws::Draws;
 pub(crate) use lanes::{Halves, LANES, Lanes, digits, first_digits, halves_of, word, words};
 #[cfg(test)]
 pub(crate) use line::levels;

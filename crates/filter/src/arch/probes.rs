@@ -1,8 +1,7 @@
 //! Lookups of many keys whose probes can be anywhere among the bits.
 
-use super::Level;
 use super::lanes::{LANES, Lanes, portable_digits, word};
-use crate::scheme::Draws;
+use super::{Draws, Level};
 use crate::word::Reads;
 
 /// The positions of one probe, one lane for each key, aligned to whole cache lines. In an unaligned

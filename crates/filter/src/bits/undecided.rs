@@ -1,9 +1,9 @@
 //! Looks up a batch of keys one probe at a time, and only for the keys that are still undecided.
 
 use super::words::get;
-use crate::arch::{LANES, Level, digits, first_digits, keep, prefetch, word};
+use crate::arch::{Draws, LANES, Level, digits, first_digits, keep, prefetch, word};
 use crate::bulk::{BATCH, BatchAnswers, Hashes, each, mark};
-use crate::scheme::{Draws, Standard};
+use crate::scheme::Standard;
 use crate::word::Reads;
 
 /// The keys of a batch, in order, whose bits were set at all probes so far.

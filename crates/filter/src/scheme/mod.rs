@@ -41,7 +41,6 @@ pub use in_lines::InLines;
 pub use partitioned::Partitioned;
 pub(crate) use placed::{Batches, Doing, Placed, Storage};
 pub(crate) use side_by_side::SideBySide;
-pub(crate) use standard::Draws;
 pub(crate) use standard::digit;
 pub use standard::{Positions, Standard};
 pub(crate) use stream::{WordStream, draw};
