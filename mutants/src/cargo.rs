@@ -99,6 +99,8 @@ pub fn tests(tree: &Path, build: &Path, packages: &[&str]) -> outcome::Result<Ve
         }
     }
     // The crate of the packages that is built first has most of the faults.
-    binaries.sort_by_key(|binary| (packages.iter().position(|package| package.ends_with(binary.package())).unwrap_or(packages.len()), binary.name.clone()));
+    binaries.sort_by_key(|binary| {
+        (packages.iter().position(|package| package.ends_with(binary.package())).unwrap_or(packages.len()), binary.name.clone())
+    });
     Ok(binaries)
 }
