@@ -44,7 +44,7 @@ def new():
 
 
 def periodic():
-    """25,000 keys come in the same order again and again, more than the filter remembers; every fifth line is new."""
+    """20,000 keys come again and again in the same order, and every fifth line is new. So 24,999 other keys come before a key repeats, more than the filter remembers."""
     for i in range(LINES):
         yield LINES + i if i % 5 == 0 else i % 25_000
 

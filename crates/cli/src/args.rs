@@ -24,7 +24,7 @@ pub(crate) struct Size {
     #[arg(short = 'k', long, value_name = "K", value_parser = probes, allow_hyphen_values = true)]
     pub(crate) probes: Option<u32>,
 
-    /// Guarantee the rate with this probability for the one filter that is built: 99.9% by default
+    /// Probability with which the one filter that is built keeps the rate (default 99.9%)
     #[arg(long, value_name = "SHARE", value_parser = confidence)]
     pub(crate) confidence: Option<f64>,
 

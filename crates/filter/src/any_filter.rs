@@ -212,7 +212,7 @@ macro_rules! any_filter {
             /// probes.
             ///
             /// # Errors
-            /// The errors of [`Scheme::new`]; or the memory cannot be allocated.
+            /// Fails as [`Scheme::new`] does, and also if the memory cannot be allocated.
             pub fn with_scheme(id: SchemeId, bits: u64, probes: u32, hasher: PortableHasher) -> Result<AnyFilter, BuildError> {
                 Ok(match id {
                     $(<$scheme>::ID => AnyFilter::$layout(FilterOf::with_scheme(<$scheme>::new(bits, probes)?, hasher)?),)*

@@ -166,8 +166,8 @@ impl Comparison {
     /// second per interval. Memory: at most as much as four more filters take.
     ///
     /// # Errors
-    /// The errors of a merge; or a filter is an intersection, or its set bits are inconsistent with
-    /// its counts.
+    /// Fails as a merge does, and also if a filter is an intersection, or if its set bits are
+    /// inconsistent with its counts.
     pub fn of<K: Counted>(filters: &[AnyFilter<K>], confidence: f64) -> Result<Comparison, CompareError> {
         let (Some(first), true, true) = (filters.first(), filters.len() > 1, confidence > 0.0 && confidence < 1.0) else {
             return Err(CompareError::Arguments);

@@ -588,7 +588,7 @@ impl fmt::Display for FormatError {
             }
             FormatError::WrongBase { expected, found } => write!(
                 f,
-                "the difference was made from another state of the filter (header checksum {expected:016x} instead of {found:016x}); \
+                "the difference was made from another state of the filter (that state has header checksum {expected:016x}, but this filter has {found:016x}); \
                  apply it to that state, or copy the whole filter"
             ),
             FormatError::OtherFilter { field } => {

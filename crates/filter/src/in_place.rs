@@ -22,9 +22,10 @@ use std::path::{Path, PathBuf};
 ///
 /// # What is promised
 /// While a filter is open in this way, its header has a mark. The mark reaches the disk before the
-/// first bit changes. The mark is removed only after all bits, their checksum and the counts have
-/// reached the disk. Bits are set, but never unset. So if only some of the changed sectors have
-/// reached the disk, the file still has every bit that it had before.
+/// first bit changes. Closing the filter first writes all bits to the disk, and then a header with
+/// their checksum and the counts, but without the mark. Bits are set, but never unset. So if only
+/// some of the changed sectors have reached the disk, the file still has every bit that it had
+/// before.
 ///
 /// | | keys inserted before the last [`sync`](Self::sync) | keys inserted later |
 /// |---|---|---|
@@ -114,8 +115,8 @@ impl<S: Scheme> InPlace<S> {
     /// this type and the command do, fulfil this requirement.
     ///
     /// # Errors
-    /// The errors of [`FilterOf::open`]; or another program has the lock; the file is read-only;
-    /// the file still has the mark, because a program ended during an update
+    /// Fails as [`FilterOf::open`] does, and also in three cases: another program has the lock, the
+    /// file is read-only, or the file still has the mark, because a program ended during an update
     /// ([`FormatError::Unfinished`]).
     pub unsafe fn open(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();

@@ -1,4 +1,5 @@
-//! Filters that forget by items or by time; only the primary moves them to the next phase.
+//! Filters that forget old items after a number of new items, or after a time. Only the primary
+//! server moves them to the next phase.
 
 use crate::answer::Failure;
 use crate::memory::class;
@@ -49,9 +50,9 @@ const RATES: std::ops::RangeInclusive<f64> = 1e-12..=0.5;
 const OWN_BYTES: usize = 512;
 
 impl Turning {
-    /// A design for `items` per phase. If the filter forgets only by items, the rate is the
-    /// average, because a phase ends when it is full. If it forgets by time, the rate is the worst
-    /// one, because `items` items may come in every phase.
+    /// A design for `items` per phase. If a phase ends only when it is full, `rate` is the average
+    /// rate. If it also ends after a time, `rate` is the worst rate, because `items` items may come
+    /// in every phase.
     pub(crate) fn design(rate: &Rate, items: u64, window: Window) -> Result<truebloom_math::recycling::Design, Failure> {
         if !RATES.contains(&rate.to_f64()) {
             let (least, most) = (RATES.start(), RATES.end());

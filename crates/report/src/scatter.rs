@@ -33,8 +33,8 @@ impl Scatter {
         Ok(Scatter { variant, bits, items, probes, fill, law: variant.law(bits, probes)?, is_summed })
     }
 
-    /// The number of set bits that this share of all filters does not exceed. For small filters,
-    /// the number is computed by a sum; for larger ones, it is a bracket from proven bounds.
+    /// A quantile of the number of set bits: this share of all filters has at most that many. For
+    /// small filters, it is computed by a sum; for larger ones, it is a bracket from proven bounds.
     ///
     /// # Errors
     /// The share is not between 0 and 1, or the computation would take too long.
@@ -42,8 +42,8 @@ impl Scatter {
         if self.is_summed { self.fill.exact_quantile(share) } else { self.fill.quantile(share) }
     }
 
-    /// The rate that the same share of all filters does not exceed. The rate rises with the fill,
-    /// so its bracket follows from that of the fill.
+    /// The same quantile of the rate: this share of all filters has at most that rate. The rate
+    /// rises with the fill, so its bracket follows from the bracket of the fill.
     ///
     /// # Errors
     /// The errors of [`quantile`](Self::quantile).

@@ -159,7 +159,7 @@ fn made(args: &Args) -> Result<Made, Failure> {
     filters::check_layout(args.scheme, args.layout)?;
     if matches!(args.size, Size { items: None, rate: None, bits: None, .. }) {
         return Err(Failure::new(
-            "give two of -n, -p and -m, or only a rate with -p; with -p alone, lines in files are counted first, and for other input the filter grows",
+            "give two of -n, -p and -m, or -p alone: the lines in files are then counted first, and for other input the filter grows",
         ));
     }
     let mut target = args.size.target().scheme(args.scheme).layout(args.layout.planned());

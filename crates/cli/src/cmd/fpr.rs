@@ -20,7 +20,7 @@ Examples:
   truebloom fpr -m 1MiB -n 800k -k 6 --layout blocked  one cache line per item
   truebloom fpr --slice-bits 6673 -n 5000 -k 6 --scheme partition-double
 
-Here, a scheme is the published arithmetic, with the bits and probes given. Libraries choose the bits and probes differently, and first reduce h1 + i h2 modulo a power of two, so `truebloom audit` reports other rates for them.";
+Here, --scheme means the arithmetic as published, applied to the given bits and probes. Libraries choose the bits and probes differently, and first reduce h1 + i h2 modulo a power of two, so `truebloom audit` reports other rates for them.";
 
 /// Compute the exact rate of a filter of any size
 #[derive(clap::Args)]

@@ -106,7 +106,7 @@ pub(crate) fn add_layers<K: Counted>(report: &mut Report, filter: &ScalableFilte
     report.line("bound", text);
 }
 
-/// Adds the present contents of a filter after a verb has changed it.
+/// Adds the filter's present counts and rate to the report of a verb that has changed the filter.
 pub(crate) fn add_state(report: &mut Report, filter: &AnyFilter) -> Result<(), Failure> {
     let now = filter.fpr();
     report

@@ -183,13 +183,13 @@ fn add_power(report: &mut Report, verification: &Verification, measurement: &Mea
         json!({ "confidence": CONFIDENCE, "ones": fill.noticed, "share": fill.noticed.map(|more| share(more, fill.ones)), "rate": rate_noticed }),
     );
     let bits = match fill.noticed {
-        _ if !fill.tested => Err("more set bits would not be noticed, because the fill cannot be tested"),
-        None => Err("more set bits would not be noticed"),
+        _ if !fill.tested => Err("the fill cannot be tested, so too many set bits would go unnoticed"),
+        None => Err("too many set bits would go unnoticed"),
         Some(more) if fill.ones == 0 => Ok(plural(more, "set bit")),
         Some(more) => Ok(format!("{}% more set bits ({})", significant(100.0 * share(more, fill.ones), 2), count(more))),
     };
     let rate = rate_noticed.map(|noticed| format!("a rate of {} or more", rate_up(noticed, 4)));
-    let rate = rate.ok_or("a higher rate would not be noticed with so few queries");
+    let rate = rate.ok_or("with so few queries, a higher rate would go unnoticed");
     report.line(
         "sensitivity",
         match (bits, rate) {
@@ -239,11 +239,11 @@ fn verdict(filter: &Looked, verification: &Verification, measurement: &Measureme
                     (false, true) => "withheld keys leave",
                     (false, false) => "repeated keys leave",
                 };
-                let agrees = if ranged { "is possible" } else { "agrees with its fill" };
+                let agrees = if ranged { "is plausible" } else { "agrees with its fill" };
                 format!("not contradicted: {why} open whether it holds more items than planned; the measurement {agrees}")
             }
             _ if ranged => {
-                "not contradicted: no rate was requested, and both the number of set bits and the measurement are possible".to_owned()
+                "not contradicted: no rate was requested, and both the number of set bits and the measured rate are plausible".to_owned()
             }
             _ => "consistent: no rate was requested, and the measurement agrees with the set bits".to_owned(),
         };

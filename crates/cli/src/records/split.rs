@@ -14,7 +14,7 @@ pub(crate) enum Ends {
     Length(usize),
 }
 
-/// How many bytes of the buffer for records that span blocks are kept allocated.
+/// The buffer for a record that spans several blocks keeps at most this many bytes allocated.
 const KEPT: usize = 1 << 20;
 
 /// Splits an input into records; the result does not depend on where blocks end.

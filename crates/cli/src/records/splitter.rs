@@ -20,8 +20,8 @@ impl Splitter {
         }
     }
 
-    /// Ends the input; its last record may lack a terminator. Text that is put into
-    /// [`Found::again`] is to be split first, and then this is to be called again.
+    /// Ends the input; its last record may lack a terminator. If this sets [`Found::again`], split
+    /// that text first, then call this function once more.
     pub(super) fn finish(&mut self, found: &mut Found) {
         match self {
             Splitter::Plain(split) => split.finish(found),

@@ -102,9 +102,9 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// Like [`from_plan`](FilterOf::from_plan), with a custom hasher.
     ///
     /// # Errors
-    /// The errors of [`from_plan`](FilterOf::from_plan); or the plan was made for hashes with more
-    /// bits than the hasher's [`HASH_BITS`](KeyHasher::HASH_BITS). Keys with equal hashes could
-    /// then raise the rate above the plan's.
+    /// Fails as [`from_plan`](FilterOf::from_plan) does, and also if the plan was made for hashes
+    /// with more bits than the hasher's [`HASH_BITS`](KeyHasher::HASH_BITS). Keys with equal hashes
+    /// could then raise the rate above the plan's.
     pub fn from_plan_with_hasher(plan: &Plan, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
         let scheme = S::with_id(plan.scheme, plan.bits, plan.probes).map_err(|error| match error {
             BuildError::Scheme { expected, found } => BuildError::Planned { expected, found },

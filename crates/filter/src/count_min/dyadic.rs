@@ -172,8 +172,8 @@ impl<C: Counter> DyadicCountMin<C> {
     /// Adds all counts of another sketch.
     ///
     /// # Errors
-    /// The errors of [`Sketch::merge`](super::Sketch::merge); or the numbers of bits differ. After
-    /// an error, the sketch is unchanged.
+    /// Fails as [`Sketch::merge`](super::Sketch::merge) does, and also if the numbers of bits
+    /// differ. After an error, the sketch is unchanged.
     pub fn merge(&mut self, other: &DyadicCountMin<C>) -> Result<(), MergeError> {
         if self.bits != other.bits {
             return Err(MergeError::Shape { name: "bits", ours: self.bits.into(), theirs: other.bits.into() });

@@ -166,7 +166,7 @@ impl<C: Counter> HeavyHitters<C> {
     /// [`above`](Self::above) reports whether all of these keys are in the list.
     ///
     /// # Errors
-    /// The errors of [`CountMin::new`]; or the share is below 2^-31.
+    /// Fails as [`CountMin::new`] does, and also if the share is below 2^-31.
     #[cfg(feature = "random")]
     pub fn for_share(share: Rate, delta: Rate) -> Result<HeavyHitters<C>, BuildError> {
         HeavyHitters::for_share_with_hasher(share, delta, PortableHasher::random()?)

@@ -41,7 +41,8 @@ impl Mapped {
     /// crate that save a file replace it.
     ///
     /// # Errors
-    /// The errors of [`open_regular`](super::open_regular); or the system cannot map the file.
+    /// Fails as [`open_regular`](super::open_regular) does, and also if the system cannot map the
+    /// file.
     pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<Mapped> {
         let file = open_regular(path)?;
         // A folder can be opened as well, but it has no bytes.

@@ -70,7 +70,7 @@ macro_rules! writes_files {
             /// Like [`save`](Self::save), but returns an error if anything exists under that name.
             ///
             /// # Errors
-            /// Something exists under that name; or one of the errors of [`save`](Self::save).
+            /// Fails as [`save`](Self::save) does, and also if something exists under that name.
             #[cfg(feature = "fs")]
             pub fn save_new(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::format::save_new(self, path.as_ref())

@@ -201,9 +201,8 @@ impl ScalableFilter {
         Ok(new)
     }
 
-    /// Looks up all keys in all layers in one pass. The keys that no layer contains are then
-    /// inserted in order. Before each insertion, the layers that earlier insertions may have
-    /// changed are queried again.
+    /// Looks up all keys in all layers in one pass. Then the new keys are inserted in order. Before
+    /// each insertion, the layers that earlier insertions may have changed are queried again.
     fn insert_together(&mut self, hashes: &[KeyHash]) -> Result<Vec<bool>, BuildError> {
         if self.bits() <= IN_CACHE {
             return hashes.iter().map(|hash| self.try_insert_hash(*hash)).collect();
@@ -223,8 +222,8 @@ impl ScalableFilter {
         Ok(new)
     }
 
-    /// Inserts a key that no layer contains into the last layer, or into a new layer if the last
-    /// one has no room.
+    /// Inserts a new key into the last layer, or into a new layer if the last one has no room. The
+    /// caller has checked that no layer contains the key.
     #[inline]
     fn put(&mut self, hash: KeyHash) -> Result<(), BuildError> {
         if !self.parts.last().is_some_and(Part::has_room) {

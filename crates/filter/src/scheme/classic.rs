@@ -29,7 +29,7 @@ pub struct Classic {
 impl Scheme for Classic {
     const ID: SchemeId = SchemeId::Classic;
 
-    /// The errors of every scheme; or there are more probes than bits.
+    /// Fails if bits or probes are out of range, and also if there are more probes than bits.
     fn new(bits: u64, probes: u32) -> Result<Classic, BuildError> {
         check_probes(probes)?;
         Ok(Classic { law: law::Classic::new(bits, probes)?, bits, probes })

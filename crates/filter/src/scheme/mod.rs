@@ -47,8 +47,9 @@ pub(crate) use stream::{WordStream, draw};
 #[cfg(feature = "two-hash")]
 pub use two_hash::{Cube, Double, DoubleNonzero, Enhanced, PartitionDouble, Progression, Square};
 
-/// A list for macros that generate the same code for all schemes whose positions can be anywhere.
-/// Each scheme is listed with its implementation of batches (`bits/spread.rs`).
+/// Calls the macro `$say` with a list of all schemes whose positions are spread over the whole
+/// filter, so that the macro generates the same code for each scheme. The list names each scheme
+/// with its implementation of batches (`bits/spread.rs`).
 macro_rules! spread_schemes {
     ($say:ident) => {
         $say! {
@@ -72,8 +73,9 @@ macro_rules! spread_schemes {
 }
 pub(crate) use spread_schemes;
 
-/// A list for macros that generate the same code for all layouts. Each layout is listed as the type
-/// of a scheme, with the name of its variant in [`AnyFilter`](crate::AnyFilter).
+/// Calls the macro `$say` with a list of all layouts, so that the macro generates the same code for
+/// each layout. The list names the layout's variant in [`AnyFilter`](crate::AnyFilter) and the type
+/// of its scheme.
 #[cfg(feature = "any")]
 macro_rules! layouts {
     ($say:ident $($more:tt)*) => {
@@ -130,7 +132,7 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// number.
     ///
     /// # Errors
-    /// The type is for another scheme; or one of the errors of [`new`](Self::new).
+    /// Fails as [`new`](Self::new) does, and also if the type is for another scheme.
     fn with_id(id: SchemeId, bits: u64, probes: u32) -> Result<Self, BuildError> {
         if id == Self::ID { Self::new(bits, probes) } else { Err(BuildError::Scheme { expected: Self::ID, found: id }) }
     }

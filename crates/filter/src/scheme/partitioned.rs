@@ -22,7 +22,7 @@ pub struct Partitioned {
 impl Scheme for Partitioned {
     const ID: SchemeId = SchemeId::Partitioned;
 
-    /// The errors of every scheme; or there are more probes than bits.
+    /// Fails if bits or probes are out of range, and also if there are more probes than bits.
     fn new(bits: u64, probes: u32) -> Result<Partitioned, BuildError> {
         check_probes(probes)?;
         Ok(Partitioned { law: law::Partitioned::new(bits, probes)?, bits, probes })

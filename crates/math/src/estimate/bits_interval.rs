@@ -52,8 +52,8 @@ pub struct BitsInterval {
 /// ```
 ///
 /// # Errors
-/// The errors of [`crate::estimate_bits()`], except for its limit on steps. The confidence is not
-/// between 0 and 1.
+/// Fails as [`crate::estimate_bits()`] does, but without its limit on steps. Also fails if the
+/// confidence is not between 0 and 1.
 pub fn bits_interval(variant: Variant, items: u64, probes: u32, ones: u64, confidence: f64) -> Result<BitsInterval> {
     let _work = work::begin();
     let (batches, batch) = batches(variant, items, probes, ones)?;

@@ -58,7 +58,7 @@ const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 /// ```
 ///
 /// # Errors
-/// The errors of [`super::items_by_moments`]. The confidence is not between 0 and 1.
+/// Fails as [`super::items_by_moments`] does, and also if the confidence is not between 0 and 1.
 pub fn items_interval(variant: Variant, bits: u64, probes: u32, ones: u64, confidence: f64) -> Result<ItemsEstimate> {
     let _work = work::begin();
     check(variant, bits, probes, ones)?;

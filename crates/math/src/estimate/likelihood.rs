@@ -30,8 +30,8 @@ const WALK_TERMS: f64 = 1e8;
 /// ```
 ///
 /// # Errors
-/// The errors of [`super::items_by_moments`]. [`crate::Error::LawTooCostly`] for large classic
-/// filters, whose likelihood has no fast form.
+/// Fails as [`super::items_by_moments`] does, and also with [`crate::Error::LawTooCostly`] for
+/// large classic filters, whose likelihood has no fast form.
 pub fn items_by_likelihood(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<u64>> {
     let _work = work::begin();
     let Some(moments) = items_by_moments(variant, bits, probes, ones)? else { return Ok(None) };

@@ -4,7 +4,8 @@ use crate::Rate;
 use crate::exact::enclosure::Enclosure;
 use core::fmt;
 
-/// The method by which a number was obtained. It says how well the bracket is proven.
+/// The method by which a number and its bracket were obtained. It says whether the bracket is
+/// proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
@@ -116,8 +117,8 @@ impl Fpr {
         }
     }
 
-    /// Limits the upper end to `rate`, for a number that was proven in whole numbers to be at most
-    /// `rate`. Without this, outward rounding could contradict the decision.
+    /// Limits the upper end to `rate`. Call this only if integer arithmetic has proven that the
+    /// true value is at most `rate`: the upper end is rounded up, and may be above `rate`.
     pub(crate) fn cap(&mut self, rate: &Rate) {
         self.upper = self.upper.min(rate.ceil()).max(self.lower);
         self.ln_upper = self.ln_upper.min(rate.ln_above()).max(self.ln_lower);

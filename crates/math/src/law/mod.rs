@@ -80,7 +80,7 @@ pub trait Law: sealed::Sealed + Send + Sync {
     fn probes(&self) -> u32;
 
     /// The expected false-positive rate, over all seeds, of a filter that holds `items` distinct
-    /// items. Its [`Method`](crate::Method) says how well it is known.
+    /// items. Its [`Method`](crate::Method) says whether it is exact, proven or approximate.
     ///
     /// # Errors
     /// Computing the rate would take too much work, which happens only with hundreds of probes.

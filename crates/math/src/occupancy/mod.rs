@@ -110,7 +110,7 @@ impl Occupancy {
     /// wrong sign.
     ///
     /// # Errors
-    /// The errors of [`Occupancy::union`], or there is no department.
+    /// Fails as [`Occupancy::union`] does, and also if there is no department.
     pub fn intersection<D: AsRef<[(u64, u64)]>>(bits: u64, departments: &[D]) -> Result<Occupancy> {
         check_bits(bits)?;
         if departments.is_empty() {

@@ -53,8 +53,8 @@ impl Plan {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new). The target has bits or probes, is blocked, or has no items
-    /// or no rate. `most` is so small that even one probe takes more bits.
+    /// Fails as [`new`](Self::new) does, and also if the target has bits or probes, is blocked, or
+    /// has no items or no rate, or if `most` is so small that even one probe takes more bits.
     pub fn for_transmission(target: &Target, most: u64) -> Result<Plan> {
         if target.bits.is_some() || target.probes.is_some() || target.items.is_none() || target.rate.is_none() {
             return out_of_range(

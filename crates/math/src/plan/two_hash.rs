@@ -19,7 +19,7 @@ use proofs::Proofs;
 /// Without a memory cap, a scheme may need at most this many times the bits of the standard filter.
 const MOST_TIMES_STANDARD: u64 = 4;
 
-/// From so many probes on the walk for the lowest rate of a size begins.
+/// The search for the lowest rate of a size starts with at most this many probes.
 const FEW_PROBES: u32 = 12;
 
 /// The largest number of probes in plans for schemes of two hashes.
@@ -39,10 +39,10 @@ pub(super) fn plan(target: &Target) -> Result<Plan> {
 ///
 /// It need not be the smallest such size. The rate of these schemes is not monotone in the bits: in
 /// a size with small divisors, some strides repeat positions, while the next size may have no such
-/// divisors. For primes, the rate is nearly monotone. So only primes are tried, from the
-/// first-order prediction upwards. The proven rate rises faster with the probes than the predicted
-/// rate, so for each number of probes the search tries to find fewer bits than the best so far. The
-/// search takes at most some seconds.
+/// divisors. For primes, the rate is nearly monotone. So only primes are tried, starting at the
+/// size that a first-order formula predicts. The proven rate rises faster with the probes than the
+/// predicted rate, so for each number of probes the search tries to find fewer bits than the best
+/// so far. The search takes at most some seconds.
 ///
 /// Errors: those of the standard planner for the same rate; and [`Error::SchemeOutOfReach`] if no
 /// size up to the cap is proven to meet the rate. That error has the lowest proven rate near the
@@ -143,8 +143,8 @@ fn lowest(proofs: &Proofs<'_>, bits: u64, items: u64) -> Result<(u32, f64)> {
     Ok(best)
 }
 
-/// A step of the walk. If nothing is proven of a number of probes, fewer may do; but not more than
-/// are known to do.
+/// The result for one number of probes. The number is excluded if no rate is proven for it (`rate`
+/// is 1) and fewer probes are the best so far (`is_more`).
 fn step(rate: f64, is_better: bool, is_more: bool) -> Step {
     if rate == 1.0 && is_more { Step::Excluded } else { Step::Kept { rate, is_better } }
 }

@@ -94,7 +94,7 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
 /// bits, 12. For small filters, the search was checked against all sizes.
 ///
 /// # Errors
-/// `items` is not above 0 and at most 1e18. The errors of [`capacity()`].
+/// Fails as [`capacity()`] does, and also if `items` is not above 0, or is above 1e18.
 pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Average, mode)?.min_bits(items)

@@ -96,9 +96,10 @@ impl Forgetting {
     /// The probability that a repeat finds its item forgotten, averaged over a distribution of the
     /// gap.
     ///
-    /// Gaps up to 20,000 are added one by one, and larger gaps in ranges that grow by a thousandth,
-    /// with the probability at their middle. The probability rises with the gap, so the error is
-    /// less than the rise within a range (at most 1e-3 if the distribution is wide).
+    /// Gaps up to 20,000 are added one by one. Larger gaps are added in ranges: the length of a
+    /// range is a thousandth of its smallest gap, and all its gaps count with the probability at
+    /// its middle. The probability rises with the gap, so the error is less than the rise within a
+    /// range (at most 1e-3 if the distribution is wide).
     ///
     /// # Errors
     /// The distribution is out of range.

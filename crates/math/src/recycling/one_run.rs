@@ -55,8 +55,8 @@ impl Design {
     /// ```
     ///
     /// # Errors
-    /// `items` is 0 or above 10^15. The confidence is not strictly between 0 and 1. The seeds are
-    /// kept, so that errors repeat. The errors of [`Design::long_run`].
+    /// Fails as [`Design::long_run`] does, and also in three cases. `items` is 0 or above 10^15.
+    /// The confidence is not strictly between 0 and 1. The seeds are kept, so that errors repeat.
     pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
         let _work = work::begin();
         let threshold = threshold(items, confidence)?;

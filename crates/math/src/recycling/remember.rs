@@ -35,9 +35,9 @@ use crate::{Rate, try_bisect};
 /// ```
 ///
 /// # Errors
-/// `items` is 0 or above 10^15. `forgotten` is neither 0 nor from 1e-6 to below 1. `forgotten` is
-/// 0, and the mode does not have two phases that keep the trigger. The errors of
-/// [`min_bits`](super::min_bits).
+/// Fails as [`min_bits`](super::min_bits) does, and also in three cases. `items` is 0 or above
+/// 10^15. `forgotten` is neither 0 nor from 1e-6 to below 1. `forgotten` is 0, and the mode does
+/// not have two phases that keep the trigger.
 pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     remembering(items, forgotten, rate, Kept::Average, mode)

@@ -151,8 +151,8 @@ fn of_filter(filter: &AnyFilter, name: &[u8]) -> Reply {
     }
 }
 
-/// Reports a field of a filter of RedisBloom: nothing is proven about its layers, so their present
-/// rate is measured.
+/// Reports a field of a filter that was imported from RedisBloom. The present rate of its layers is
+/// measured, because nothing is proven about it.
 fn of_imported(filter: &Imported, name: &[u8]) -> Result<Reply, Failure> {
     let mut layers = filter.counts();
     if let Some(own) = filter.own() {

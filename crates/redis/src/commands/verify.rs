@@ -128,7 +128,8 @@ fn verify(call: &mut Call<'_>) -> Result<Reply, Failure> {
     })
 }
 
-/// Measures layers that came from RedisBloom, about which nothing is proven.
+/// Reports on layers that were imported from RedisBloom. Their rate is measured, because nothing is
+/// proven about it.
 fn imported(filter: &Imported, queries: u64, seed: u64) -> Fields {
     let mut fields: Fields = vec![
         (c"Holds", Reply::Null),

@@ -34,8 +34,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// false positive at that moment, no thread gets true.
     ///
     /// If the key is not contained yet, the call takes one of 64 locks, selected by the key's hash.
-    /// A contained key needs no lock. Claims exclude only other claims: a thread that offers the
-    /// same key with [`insert`](Self::insert) may also get true.
+    /// If it is already contained, the call takes no lock. Claims exclude only other claims: a
+    /// thread that offers the same key with [`insert`](Self::insert) may also get true.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};

@@ -88,9 +88,9 @@ impl AtomicRecyclingFilter {
     /// Like [`RecyclingFilter::new`], for a filter that threads share.
     ///
     /// # Errors
-    /// The errors of [`RecyclingFilter::new`]. The policy has an age (use your own clock, and call
-    /// [`recycle`](Self::recycle)). The policy excludes triggers, whose bits could not be
-    /// distinguished from bits that other threads set.
+    /// Fails as [`RecyclingFilter::new`] does, and also in two cases. The policy has an age (use
+    /// your own clock, and call [`recycle`](Self::recycle)). The policy excludes triggers, whose
+    /// bits could not be distinguished from bits that other threads set.
     #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<AtomicRecyclingFilter, BuildError> {
         AtomicRecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)

@@ -47,7 +47,8 @@ impl PartitionDouble {
 impl Scheme for PartitionDouble {
     const ID: SchemeId = SchemeId::PartitionDouble;
 
-    /// The errors of every scheme; or the bits are not a multiple of the probes.
+    /// Fails if bits or probes are out of range, and also if the number of bits is not a multiple
+    /// of the number of probes.
     fn new(bits: u64, probes: u32) -> Result<PartitionDouble, BuildError> {
         check_probes(probes)?;
         let (slice, rest) = (bits / u64::from(probes), bits % u64::from(probes));

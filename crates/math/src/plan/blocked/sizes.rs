@@ -1,13 +1,14 @@
-//! The sizes that a question with a guarantee chooses from.
+//! The sizes among which a plan with a guarantee chooses.
 
 use super::super::target::Target;
 use super::MAX_BLOCKS;
 use super::mean::{fewest_for_the_mean, most_for_the_mean};
 use crate::{Rate, Result};
 
-/// More blocks for some items, or fewer items in some blocks. Both are counted by their distance
-/// from the size that the average alone allows: every rate falls with the distance, so both
-/// questions ask for the smallest distance that holds.
+/// More blocks for a given number of items, or fewer items in a given number of blocks. Each size
+/// is given by its distance from the size at which the average alone keeps the rate. A larger
+/// distance lowers every rate, so both searches look for the smallest distance that is enough for
+/// the guarantee.
 #[derive(Clone, Copy)]
 pub(super) enum Sizes {
     /// From the fewest blocks for the average upwards.

@@ -1,7 +1,7 @@
-//! The proven rate of a size of a two-hash scheme: what every answer here goes by.
+//! The proven rate of a size of a two-hash scheme. Every answer of the planner is based on it.
 //!
-//! It depends on the size alone. Every rate is computed with a limit of its own on the work, so it
-//! is the same whatever the search has computed before, and no two questions contradict each other.
+//! The rate depends only on the size. The limit on the work holds for each rate alone, so a rate
+//! does not depend on what the search computed before, and no two answers contradict each other.
 
 use super::super::target::Target;
 use crate::exact::enclosure::Enclose;
@@ -29,15 +29,16 @@ impl<'a> Proofs<'a> {
         Proofs { target, sums: RefCell::default() }
     }
 
-    /// The proven rate of a size, with equal hashes; 1 if nothing is proven.
+    /// The proven rate of a size, including equal hashes; 1 if nothing is proven.
     pub(super) fn promised(&self, bits: u64, items: u64, probes: u32) -> Result<f64> {
         let mut fpr = self.proven(bits, items, probes)?;
         fpr.add_above(hash_floor(items, self.target.hash_bits));
         Ok(fpr.upper)
     }
 
-    /// The bracket by which sizes are accepted, or a better one if it takes little time: the exact
-    /// sum of plain progressions.
+    /// The rate that a plan reports. If the positions are plain progressions (`h1 + i h2`) and
+    /// their exact sum takes little time, it is this sum. Otherwise, it is the bracket that decides
+    /// whether a size is accepted.
     pub(super) fn best(&self, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
         let proven = self.proven(bits, items, probes)?;
         if proven.method == Method::Exact || matches!(self.target.scheme, SchemeId::Square | SchemeId::Cube | SchemeId::Enhanced) {
@@ -84,7 +85,7 @@ impl<'a> Proofs<'a> {
     }
 }
 
-/// Of work that is refused, nothing is proven.
+/// Returns `None` if a computation was refused because it would take too long.
 fn affordable(found: Result<Option<Fpr>>) -> Result<Option<Fpr>> {
     match found {
         Err(error) if error.is_cost() => Ok(None),
