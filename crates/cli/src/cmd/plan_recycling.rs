@@ -81,6 +81,12 @@ impl Options {
                 let time = if args::seconds(text).is_ok() { "; to give a time, add --arrival (new items per second)" } else { "" };
                 Failure::new(format!("--remember: {error}{time}"))
             })?,
+            // A number alone would be seconds here, and items without --arrival.
+            Some(_) if text.parse::<f64>().is_ok() => {
+                return Err(Failure::new(format!(
+                    "--remember: with --arrival, give a time with its unit, such as {text}s; to remember {text} items, leave --arrival out"
+                )));
+            }
             Some(rate) => items_in(args::seconds(text).map_err(|error| Failure::new(format!("--remember: {error}")))?, rate),
         };
         match items {

@@ -258,7 +258,11 @@ impl Csv {
             if self.quoted.next.min(text.len()) - start > self.most {
                 return never(Why::TooLong);
             }
-            if let Some(end) = self.line_end(text, self.quoted.next).filter(|_| !self.quoted.is_unread) {
+            // The search comes second: an unread line may be long, and would be searched for each
+            // line that is given up.
+            if !self.quoted.is_unread
+                && let Some(end) = self.line_end(text, self.quoted.next)
+            {
                 self.quoted.cross(end, text, self.delimiter);
                 continue;
             }

@@ -373,6 +373,14 @@ fn random_csv_is_read_alike_in_all_pieces() {
     assert!(keys > 1000 && reasons.len() == 5, "{keys} {reasons:?}");
 }
 
+#[test]
+fn a_long_line_is_not_searched_for_each_line_that_is_given_up() {
+    let text = ["x,y\n", &"a\",\"\n".repeat(200_000), &"b".repeat(5_600_000)].concat();
+    let splitter = Splitter::Csv(Box::new(Csv::new(b',', Column::Record, true, false, 4 << 20, b"\n")));
+    let outcome = run(splitter, None, text.as_bytes().chunks(256 << 10));
+    assert_eq!((outcome.records.len(), outcome.skipped, outcome.failure), (0, 200_001, None));
+}
+
 /// In these inputs, every line opens a quote, and the text after it would have to be read again for
 /// every line that is given up. If the time were not proportional to the length, the test would
 /// take hours.
