@@ -18,6 +18,11 @@ const SMALL: u64 = 1_000;
 /// The number of steps for one rate: at most about a third of a second.
 const STEPS: u32 = 200_000_000;
 
+/// The number of steps for the bracket of a larger size. A search computes up to a hundred of them,
+/// so that all together take some seconds. Some composite sizes need more; a wider bracket then
+/// takes its place.
+const BRACKET_STEPS: u32 = 20_000_000;
+
 /// The proven rates of a scheme. The terms of exact sums do not depend on the items, and are kept.
 pub(super) struct Proofs<'a> {
     pub(super) target: &'a Target,
@@ -58,7 +63,7 @@ impl<'a> Proofs<'a> {
         {
             return Ok(fpr);
         }
-        let fpr = match affordable(work::alone(STEPS, || law.bracket(items)))? {
+        let fpr = match affordable(work::alone(BRACKET_STEPS, || law.bracket(items)))? {
             None => affordable(work::alone(u32::MAX, || law.bracket_of_averages(items)))?,
             found => found,
         };
