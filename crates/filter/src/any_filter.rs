@@ -15,7 +15,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use truebloom_math::{Error, Fpr, Law, Plan, Rate};
 
-/// Evaluates the same expression for whichever kind the filter has.
+/// Evaluates one expression for the filter, whatever its kind.
 macro_rules! each {
     ($self:expr, $filter:ident => $value:expr) => {
         layouts!(each_arm($self), $filter => $value, $filter => $value)
@@ -231,7 +231,7 @@ macro_rules! any_filter {
 
 layouts!(any_filter);
 
-/// The words of one filter, or of several filters, each after its record.
+/// The words of one filter, or the records and words of several filters.
 enum Words<'a, W, L> {
     Bits(core::slice::Iter<'a, W>),
     Layers(L),
@@ -344,7 +344,7 @@ of_each! { Backing:
     fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error>;
     /// Whether the filter contains a key that is already hashed.
     fn contains_hash(&self, hash: KeyHash) -> bool;
-    /// Which of these hashed keys are contained.
+    /// Reports which of these hashed keys are contained.
     fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers;
 }
 
@@ -384,7 +384,7 @@ impl<K: Backing> AnyFilter<K> {
         each!(self, filter => filter.contains(key))
     }
 
-    /// Which of the keys are contained.
+    /// Reports which of the keys are contained.
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         each!(self, filter => filter.contains_all(keys))
     }

@@ -24,8 +24,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use truebloom_math::{Error, Fpr, Law, Rate};
 
-/// A filter of any scheme that can be saved. Use this trait in programs that accept any such
-/// filter.
+/// A filter of any scheme that can be saved. Use this trait in programs that work with all of these
+/// filters.
 ///
 /// The trait is implemented by every [`FilterOf`] that has a [`PortableHasher`] and owns its bits,
 /// by [`ScalableFilter`], and by [`AnyFilter`], whose scheme is known only from its file. Views and
@@ -85,7 +85,7 @@ pub trait Filter {
     /// The number of distinct items that the filter was planned for, if there was a plan.
     fn capacity(&self) -> Option<u64>;
 
-    /// The requested rate, if one was.
+    /// The requested rate, if there was one.
     fn rate(&self) -> Option<Rate>;
 
     /// How often keys were offered, repeats included.
@@ -169,7 +169,7 @@ pub trait Filter {
     /// new.
     fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers;
 
-    /// Which of these hashed keys are contained.
+    /// Reports which of these hashed keys are contained.
     fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers;
 
     /// Removes all keys.
@@ -187,7 +187,7 @@ pub trait Filter {
     /// Writes the filter's file to a writer.
     ///
     /// # Errors
-    /// The errors of the writer.
+    /// Returns the errors of the writer.
     #[cfg(feature = "std")]
     fn write_to(&self, writer: &mut dyn Write) -> io::Result<()>;
 
@@ -253,7 +253,7 @@ pub trait Filter {
     where
         Self: Sized;
 
-    /// Which of the keys are contained.
+    /// Reports which of the keys are contained.
     fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers
     where
         Self: Sized;

@@ -20,8 +20,8 @@ pub(crate) enum Origin {
     Merged,
     /// The bits come from an intersection.
     Intersection {
-        /// The number of offers that certainly do not belong to the filter's keys: how many more
-        /// offers were counted than the smallest input had.
+        /// The number of offers that certainly do not belong to the filter's keys: all counted
+        /// offers, minus the offers to the smallest input.
         excluded: u64,
     },
 }
@@ -83,8 +83,8 @@ macro_rules! count_methods {
         }
 
         /// An upper bound on the number of distinct keys in the filter: how often keys were
-        /// offered. For an intersection, only the offers to its smallest input and the offers after
-        /// the intersection count.
+        /// offered. For an intersection, these are only the offers to its smallest input and the
+        /// offers after the intersection.
         pub fn most_items(&self) -> u64 {
             self.counts.most_items()
         }

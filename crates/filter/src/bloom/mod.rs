@@ -33,7 +33,7 @@ macro_rules! head_methods {
             self.head.capacity
         }
 
-        /// The requested rate, if one was.
+        /// The requested rate, if there was one.
         pub fn rate(&self) -> Option<Rate> {
             self.head.rate
         }
@@ -124,8 +124,9 @@ use truebloom_math::{Law, Rate};
 ///
 /// # Views
 /// `K` is the backing, which says where the bits are: in the filter's own memory ([`Owned`]), or in
-/// borrowed bytes. Of borrowed bytes, either only the header was checked ([`View`](crate::View)),
-/// or everything ([`Checked`](crate::Checked)). [`view`](FilterOf::view) makes a filter over bytes.
+/// borrowed bytes. For borrowed bytes, it also says whether only the header was checked
+/// ([`View`](crate::View)) or all bytes ([`Checked`](crate::Checked)). [`view`](FilterOf::view)
+/// makes a filter over bytes.
 pub struct FilterOf<S: Scheme, H: KeyHasher = PortableHasher, K: Backing = Owned> {
     pub(crate) head: K::Head<Head<S, H>>,
     pub(crate) storage: S::Storage<K>,
@@ -251,7 +252,7 @@ impl<S: Scheme, H: KeyHasher + Clone, K: Backing> FilterOf<S, H, K> {
     /// filters can be merged, even if this one is a view.
     ///
     /// # Errors
-    /// The memory cannot be allocated.
+    /// Returns an error if the memory cannot be allocated.
     pub fn to_empty(&self) -> Result<FilterOf<S, H>, BuildError> {
         FilterOf::empty(Head::clone(&self.head))
     }

@@ -53,7 +53,7 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     /// ```
     ///
     /// # Errors
-    /// The confidence is not between 0 and 1.
+    /// Returns an error if the confidence is not between 0 and 1.
     pub fn distinct(&self, confidence: f64) -> Result<Option<ItemsEstimate>, Error> {
         if self.halved || R::FAMILY != Family::Ideal {
             return Ok(None);

@@ -30,7 +30,7 @@ pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 
     /// The hashes for rows of this shape.
     ///
     /// # Errors
-    /// The width is above 2^62.
+    /// Returns an error if the width is above 2^62.
     fn new(shape: &Shape, seed: Seed) -> Result<Self, BuildError>;
 
     /// The index of the key's counter in every row. The counters of all rows are numbered
@@ -126,8 +126,8 @@ impl RowHashes for PairwiseRows {
     }
 }
 
-/// The remainder modulo 2^61 - 1 of a number below 2^122: because 2^61 is 1 modulo this prime, its
-/// two digits in base 2^61 are added.
+/// The remainder modulo 2^61 - 1 of a number below 2^122: 2^61 is 1 modulo this prime, so the
+/// number's two digits in base 2^61 are added.
 #[inline]
 fn modulo_prime(number: u128) -> u64 {
     let sum = (number as u64 & PRIME) + (number >> 61) as u64;

@@ -25,11 +25,12 @@ use truebloom_math::{Error, Rate};
 pub struct HeavyHitter {
     /// The canonical bytes of the key.
     pub key: Vec<u8>,
-    /// Lower bound on its count: the exact number of its occurrences since it entered the list.
+    /// A lower bound on the key's count: the exact number of its occurrences since it entered the
+    /// list.
     pub at_least: u64,
-    /// Upper bound on its count, unless saturated. This is the smaller of two bounds: the estimate
-    /// of the sketch, and `at_least` plus an upper bound on the key's occurrences before it entered
-    /// the list.
+    /// An upper bound on the key's count, unless saturated. This is the smaller of two bounds: the
+    /// estimate of the sketch, and `at_least` plus an upper bound on the key's occurrences before
+    /// it entered the list.
     pub at_most: u64,
     /// Whether `at_most` is not a bound, because the key's counters are saturated and nothing is
     /// known about its earlier count.
@@ -192,7 +193,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     /// `missed_at_most() == total()`.
     ///
     /// # Errors
-    /// The capacity is 0 or above 2^32.
+    /// Returns an error if the capacity is 0 or above 2^32.
     pub fn new(sketch: Sketch<R, C>, capacity: u64) -> Result<ListedSketch<R, C>, BuildError> {
         if !(1..=MAX_CAPACITY).contains(&capacity) {
             return Err(Error::OutOfRange { name: "capacity", found: capacity.to_string(), expected: "from 1 to 2^32".to_owned() }.into());

@@ -223,7 +223,7 @@ impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Sketch<R, C, View<B
     /// are not copied.
     ///
     /// # Errors
-    /// The bytes are damaged, or do not match the header.
+    /// Returns an error if the bytes are damaged, or do not match the header.
     pub fn verify_bytes(self) -> Result<Sketch<R, C, Checked<B>>, FormatError> {
         let Sketch { hasher, shape, hashes, counters, total, conservative, halved } = self;
         let (bytes, start) = counters.whole();

@@ -218,7 +218,7 @@ pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
 /// writer.) A folder can be opened, too, although nothing can be read from it.
 ///
 /// # Errors
-/// The file cannot be opened; it is a pipe, a socket or a device.
+/// Returns an error if the file cannot be opened, or is a pipe, a socket or a device.
 pub fn open_regular(path: impl AsRef<Path>) -> io::Result<File> {
     let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
     let metadata = file.metadata()?;

@@ -130,8 +130,8 @@ impl Fields {
         check_field(name, self.u64(offset), Expected::Within(lowest, highest))
     }
 
-    /// Checks that unused bytes are 0, so that equal values have equal files and later versions can
-    /// use the bytes.
+    /// Checks that unused bytes are 0. Then two equal values are written as the same bytes, and
+    /// later versions of the format can use these bytes.
     pub(crate) fn check_zero(&self, start: usize, end: usize) -> Result<(), FormatError> {
         let zero = self.0[start..end].iter().all(|byte| *byte == 0);
         if zero { Ok(()) } else { Err(FormatError::Reserved { offset: start }) }

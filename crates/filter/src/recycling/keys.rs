@@ -71,9 +71,10 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         seen
     }
 
-    /// Whether offering this key next would make the active phase fuller than
-    /// [`sigma`](super::Policy::sigma), and so end it. Use this in programs that must stop before
-    /// anything is forgotten. Recycles because of insertions or age are not predicted.
+    /// Returns true if the active phase would end because this key, if it is offered next, would
+    /// make the fill exceed [`sigma`](super::Policy::sigma). Use this in programs that must stop
+    /// before anything is forgotten. It does not predict recycles that are due to the number of
+    /// insertions or to age.
     ///
     /// ```
     /// use truebloom::recycling::RecyclingFilter;

@@ -152,7 +152,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// [`into_filter`](Self::into_filter). The time is linear in the number of bits.
     ///
     /// # Errors
-    /// The memory cannot be allocated.
+    /// Returns an error if the memory cannot be allocated.
     pub fn snapshot(&self) -> Result<FilterOf<S, H>, BuildError>
     where
         H: Clone,
