@@ -125,15 +125,14 @@ impl<S: Scheme> InPlace<S> {
         InPlace::marked(filter.map_err(|cause| format_error(path, cause))?, path)
     }
 
-    /// Opens a filter after a program ended while updating it. The counts become bounds that are
-    /// certain to hold. If the filter was closed properly, this is the same as
-    /// [`open`](Self::open).
+    /// Opens a filter after a program ended while updating it. The counts become bounds that always
+    /// hold. If the filter was closed properly, this is the same as [`open`](Self::open).
     ///
     /// # Safety
     /// The requirement of [`open`](Self::open).
     ///
     /// # Errors
-    /// The same errors as [`open`](Self::open), but the file may have the mark.
+    /// Returns the same errors as [`open`](Self::open), but the file may have the mark.
     pub unsafe fn recover(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.

@@ -21,7 +21,7 @@ pub enum Seen {
 }
 
 impl Seen {
-    /// Whether the item was new, so that the filter did not remember it.
+    /// Returns true if the item was new: the filter did not remember it.
     #[inline]
     #[must_use]
     pub fn is_new(self) -> bool {

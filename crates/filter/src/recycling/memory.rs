@@ -60,7 +60,7 @@ impl Limit for f64 {
     }
 }
 
-/// Outcome of an insertion.
+/// The outcome of an insertion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Entered {
     /// Nothing changed, because all bits of the item were already set in the active phase.

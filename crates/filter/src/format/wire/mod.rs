@@ -59,7 +59,7 @@ pub fn is_coded(start: &[u8]) -> bool {
 /// compressed again. The memory needed is the length of the result.
 ///
 /// # Errors
-/// The bytes are not exactly one file, with the length that its header says.
+/// Returns an error if the bytes are not exactly one file, of the length that its header states.
 pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
     if is_compressed(file) {
         return expand(file).and_then(|file| compress(&file));
@@ -79,7 +79,8 @@ pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
 /// any source: it needs at most [`MOST_EXPANSION`] times as much memory as the bytes.
 ///
 /// # Errors
-/// The bytes are not exactly one file; the file is damaged; the memory cannot be allocated.
+/// Returns an error if the bytes are not exactly one file, if the file is damaged, or if the memory
+/// cannot be allocated.
 pub fn expand(bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
     if !is_compressed(bytes) {
         let (header, payload) = split(bytes)?;
