@@ -151,7 +151,7 @@ macro_rules! any_filter {
             /// Reads and checks all bytes of the view: see [`FilterOf::verify_bytes`].
             ///
             /// # Errors
-            /// The errors of [`FilterOf::verify_bytes`].
+            /// Returns the same errors as [`FilterOf::verify_bytes`].
             pub fn verify_bytes(self) -> Result<AnyFilter<Checked<B>>, FormatError> {
                 Ok(match self {
                     $(AnyFilter::$layout(view) => AnyFilter::$layout(view.verify_bytes()?),)*
@@ -191,7 +191,7 @@ macro_rules! any_filter {
             /// A filter made from a plan of any scheme, with a random seed.
             ///
             /// # Errors
-            /// The errors of [`FilterOf::from_plan`].
+            /// Returns the same errors as [`FilterOf::from_plan`].
             #[cfg(feature = "random")]
             pub fn from_plan(plan: &Plan) -> Result<AnyFilter, BuildError> {
                 AnyFilter::from_plan_with_hasher(plan, PortableHasher::random()?)
@@ -200,7 +200,7 @@ macro_rules! any_filter {
             /// [`from_plan`](Self::from_plan) with a custom hasher.
             ///
             /// # Errors
-            /// The errors of [`FilterOf::from_plan_with_hasher`].
+            /// Returns the same errors as [`FilterOf::from_plan_with_hasher`].
             pub fn from_plan_with_hasher(plan: &Plan, hasher: PortableHasher) -> Result<AnyFilter, BuildError> {
                 Ok(match plan.scheme {
                     $(<$scheme>::ID => AnyFilter::$layout(FilterOf::from_plan_with_hasher(plan, hasher)?),)*
@@ -335,12 +335,12 @@ of_each! { Backing:
     /// The expected rate at the filter's capacity: [`FilterOf::expected_fpr`].
     ///
     /// # Errors
-    /// The errors of the same method of [`FilterOf`].
+    /// Returns the same errors as the same method of [`FilterOf`].
     fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
     /// The expected rate with `items` distinct items.
     ///
     /// # Errors
-    /// The errors of the same method of [`FilterOf`].
+    /// Returns the same errors as the same method of [`FilterOf`].
     fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error>;
     /// Whether the filter contains a key that is already hashed.
     fn contains_hash(&self, hash: KeyHash) -> bool;
@@ -401,7 +401,7 @@ impl AnyFilter {
     /// Adds all keys of another filter, whose bits may be in any backing: [`FilterOf::union_with`].
     ///
     /// # Errors
-    /// The errors of the same method of [`FilterOf`].
+    /// Returns the same errors as the same method of [`FilterOf`].
     pub fn union_with<V: Backing>(&mut self, other: &AnyFilter<V>) -> Result<(), MergeError> {
         both!(self, other, (ours, theirs) => ours.union_with(theirs))
     }
@@ -409,7 +409,7 @@ impl AnyFilter {
     /// Keeps the keys that both filters contain: [`FilterOf::intersect_with`].
     ///
     /// # Errors
-    /// The errors of the same method of [`FilterOf`].
+    /// Returns the same errors as the same method of [`FilterOf`].
     pub fn intersect_with<V: Backing>(&mut self, other: &AnyFilter<V>) -> Result<(), MergeError> {
         both!(self, other, (ours, theirs) => ours.intersect_with(theirs))
     }
@@ -429,7 +429,7 @@ impl<K: Backing> AnyFilter<K> {
     /// An empty filter of the same size, plan and seed: [`FilterOf::to_empty`].
     ///
     /// # Errors
-    /// The memory cannot be allocated.
+    /// Returns an error if the memory cannot be allocated.
     pub fn to_empty(&self) -> Result<AnyFilter, BuildError> {
         each!(self, filter => filter.to_empty().map(AnyFilter::from))
     }
@@ -439,7 +439,7 @@ impl<K: Counted> AnyFilter<K> {
     /// Checks the filter's counters and bits against each other: [`Verification::of`].
     ///
     /// # Errors
-    /// The errors of [`Verification::of`].
+    /// Returns the same errors as [`Verification::of`].
     pub fn verification(&self) -> Result<Verification, Error> {
         each!(self, filter => filter.verified())
     }

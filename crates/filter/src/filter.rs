@@ -132,13 +132,13 @@ pub trait Filter {
     /// The expected rate at the filter's capacity: [`FilterOf::expected_fpr`].
     ///
     /// # Errors
-    /// The errors of [`FilterOf::expected_fpr`].
+    /// Returns the same errors as [`FilterOf::expected_fpr`].
     fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
 
     /// The expected rate with `items` distinct items.
     ///
     /// # Errors
-    /// The errors of [`FilterOf::expected_fpr_at`].
+    /// Returns the same errors as [`FilterOf::expected_fpr_at`].
     fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error>;
 
     /// The number of distinct items, estimated from the fill: [`FilterOf::estimated_items`].
@@ -153,7 +153,7 @@ pub trait Filter {
     /// Checks whether the filter's counters agree with its bits: [`Verification::of`].
     ///
     /// # Errors
-    /// The errors of [`Verification::of`].
+    /// Returns the same errors as [`Verification::of`].
     fn verification(&self) -> Result<Verification, Error>;
 
     /// Starts a measurement with random keys: [`Measurement::new`].
@@ -181,7 +181,7 @@ pub trait Filter {
     /// The filter's file as bytes.
     ///
     /// # Errors
-    /// The memory cannot be allocated.
+    /// Returns an error if the memory cannot be allocated.
     fn to_bytes(&self) -> Result<Vec<u8>, BuildError>;
 
     /// Writes the filter's file to a writer.
@@ -194,21 +194,21 @@ pub trait Filter {
     /// Writes the filter's file, and replaces an existing one: [`FilterOf::save`].
     ///
     /// # Errors
-    /// The errors of [`FilterOf::save`].
+    /// Returns the same errors as [`FilterOf::save`].
     #[cfg(feature = "fs")]
     fn save(&self, path: &Path) -> Result<(), FileError>;
 
     /// Writes the filter's file under a name that must not exist: [`FilterOf::save_new`].
     ///
     /// # Errors
-    /// The errors of [`FilterOf::save_new`].
+    /// Returns the same errors as [`FilterOf::save_new`].
     #[cfg(feature = "fs")]
     fn save_new(&self, path: &Path) -> Result<(), FileError>;
 
     /// Adds all keys of another filter: [`FilterOf::union_with`].
     ///
     /// # Errors
-    /// The errors of [`FilterOf::union_with`].
+    /// Returns the same errors as [`FilterOf::union_with`].
     fn union_with(&mut self, other: &Self) -> Result<(), MergeError>
     where
         Self: Sized;
@@ -216,7 +216,7 @@ pub trait Filter {
     /// Keeps the keys that both filters contain: [`FilterOf::intersect_with`].
     ///
     /// # Errors
-    /// The errors of [`FilterOf::intersect_with`].
+    /// Returns the same errors as [`FilterOf::intersect_with`].
     fn intersect_with(&mut self, other: &Self) -> Result<(), MergeError>
     where
         Self: Sized;

@@ -175,7 +175,7 @@ impl<S: Scheme> InPlace<S> {
     /// Dropping the value does the same, but reports no errors.
     ///
     /// # Errors
-    /// The errors of [`sync`](Self::sync).
+    /// Returns the same errors as [`sync`](Self::sync).
     pub fn close(mut self) -> Result<(), FileError> {
         let closed = self.finish();
         let in_place = self.check_in_place();
@@ -334,7 +334,7 @@ impl<S: Scheme> InPlace<S> {
     /// Adds all keys of another filter: see [`FilterOf::union_with`].
     ///
     /// # Errors
-    /// The errors of [`FilterOf::union_with`].
+    /// Returns the same errors as [`FilterOf::union_with`].
     pub fn union_with<V: Backing>(&mut self, other: &FilterOf<S, PortableHasher, V>) -> Result<(), MergeError> {
         self.filter_mut().check_mergeable(other)?;
         if other.is_intersection() && !self.is_intersection() {

@@ -107,7 +107,7 @@ impl Verification {
     /// test detects, for example, a hash that leaves most blocks empty.
     ///
     /// # Errors
-    /// A rate would take too long to compute ([`Error::TooCostly`]).
+    /// Returns an error if a rate would take too long to compute ([`Error::TooCostly`]).
     pub fn of<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>) -> Result<Verification, Error> {
         truebloom_math::as_one_call(|| Verification::examine(filter))
     }
@@ -283,8 +283,8 @@ fn capacity_limit<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K
 
 /// The data from which a filter of any layout is verified.
 struct Evidence<F> {
-    /// The law of the number of set bits, for a number of items that is the smallest possible
-    /// (`false`) or the largest (`true`).
+    /// The law of the number of set bits, for the smallest (`false`) or the largest (`true`)
+    /// possible number of items.
     fill: F,
     ones: u64,
     bits: u64,
@@ -479,10 +479,10 @@ impl<'a> Measurement<'a> {
         self.agrees() && !self.is_overfull()
     }
 
-    /// The power of this many queries. If the filter's real rate were at least this high, although
-    /// the rate computed from its bits is lower, the hits would have shown it with probability at
-    /// least [`CONFIDENCE`]. `None` if no rate would have been detected, for example because there
-    /// were too few queries.
+    /// The lowest rate that this measurement would have detected. If the filter's real rate were at
+    /// least this high, although the rate computed from its bits is lower, the hits would have
+    /// shown it with probability at least [`CONFIDENCE`]. Returns `None` if no rate would have been
+    /// detected, for example because there were too few queries.
     #[must_use]
     pub fn noticed(&self) -> Option<f64> {
         binomial::noticed_rate(self.queries, self.rates.1, self.level())

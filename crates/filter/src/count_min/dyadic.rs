@@ -63,7 +63,7 @@ impl<C: Counter> DyadicCountMin<C> {
     /// `1 - delta`. The seed is random.
     ///
     /// # Errors
-    /// The errors of [`CountMin::new`].
+    /// Returns the same errors as [`CountMin::new`].
     #[cfg(feature = "random")]
     pub fn new(bits: u32, epsilon: Rate, delta: Rate) -> Result<DyadicCountMin<C>, BuildError> {
         DyadicCountMin::with_hasher(bits, epsilon, delta, PortableHasher::random()?)

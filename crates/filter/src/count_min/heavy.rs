@@ -177,7 +177,7 @@ impl<C: Counter> HeavyHitters<C> {
     /// untrusted keys.
     ///
     /// # Errors
-    /// The errors of [`for_share`](Self::for_share).
+    /// Returns the same errors as [`for_share`](Self::for_share).
     pub fn for_share_with_hasher(share: Rate, delta: Rate, hasher: PortableHasher) -> Result<HeavyHitters<C>, BuildError> {
         let capacity = libm::ceil(2.0 / share.to_f64());
         if capacity > MAX_CAPACITY as f64 {
@@ -355,7 +355,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     /// `missed_at_most`.
     ///
     /// # Errors
-    /// The errors of [`Sketch::merge`](super::Sketch::merge).
+    /// Returns the same errors as [`Sketch::merge`](super::Sketch::merge).
     pub fn merge(&mut self, other: &ListedSketch<R, C>) -> Result<(), MergeError> {
         self.sketch.merge(&other.sketch)?;
         if self.label != other.label {

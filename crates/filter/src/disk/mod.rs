@@ -141,7 +141,7 @@ impl Replacement {
     /// processes.
     ///
     /// # Errors
-    /// The errors of [`commit`](Self::commit).
+    /// Returns the same errors as [`commit`](Self::commit).
     pub fn commit_locked(self) -> Result<(File, Vec<Unkept>), FileError> {
         self.file.as_file().sync_all().map_err(|cause| write_error(&self.name, cause))?;
         let Replacement { name, path, expected, file, unkept } = self;
@@ -207,7 +207,7 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
 /// are unlocked regular files with names like those of our temporary files.
 ///
 /// # Errors
-/// The errors of [`Replacement::begin`].
+/// Returns the same errors as [`Replacement::begin`].
 pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
     let replacement = Replacement::begin(path, Expected::Anything)?;
     remove_leftovers(folder_of(&replacement.path), replacement.file());

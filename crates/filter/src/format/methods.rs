@@ -137,7 +137,7 @@ macro_rules! reads_files {
             /// ([`file::check_target`](crate::file::check_target)).
             ///
             /// # Errors
-            /// The errors of [`save`](Self::save).
+            /// Returns the same errors as [`save`](Self::save).
             #[cfg(feature = "fs")]
             pub fn check_target(path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::disk::check_target(path)

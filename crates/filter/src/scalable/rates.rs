@@ -71,8 +71,8 @@ impl<K: Counted> ScalableFilter<K> {
         !self.has_twins()
     }
 
-    /// The number of distinct items, estimated from the fill of each layer. `None` after a merge
-    /// that kept layers of both filters, because these layers may have keys in common.
+    /// The number of distinct items, estimated from the fill of each layer. Returns `None` after a
+    /// merge that kept layers of both filters, because these layers may have keys in common.
     pub fn estimated_items(&self) -> Option<f64> {
         let items = |part: &Part<K>| items_from_ones(part.layer.bits(), part.layer.probes(), part.ones());
         if self.has_twins() { None } else { self.parts.iter().map(items).sum() }

@@ -123,14 +123,16 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// [`MAX_PROBES`]).
     ///
     /// # Errors
-    /// Bits or probes are out of range, or violate other requirements of the scheme.
+    /// Returns an error if the bits or the probes are out of range, or violate other requirements
+    /// of the scheme.
     fn new(bits: u64, probes: u32) -> Result<Self, BuildError>;
 
     /// Like [`new`](Self::new), for a type that has several schemes: makes the scheme with this
     /// number.
     ///
     /// # Errors
-    /// The type is for another scheme; or one of the errors of [`new`](Self::new).
+    /// Returns an error if the type is for another scheme. Otherwise returns the same errors as
+    /// [`new`](Self::new).
     fn with_id(id: SchemeId, bits: u64, probes: u32) -> Result<Self, BuildError> {
         if id == Self::ID { Self::new(bits, probes) } else { Err(BuildError::Scheme { expected: Self::ID, found: id }) }
     }
@@ -189,8 +191,8 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
 }
 
 /// How many positions are looked up before the first branch. A branch after each position would be
-/// mispredicted every other time. This costs more than up to two unnecessary accesses, which
-/// overlap with each other and with the next key.
+/// mispredicted every other time. Up to two unnecessary accesses cost less, because they overlap
+/// with each other and with the accesses of the next key.
 const TOGETHER: usize = 3;
 
 /// Checks that the number of probes is allowed by the file format.

@@ -235,8 +235,8 @@ impl Standard {
         self.positions(hash).for_each(take);
     }
 
-    /// If the probe is the first one of a word, the number of this word in the stream, provided
-    /// that no word is skipped.
+    /// If this probe is the first one from its word, returns the number of the word in the stream;
+    /// this assumes that no word is skipped.
     #[inline(always)]
     pub(crate) fn new_word(&self, probe: u32) -> Option<u64> {
         (probe.is_multiple_of(self.draws.a_word)).then(|| u64::from(probe / self.draws.a_word))

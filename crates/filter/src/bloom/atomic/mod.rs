@@ -61,7 +61,7 @@ impl<S: Scheme> AtomicFilterOf<S> {
     /// Like [`FilterOf::new`], for a filter shared by threads.
     ///
     /// # Errors
-    /// The errors of [`FilterOf::new`].
+    /// Returns the same errors as [`FilterOf::new`].
     #[cfg(feature = "random")]
     pub fn new<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<AtomicFilterOf<S>, BuildError>
     where
@@ -73,7 +73,7 @@ impl<S: Scheme> AtomicFilterOf<S> {
     /// Like [`FilterOf::from_plan`], for a filter shared by threads.
     ///
     /// # Errors
-    /// The errors of [`FilterOf::from_plan`].
+    /// Returns the same errors as [`FilterOf::from_plan`].
     #[cfg(feature = "random")]
     pub fn from_plan(plan: &Plan) -> Result<AtomicFilterOf<S>, BuildError> {
         FilterOf::from_plan(plan).map(AtomicFilterOf::from)
@@ -84,7 +84,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// Like [`FilterOf::with_hasher`], for a filter shared by threads.
     ///
     /// # Errors
-    /// The errors of [`FilterOf::with_hasher`].
+    /// Returns the same errors as [`FilterOf::with_hasher`].
     pub fn with_hasher<R: TryInto<Rate>>(items: impl ItemCount, rate: R, hasher: H) -> Result<AtomicFilterOf<S, H>, BuildError>
     where
         BuildError: From<R::Error>,
