@@ -31,8 +31,8 @@ pub(crate) struct Compact {
     changed: u32,
     /// The number of additional offers, for filters that come from files.
     repeats: u16,
-    /// The compiler can use numbers that this byte never has to mark the other kinds of values, so
-    /// that a value needs no additional memory for its kind.
+    /// Some numbers never occur in this byte. The compiler uses them to mark the other kinds of
+    /// values, so that a value needs no additional memory for its kind.
     _mark: Mark,
 }
 
@@ -139,7 +139,7 @@ impl Compact {
         PortableHasher::new(self.shape.hasher, self.seed())
     }
 
-    /// The words of its layers.
+    /// The words of the filter's layers.
     #[inline]
     pub(crate) fn words(&self) -> &[u64] {
         self.words.get(SEED_WORDS..).unwrap_or_default()
@@ -168,7 +168,7 @@ impl Compact {
         class(8 * self.words.len())
     }
 
-    /// Its layers, from the oldest to the newest.
+    /// The filter's layers, from the oldest to the newest.
     pub(crate) fn layers(&self) -> impl Iterator<Item = Place<'_>> {
         let mut start = 0;
         (0..MOST_LAYERS).map_while(move |number| {
@@ -179,7 +179,7 @@ impl Compact {
         })
     }
 
-    /// The number of set bits and of inserted items in the layer that begins there.
+    /// The number of set bits and of inserted items in the layer that begins at `start`.
     pub(crate) fn counts(&self, start: usize) -> (u64, u64) {
         let counts = self.words().get(start).copied().unwrap_or(0);
         (counts & u64::from(u32::MAX), counts >> 32)

@@ -39,7 +39,7 @@ fn expansion(bytes: &[u8]) -> Result<u32, Failure> {
         .ok_or_else(|| Failure::text(format!("ERR expansion must be in the range [0, {MOST_EXPANSION}]")))
 }
 
-/// The parameters of a filter, as far as options give them.
+/// The parameters of a filter that were given as options.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Options {
     pub(crate) rate: Option<Rate>,

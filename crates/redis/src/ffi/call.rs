@@ -16,7 +16,7 @@ pub(crate) struct Call<'a> {
     args: Args<'a>,
 }
 
-/// Its arguments, which begin with the command's name.
+/// The arguments of a command, which begin with its name.
 #[derive(Clone, Copy)]
 pub(crate) struct Args<'a> {
     texts: *const *mut Text,

@@ -361,7 +361,7 @@ unsafe extern "C" fn free(value: *mut c_void) {
 }
 
 /// The effort of freeing a value. From 64 on, the server frees the value in a separate thread, so
-/// values of a megabyte or more return at least that.
+/// values of a megabyte or more return at least 64.
 unsafe extern "C" fn free_effort(_: *mut Text, value: *const c_void) -> usize {
     // SAFETY: the server passes a value of ours.
     guarded(|| 1 + unsafe { self::value(value) }.bytes() / (1 << 14)).unwrap_or(1)
