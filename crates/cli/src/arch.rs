@@ -64,7 +64,7 @@ mod streams {
     }
 }
 
-/// On other systems this is not known.
+/// On other systems, it is not known whether the streams were open.
 #[cfg(not(target_os = "linux"))]
 mod streams {
     pub(crate) fn stdin_was_closed() -> bool {

@@ -53,9 +53,9 @@ pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failu
     Err(Failure::new("a blocked filter has its own scheme: leave --scheme or --layout out"))
 }
 
-/// A message that there are more items than planned. This is proven by the number of keys that set
-/// new bits; after a merge, the fill makes it practically certain. A filter that grows was planned
-/// only for a rate.
+/// A message that there are more items than planned. The number of keys that set new bits proves
+/// this. After a merge, the fill shows it with near certainty. A filter that grows was planned only
+/// for a rate.
 pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     if let (AnyFilter::Scalable(_), Some(asked)) = (filter, filter.rate()) {
         return format!(

@@ -54,7 +54,8 @@ impl Options {
         self.layout
     }
 
-    /// Refuses options that would have no effect; `has_bits` if the size is given in bits.
+    /// Refuses options that would have no effect. `has_bits` says whether the size is given in
+    /// bits.
     pub(crate) fn check(&self, has_bits: bool) -> Result<(), Failure> {
         let recycling = ("--recycling", self.recycling);
         needs(("--remember", self.remember.is_some()), recycling)?;
@@ -68,7 +69,7 @@ impl Options {
         Ok(())
     }
 
-    /// The memory in bits: filters consist of whole words.
+    /// The memory in bits, rounded down to whole words.
     pub(crate) fn bits(&self) -> Option<u64> {
         self.memory.map(|bytes| (bytes / 8).saturating_mul(64))
     }

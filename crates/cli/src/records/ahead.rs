@@ -166,8 +166,8 @@ impl Done {
 /// Finds out where records end, block after block of an input.
 pub(super) struct Cut {
     ends: Ends,
-    /// The number of bytes of a record whose end was not found yet; for records that end with a
-    /// byte, only whether there are any.
+    /// The number of bytes of a record whose end was not found yet. For records that end with a
+    /// given byte, it only says whether there are any.
     open: usize,
 }
 

@@ -65,9 +65,9 @@ impl Extraction {
         }
     }
 
-    /// Warns if the files that are merged have keys that can hardly be equal, because one has the
-    /// bytes that hexadecimal digits stand for, and the other the digits. In other cases there is
-    /// no warning, because the same keys may come from files of any format.
+    /// Warns if keys of the merged files can hardly be equal, because one file has hexadecimal
+    /// digits as keys, and the other has the bytes that such digits stand for. In other cases there
+    /// is no warning, because the same keys may come from files of any format.
     pub(crate) fn warn_of_other(first: &Path, label: Option<&str>, other: &Path, other_label: Option<&str>) {
         if let (Some(first_keys), Some(other_keys)) = (Extraction::of(label), Extraction::of(other_label))
             && first_keys.is_other_form(&other_keys)
@@ -122,8 +122,8 @@ impl Extraction {
         self.0.contains_key("hex")
     }
 
-    /// Whether the keys of one are the bytes that hexadecimal digits stand for, and the keys of the
-    /// other are the digits.
+    /// Whether one has hexadecimal digits as keys, and the other has the bytes that such digits
+    /// stand for.
     fn is_other_form(&self, other: &Extraction) -> bool {
         self.is_hex() != other.is_hex() && !self.is_fixed() && !other.is_fixed()
     }

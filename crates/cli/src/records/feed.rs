@@ -19,8 +19,8 @@ use std::time::Duration;
 const BLOCK: usize = 256 << 10;
 
 /// How many blocks may wait to be used, besides one for each thread that works ahead. The memory
-/// for reading consists of these, of the block in use, of the one that waits to be sent, and of the
-/// one being read.
+/// for reading consists of these blocks and three more: the block in use, the block that waits to
+/// be sent, and the block that is being read.
 const WAITING: usize = 2;
 
 /// Bytes in the order in which they were read.

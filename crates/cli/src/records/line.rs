@@ -149,9 +149,9 @@ mod tests {
         (result == ReadRecordResult::Record).then_some((fields, used))
     }
 
-    /// The test has all texts of up to six bytes, out of the bytes that have a meaning and one that
-    /// has none. For every field and for whole records, each answer of the fast path equals that of
-    /// csv-core, and so do the fields of every record.
+    /// The test covers all texts of up to six bytes, made of the bytes that have a meaning and of
+    /// one byte that has none. For every field and for whole records, each answer of the fast path
+    /// equals that of csv-core, and so do the fields of every record.
     #[test]
     fn the_short_way_is_the_long_way() {
         let (mut answered, mut whole) = (0u64, 0u64);

@@ -447,8 +447,8 @@ impl Records {
         }
     }
 
-    /// Returns to the text that was wrongly taken as part of a broken record. It waits until the
-    /// records that were found with it are used, because they are in the present block.
+    /// Returns to the text that was wrongly taken as part of a broken record. This text waits until
+    /// the records that were found with it are used, because they are in the present block.
     fn split_again(&mut self) {
         if let Some(mut again) = self.found.again.take() {
             again.extend_from_slice(&self.block.bytes[self.at..self.block.length]);

@@ -101,7 +101,7 @@ impl<'a, W: Write> Selection<'a, W> {
         }
     }
 
-    /// Prints the selected records; adjacent ones as one piece.
+    /// Prints the selected records. Adjacent records are printed as one piece.
     fn print(&mut self, batch: Batch<'_>, selected: &[u64]) -> io::Result<()> {
         let end = self.records.terminator();
         if self.args.only_key {

@@ -27,9 +27,9 @@ pub(super) struct Trust {
 }
 
 impl Trust {
-    /// A number with the same mean over seeds as the number of false hits; it may exceed the number
-    /// of lines found. At a rate of 1, where nothing is known, the result is the number of lines
-    /// found.
+    /// An estimate of the number of false hits, with the same mean over seeds. It may exceed the
+    /// number of lines found. At a rate of 1, where nothing is known, the result is the number of
+    /// lines found.
     fn expected(&self) -> f64 {
         let missed = self.lines.saturating_sub(self.found) as f64;
         if self.rate >= 1.0 { self.found as f64 } else { missed * self.rate / (1.0 - self.rate) }

@@ -188,7 +188,7 @@ impl Sizing {
         })
     }
 
-    /// The layout, if the options name one; `auto` does not count.
+    /// The layout, if the options name one; `auto` names none.
     pub(super) fn layout(&self) -> Option<Layout> {
         self.layout.filter(|layout| *layout != Layout::Auto)
     }

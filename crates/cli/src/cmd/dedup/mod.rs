@@ -139,8 +139,8 @@ impl Args {
         self.strict || self.second
     }
 
-    /// Whether other threads hash the keys before they are looked up. Hashing and looking up
-    /// together takes less time, but work that other threads do ahead saves more.
+    /// Whether other threads hash the keys before they are looked up. Hashing and looking up in one
+    /// loop takes less time, but letting other threads hash ahead saves more.
     fn hashes_ahead(&self, records: &RecordArgs) -> bool {
         self.goes_one_by_one() || records.threads() > 1
     }

@@ -216,7 +216,7 @@ pub(super) fn textbook(query: &mut Query) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// The largest number of arrivals that one query simulates, in some seconds.
+/// One query simulates at most this many arrivals, which takes some seconds.
 const MOST_ARRIVALS: u64 = 10_000_000;
 
 /// Simulates a recycling filter over new items, or over a population of equally likely ones, with

@@ -5,8 +5,8 @@
 //! nesting beyond [`DEEPEST`]), it gives no answer. Then the general reader decides what is wrong
 //! and words the message.
 //!
-//! Every function takes the text from the element after which it is named, and returns the text
-//! after that element, or `None` if it has no answer.
+//! Most functions are named after an element of JSON. Such a function takes the text that begins
+//! with this element, and returns the text after the element, or `None` if it has no answer.
 
 use crate::records::near;
 
