@@ -326,7 +326,7 @@ of_each! { Backing:
     fn is_merged(&self) -> bool;
     /// Whether the filter comes from an intersection: [`FilterOf::is_intersection`].
     fn is_intersection(&self) -> bool;
-    /// The largest number of distinct keys that the filter can hold.
+    /// An upper bound on the number of distinct keys in the filter.
     fn most_items(&self) -> u64;
     /// The text that a program attached to the filter: [`FilterOf::set_label`].
     fn label(&self) -> Option<&str>;

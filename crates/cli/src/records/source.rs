@@ -169,7 +169,7 @@ impl Read for Counted {
     }
 }
 
-/// A reader that adds the format of compressed data to errors in it.
+/// A reader that adds the name of the compression format to errors in compressed data.
 struct Unpacked<R> {
     format: &'static str,
     source: R,

@@ -36,9 +36,10 @@ impl<S: Scheme> FilterOf<S> {
     ///
     /// # Errors
     /// Returns an error if `items` is 0, or if the rate is not strictly between 0 and 1. For many
-    /// items, the rate can also be too low for a 128-bit hash. A scheme that derives all positions
-    /// from two hashes is an error, because it gives a single filter no guarantee. The other errors
-    /// are that the memory cannot be allocated, or that the system provides no random numbers.
+    /// items, the rate can also be too low for a 128-bit hash. It is also an error if the scheme
+    /// derives all positions from two hashes, because such a scheme guarantees nothing for a single
+    /// filter. The other errors are that the memory cannot be allocated, or that the system
+    /// provides no random numbers.
     #[cfg(feature = "random")]
     pub fn new<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<FilterOf<S>, BuildError>
     where

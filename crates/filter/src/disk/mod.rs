@@ -15,7 +15,7 @@ const PREFIX: &str = ".truebloom-";
 const SUFFIX: &str = ".tmp";
 const RANDOM: usize = 12;
 
-/// The file that must have the name when the new file takes it.
+/// What must exist under the name when the new file takes that name.
 #[derive(Clone, Copy, Debug)]
 pub enum Expected<'a> {
     /// Anything, or no file at all.
@@ -174,7 +174,7 @@ impl Replacement {
 }
 
 /// Gives the new file the name of the old one. Returns `None` if the name no longer leads to the
-/// old file; then the file that has the name keeps it.
+/// old file. In that case, the file that has the name keeps it.
 fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<Option<File>> {
     let is_old = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|there| is_same(old, &there));
     match exchange(new.path(), path) {

@@ -254,8 +254,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Whether the command comes from a primary or an AOF. It must then be executed regardless of
-    /// this server's limits.
+    /// Whether the command comes from a primary or an AOF. Such a command must be executed
+    /// regardless of this server's limits.
     pub(crate) fn is_replicated(&self) -> bool {
         // SAFETY: in a command.
         let flags = unsafe { (api().GetContextFlags)(self.ctx) };

@@ -17,8 +17,8 @@ use std::io::{self, Read, Write};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The name, which must never change: nine characters, by which servers without the module
-/// recognize a dump that they must refuse.
+/// The name of the type: nine characters that must never change. By this name, servers without the
+/// module recognize a dump that they must refuse.
 const NAME: &CStr = c"truebloom";
 
 /// The version of the outer encoding. The contents have a separate version.
