@@ -1,4 +1,4 @@
-//! Reports about a run whose output is lines: they go to standard error, or to a file.
+//! Reports of verbs whose output is lines: these reports go to standard error, or to a file.
 //!
 //! A report is written after all lines. If it will replace a file, that file is checked at the
 //! beginning: it must be an older report, and not a file that this run reads or writes.

@@ -102,8 +102,8 @@ impl Compact {
         Compact { shape, words, changed, repeats, _mark: Mark::Compact }
     }
 
-    /// A filter with these words; the first two are for the seed. It is an error if they are not
-    /// valid: every count is checked against the bits, and the bits against the plan.
+    /// A filter with these words; the seed is written into the first two. Returns `None` if the
+    /// words are not valid: every count is compared with the bits, and the bits with the plan.
     pub(crate) fn checked(shape: Arc<Shape>, seed: Seed, words: Box<[u64]>, changed: u32, repeats: u16) -> Option<Compact> {
         let filter = Compact::of(shape, seed, words, changed, repeats);
         let (mut end, mut sum) = (0, 0u64);

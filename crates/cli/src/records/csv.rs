@@ -52,7 +52,7 @@ pub(super) struct Csv {
     skipping: bool,
     /// Whether the input ends with the present text.
     ended: bool,
-    /// The first line of the last record whose end was not found, if it ends within quotes.
+    /// The first line of the last record whose end was not found, if that line ends within quotes.
     first: Option<FirstLine>,
     quoted: Quoted,
     /// The first record of the input, if it names the columns, and what it says about them.

@@ -184,8 +184,8 @@ impl RecordArgs {
         self.lines || !self.extraction().is_lines()
     }
 
-    /// These options, or, if they do not determine the key, those that the filters have stored.
-    /// Returns an error if the filters differ.
+    /// These options, if they determine the key; otherwise, the options that the filters have
+    /// stored. Returns an error if the filters differ.
     pub(crate) fn for_filters(&self, filters: &[(&Path, Option<Extraction>)]) -> Result<KeysOf, Failure> {
         let known: Vec<(&Path, &Extraction)> = filters.iter().filter_map(|(path, kept)| kept.as_ref().map(|kept| (*path, kept))).collect();
         let Some(&(first, kept)) = known.first() else {

@@ -102,7 +102,7 @@ impl Found {
         self.spans.push(Span { record: short(record), key: short(key) });
     }
 
-    /// Adds a record whose key is `keys[start..]`, after decoding it if it is hexadecimal.
+    /// Adds a record whose key is `keys[start..]`, after decoding the key if it is hexadecimal.
     pub(super) fn push_copied(&mut self, record: Range<usize>, start: usize, hex: bool) -> Result<(), String> {
         let decoded = if hex { decode_hex(&mut self.keys, start) } else { Ok(()) };
         if decoded.is_err() {

@@ -102,9 +102,9 @@ pub(super) struct Listed {
     pub(super) key: Vec<u8>,
     /// The key's exact count since it entered the list.
     pub(super) since: u64,
-    /// An upper bound on its count before it entered the list.
+    /// An upper bound on the key's count before it entered the list.
     pub(super) before: u64,
-    /// An upper bound on its whole count when it last occurred.
+    /// An upper bound on the key's whole count when the key last occurred.
     pub(super) at_most: u64,
 }
 
