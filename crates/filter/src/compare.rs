@@ -300,7 +300,7 @@ impl<K: Counted> Compared<'_, K> {
         Ok(quantity(value, size.lower.saturating_sub(most_lacked), upper))
     }
 
-    /// The number of items of a filter that none of the selected others holds.
+    /// How many items of a filter are in none of the selected others.
     fn lacked(&self, filter: &AnyFilter<K>, others: impl Fn(usize) -> bool, alpha: f64) -> Result<ItemsEstimate, CompareError> {
         let ground = self.union_of(others)?;
         let mut both = ground.clone();
@@ -308,7 +308,7 @@ impl<K: Counted> Compared<'_, K> {
         beyond(&ground, &both, alpha)
     }
 
-    /// The number of items of a filter that at least one of the others lacks. For every subset of
+    /// How many items of a filter are missing in at least one of the others. For every subset of
     /// the others, the number of items that all of its filters lack is estimated. The estimates are
     /// then combined by inclusion and exclusion.
     fn lacked_by_any(&self, filter: &AnyFilter<K>, others: &[usize]) -> Result<Option<f64>, CompareError> {

@@ -28,7 +28,7 @@ const LAYER_BYTES: usize = 800;
 /// but merging can produce any number.
 const MOST_LAYERS: usize = 1_024;
 
-/// From this many bytes on, a layer of bits begins at a huge page.
+/// A layer of this many bytes or more begins at a huge page.
 const HUGE: usize = 2 << 20;
 
 /// The bits are prefetched this many items in advance.

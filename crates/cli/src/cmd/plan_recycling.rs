@@ -210,8 +210,8 @@ fn add_design(
     Ok(())
 }
 
-/// Adds the blocked design with one phase, for comparison with the standard one. With `auto`, it is
-/// added only if it needs at most 10% more bits.
+/// Adds the blocked design with one phase, for comparison with the standard one. With `auto`, the
+/// blocked design is added only if it needs at most 10% more bits.
 fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &Asked) -> Result<(), Failure> {
     let worth = |found: &BlockedSized| designs.one.as_ref().is_some_and(|one| found.is_worth_it(one));
     let Some(found) = designs.blocked.as_ref().filter(|found| layout == Layout::Blocked || worth(found)) else {
@@ -264,7 +264,8 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     Ok(())
 }
 
-/// Bounds for a single run, which hold for every stream and nearly all seeds; and the worst rate.
+/// Bounds for a single run, and the worst rate. The bounds hold for every stream and nearly all
+/// seeds.
 struct OneRun {
     items: u64,
     /// An upper bound on how many items are wrongly dropped.

@@ -108,8 +108,8 @@ pub(crate) struct Records {
     columns: ahead::Shared,
     noun: &'static str,
     block: Block,
-    /// The position in the block at which reading continues, and the position at which its last
-    /// batch began.
+    /// The position in the block at which reading continues, and the position at which the last
+    /// batch of the block began.
     at: usize,
     from: usize,
     found: Found,

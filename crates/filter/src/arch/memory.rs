@@ -14,8 +14,8 @@ const LINE_WORDS: usize = 8;
 const HUGE_PAGE_WORDS: usize = (2 << 20) / 8;
 /// The number of bytes in a page.
 pub(crate) const PAGE_BYTES: usize = 4096;
-/// From this number of words on, the memory begins at a huge page. For fewer words, the unused room
-/// at both ends would be most of the memory.
+/// Memory for this many words or more begins at a huge page. For fewer words, the unused room at
+/// both ends would be most of the memory.
 const MANY_WORDS: usize = HUGE_PAGE_WORDS;
 
 /// A fixed number of words, which begin at the start of a 64-byte line. The struct itself takes two
@@ -120,8 +120,8 @@ impl Drop for AlignedWords {
     }
 }
 
-/// The number of words from the start of the memory to the next multiple of the alignment, which is
-/// a power of two.
+/// The number of words from the start of the memory to the next multiple of the alignment. The
+/// alignment is a power of two.
 fn misalignment(memory: &[u64], alignment: usize) -> usize {
     ((memory.as_ptr() as usize / 8).wrapping_neg()) & (alignment - 1)
 }

@@ -99,8 +99,8 @@ pub(super) fn above_hash_floor<H: KeyHasher>(mut rate: Fpr, items: u64) -> Fpr {
 }
 
 /// The rate computed from the set bits. If the set bits do not determine the rate, it is a bound
-/// that holds for every scheme. With the bits and probes that a filter can have, the law never
-/// returns an error (a test covers the extremes); if it did, the bound would still hold.
+/// that holds for every scheme. For the bits and probes that a filter can have, the law never
+/// returns an error (a test covers the extremes). If it did, the bound would still hold.
 pub(super) fn or_bounded(rate: Result<Option<Fpr>, Error>, fill: impl FnOnce() -> f64, probes: u32) -> Fpr {
     rate.ok().flatten().unwrap_or_else(|| bounded(fill(), probes))
 }

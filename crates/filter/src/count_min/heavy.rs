@@ -160,9 +160,9 @@ pub type HeavyHitters<C = u64> = ListedSketch<FullRows, C>;
 pub(super) const MAX_CAPACITY: u64 = 1 << 32;
 
 impl<C: Counter> HeavyHitters<C> {
-    /// A list of all keys that make up at least `share` of the sum of all counts. The error of the
-    /// sketch is at most half of that share, with probability at least `1 - delta`, and the list
-    /// has room for `2 / share` keys. The seed is random.
+    /// A list of all keys whose count is at least `share` of the sum of all counts. The error of
+    /// the sketch is at most half of that share, with probability at least `1 - delta`, and the
+    /// list has room for `2 / share` keys. The seed is random.
     ///
     /// [`above`](Self::above) reports whether all of these keys are in the list.
     ///

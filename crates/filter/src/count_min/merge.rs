@@ -62,8 +62,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// number of counters.
     ///
     /// # Errors
-    /// The sketches differ in size, hasher or seed; or one of them used conservative update or
-    /// halving, after which a counter may be below the sum of its keys' counts.
+    /// Returns an error if the sketches differ in size, hasher or seed. It is also an error if one
+    /// of them used conservative update or halving, because a counter may then be below the sum of
+    /// its keys' counts.
     pub fn inner_product(&self, other: &Sketch<R, C>, delta: &Rate) -> Result<InnerProduct, MergeError> {
         self.check_mergeable(other)?;
         for sketch in [self, other] {

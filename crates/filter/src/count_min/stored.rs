@@ -22,8 +22,8 @@ pub(super) mod parameter {
     pub(crate) const COUNTER_BYTES: usize = PARAMETERS + 4;
     pub(crate) const FAMILY: usize = PARAMETERS + 8;
     pub(crate) const RESERVED: usize = PARAMETERS + 12;
-    /// From here on, the header stores the parameters of the list of heavy hitters; they are 0 in a
-    /// sketch without a list.
+    /// Here begin the parameters of the list of heavy hitters; they are 0 in a sketch without a
+    /// list.
     pub(crate) const LIST_CAPACITY: usize = PARAMETERS + 16;
     pub(crate) const LIST_LENGTH: usize = PARAMETERS + 24;
     pub(crate) const LIST_BYTES: usize = PARAMETERS + 32;

@@ -89,8 +89,8 @@ impl Replacement {
     /// file at `path`, or with the usual ones if there is no such file.
     ///
     /// # Errors
-    /// The file at `path` is not the expected one, is not a regular file, or is read-only; the
-    /// folder cannot be written.
+    /// Returns an error if the file at `path` is not the expected one, is not a regular file, or is
+    /// read-only. It is also an error if the folder cannot be written.
     pub fn begin(path: impl AsRef<Path>, expected: Expected<'_>) -> Result<Replacement, FileError> {
         let name = path.as_ref();
         let failed = |cause| write_error(name, cause);
@@ -126,9 +126,10 @@ impl Replacement {
     /// of the old file that the new one could not take over.
     ///
     /// # Errors
-    /// The file cannot be written; or the name no longer leads to the expected file. The old file
-    /// is then unchanged. A third error is that the system cannot confirm that the new name is on
-    /// the disk. The new file then has its name, but may be gone after a power cut.
+    /// Returns an error if the file cannot be written, or if the name no longer leads to the
+    /// expected file. In both cases, the old file is unchanged. A third error is that the system
+    /// cannot confirm that the new name is on the disk. The new file then has its name, but may be
+    /// gone after a power cut.
     pub fn commit(self) -> Result<Vec<Unkept>, FileError> {
         let (file, unkept) = self.commit_locked()?;
         // Closing the file would not always unlock it. A child process that another thread is just

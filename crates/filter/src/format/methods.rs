@@ -71,7 +71,8 @@ macro_rules! writes_files {
             /// Like [`save`](Self::save), but returns an error if anything exists under that name.
             ///
             /// # Errors
-            /// Something exists under that name; or one of the errors of [`save`](Self::save).
+            /// Returns an error if anything exists under that name. Otherwise returns the same
+            /// errors as [`save`](Self::save).
             #[cfg(feature = "fs")]
             pub fn save_new(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::format::save_new(self, path.as_ref())

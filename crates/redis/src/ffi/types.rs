@@ -140,9 +140,9 @@ fn loaded(io: *mut Io, read: impl FnOnce() -> Result<Value, String>) -> *mut c_v
     .unwrap_or(ptr::null_mut())
 }
 
-/// A filter in the form in which RedisBloom writes it: items, layers, options, growth; and for each
-/// layer its capacity, rate, probes, bits per item, bits, the binary logarithm of the bits or 0,
-/// the bits themselves, and items.
+/// Reads a filter in the form in which RedisBloom writes it: items, number of layers, options,
+/// growth, and the layers. Each layer has its capacity, rate, probes, bits per item, number of
+/// bits, the binary logarithm of this number or 0, the bits themselves, and items.
 fn read_redisbloom(io: *mut Io, encoding: c_int) -> Result<Value, String> {
     // SAFETY: the server is loading a value; numbers that cannot be read are 0, which `sound`
     // detects.

@@ -1,5 +1,5 @@
-//! Formulas of the papers that no plan needs: limits, bounds, concentration. docs/PAPERS.md has a
-//! query for each function here.
+//! Formulas from the papers, for which plans have no use: limits, bounds, concentration.
+//! docs/PAPERS.md has a query for each function here.
 
 use super::query::{Answer, Query, explain, object};
 use crate::report::fpr_value;

@@ -1,6 +1,6 @@
 //! Compressed files and differences. The length of a compressed file is about the entropy of its
-//! bits, plus a thousandth, plus about 130 bytes. From 13 KB on, it is within a percent of the
-//! entropy. A difference turns one state of a filter into another.
+//! bits, plus a thousandth, plus about 130 bytes. The length of a compressed file of 13 KB or more
+//! is within a percent of the entropy. A difference turns one state of a filter into another.
 //!
 //! A filter is not queried while it is sent, so the compressed form only has to be small, not fast.
 //! The m bits of a filter are like random bits with the same share of ones (the fill), so they can
