@@ -114,7 +114,7 @@ impl Layout {
 }
 
 /// Opens a filter for a verb that reads these inputs. If opening fails and one of the inputs is a
-/// filter, the message says that it was perhaps meant to be the first argument.
+/// filter, the message says that this input was perhaps meant to be the first argument.
 pub(crate) fn open_for<T>(path: &Path, inputs: &[PathBuf], open: impl Fn(&Path) -> Result<T, FileError>) -> Result<T, Failure> {
     open(path).map_err(|error| {
         let foreign = matches!(error, FileError::Format { cause: FormatError::NotAFilter { .. }, .. });

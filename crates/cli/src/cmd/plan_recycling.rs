@@ -103,7 +103,7 @@ struct Asked {
     over: Option<u64>,
 }
 
-/// The report, and the design with one phase in it.
+/// The report, and the design with one phase that the report contains.
 pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<Design>), Failure> {
     let gap = options.gap()?;
     let Some(asked) = size.rate else { return Err(Failure::new("give the average rate with -p")) };

@@ -149,7 +149,7 @@ impl Csv {
         before
     }
 
-    /// Returns the header once, after it was read; later nothing.
+    /// Returns the header once, after it was read; later calls return `None`.
     pub(super) fn take_header(&mut self) -> Option<Vec<u8>> {
         self.header.take()
     }

@@ -230,7 +230,7 @@ impl SharedWords {
         SharedWords { words }
     }
 
-    /// The words, when no other thread uses them any more.
+    /// Returns the words once no other thread uses them.
     pub(crate) fn into_words(self) -> AlignedWords {
         self.words
     }

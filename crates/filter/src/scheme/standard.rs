@@ -163,7 +163,8 @@ impl Standard {
         if skips { self.all_in_order(hash, has) } else { all }
     }
 
-    /// Looks up the first `digits` positions of a word; if `A` is not 0, these are all `A` of them.
+    /// Looks up the first `digits` positions of a word. If `A` is not 0, it is the number of
+    /// positions.
     #[inline(always)]
     fn look<const A: u32>(&self, word: u64, digits: u32, has: impl Fn(u64) -> bool) -> Looked {
         let (mut all, mut rest) = (true, word);
@@ -208,8 +209,8 @@ impl Standard {
         }
     }
 
-    /// Calls `take` with the first `digits` positions of a word; if `A` is not 0, these are all `A`
-    /// of them. If the word must be skipped, `take` is not called, and the result is true.
+    /// Calls `take` with the first `digits` positions of a word. If `A` is not 0, it is the number
+    /// of positions. If the word must be skipped, `take` is not called, and the result is true.
     #[inline(always)]
     fn give<const A: u32>(&self, word: u64, digits: u32, take: &mut impl FnMut(u64)) -> bool {
         let (skips, mut rest) = (self.draws.skips(word), word);

@@ -251,7 +251,7 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
 }
 
 /// The rate of lines for which at least one of this many look-ups is wrong. It is at most the sum
-/// of the look-ups' rates, and at least the rate of one.
+/// of the look-ups' rates, and at least the rate of one look-up.
 fn of_lines(fpr: &Fpr, look_ups: u64) -> Fpr {
     if look_ups == 1 {
         return *fpr;

@@ -118,7 +118,7 @@ pub(crate) struct Args {
 /// Advice if there is not enough memory.
 const LESS: &str = "give less --memory, fewer lines with -n, or a higher rate with -p";
 
-/// The difference between clocks up to which no warning is printed, because the clocks of two
+/// The largest difference between clocks for which no warning is printed. The clocks of two
 /// machines may differ by this much.
 const TOLERATED: Duration = Duration::from_secs(60);
 
