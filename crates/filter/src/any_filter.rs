@@ -322,9 +322,9 @@ of_each! { Backing:
     fn offered(&self) -> u64;
     /// How many offers set a bit.
     fn changed(&self) -> u64;
-    /// Whether the filter is the result of a union or an intersection.
+    /// Returns true if the filter is the result of a union or an intersection.
     fn is_merged(&self) -> bool;
-    /// Whether the filter comes from an intersection: [`FilterOf::is_intersection`].
+    /// Returns true if the filter comes from an intersection: [`FilterOf::is_intersection`].
     fn is_intersection(&self) -> bool;
     /// An upper bound on the number of distinct keys in the filter.
     fn most_items(&self) -> u64;
@@ -342,7 +342,7 @@ of_each! { Backing:
     /// # Errors
     /// Returns the same errors as the same method of [`FilterOf`].
     fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error>;
-    /// Whether the filter contains a key that is already hashed.
+    /// Returns true if the filter contains a key that is already hashed.
     fn contains_hash(&self, hash: KeyHash) -> bool;
     /// Reports which of these hashed keys are contained.
     fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers;
@@ -353,15 +353,15 @@ of_each! { Counted:
     fn ones(&self) -> u64;
     /// The share of set bits.
     fn fill(&self) -> f64;
-    /// Whether no bit is set.
+    /// Returns true if no bit is set.
     fn is_empty(&self) -> bool;
     /// The filter's present rate: [`FilterOf::fpr`].
     fn fpr(&self) -> Fpr;
-    /// Whether the number of set bits determines the filter's rate.
+    /// Returns true if the number of set bits determines the filter's rate.
     fn fill_tells_rate(&self) -> bool;
     /// The number of distinct items, estimated from the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
-    /// Whether the filter certainly holds more distinct items than it was planned for:
+    /// Returns true if the filter certainly holds more distinct items than it was planned for:
     /// [`FilterOf::is_over_capacity`]. A filter that grows has no planned number of items; it is
     /// over capacity if a merge raised its rate above the requested rate:
     /// [`ScalableFilter::is_over_capacity`].
@@ -379,7 +379,7 @@ impl<K: Backing> AnyFilter<K> {
         each!(self, filter => filter.of_kind())
     }
 
-    /// Whether the filter contains a key.
+    /// Returns true if the filter contains a key.
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         each!(self, filter => filter.contains(key))
     }

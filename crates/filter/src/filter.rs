@@ -94,10 +94,10 @@ pub trait Filter {
     /// How many offers set a bit.
     fn changed(&self) -> u64;
 
-    /// Whether the filter is the result of a union or an intersection.
+    /// Returns true if the filter is the result of a union or an intersection.
     fn is_merged(&self) -> bool;
 
-    /// Whether the filter comes from an intersection: [`FilterOf::is_intersection`].
+    /// Returns true if the filter comes from an intersection: [`FilterOf::is_intersection`].
     fn is_intersection(&self) -> bool;
 
     /// An upper bound on the number of distinct keys in the filter.
@@ -117,7 +117,7 @@ pub trait Filter {
     /// The share of set bits.
     fn fill(&self) -> f64;
 
-    /// Whether no bit is set.
+    /// Returns true if no bit is set.
     fn is_empty(&self) -> bool;
 
     /// The probability law that the filter follows.
@@ -126,7 +126,7 @@ pub trait Filter {
     /// The filter's present rate: [`FilterOf::fpr`].
     fn fpr(&self) -> Fpr;
 
-    /// Whether the number of set bits determines the filter's rate.
+    /// Returns true if the number of set bits determines the filter's rate.
     fn fill_tells_rate(&self) -> bool;
 
     /// The expected rate at the filter's capacity: [`FilterOf::expected_fpr`].
@@ -144,7 +144,7 @@ pub trait Filter {
     /// The number of distinct items, estimated from the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
 
-    /// Whether the filter certainly holds more distinct items than it was planned for:
+    /// Returns true if the filter certainly holds more distinct items than it was planned for:
     /// [`FilterOf::is_over_capacity`]. A filter that grows has no planned number of items; it is
     /// over capacity if a merge raised its rate above the requested rate:
     /// [`ScalableFilter::is_over_capacity`].
@@ -162,7 +162,7 @@ pub trait Filter {
     /// Inserts a key that is already hashed; returns true if it was certainly new.
     fn insert_hash(&mut self, hash: KeyHash) -> bool;
 
-    /// Whether the filter contains a key that is already hashed.
+    /// Returns true if the filter contains a key that is already hashed.
     fn contains_hash(&self, hash: KeyHash) -> bool;
 
     /// Inserts keys that are already hashed, in order, and reports which of them were certainly
@@ -239,7 +239,7 @@ pub trait Filter {
         self.insert_hash(self.hash(key))
     }
 
-    /// Whether the filter contains a key.
+    /// Returns true if the filter contains a key.
     #[inline]
     fn contains<K: Key + ?Sized>(&self, key: &K) -> bool
     where

@@ -90,8 +90,8 @@ impl FillVerdict {
         FillVerdict { ones, tested: false, too_few: 1.0, too_many: 1.0, noticed: None }
     }
 
-    /// Whether the fill is consistent with its law at level [`ALPHA`]. Half of [`ALPHA`] is used
-    /// for too few set bits, a quarter for too many, and a quarter for the bound on the items.
+    /// Returns true if the fill is consistent with its law at level [`ALPHA`]. Half of [`ALPHA`] is
+    /// used for too few set bits, a quarter for too many, and a quarter for the bound on the items.
     #[must_use]
     pub fn holds(&self) -> bool {
         !self.tested || (self.too_few >= ALPHA / 2.0 && self.too_many >= ALPHA / 4.0)
@@ -136,9 +136,9 @@ impl Verification {
         self.items
     }
 
-    /// Whether more bits are set than the offered keys explain. This shows that keys were withheld
-    /// from the filter because they seemed to be contained ("insert if absent"). Withheld keys then
-    /// count as items.
+    /// Returns true if more bits are set than the offered keys explain. This shows that keys were
+    /// withheld from the filter because they seemed to be contained ("insert if absent"). Withheld
+    /// keys then count as items.
     #[must_use]
     pub fn has_withheld_keys(&self) -> bool {
         self.withheld
@@ -171,14 +171,15 @@ impl Verification {
         self.limit
     }
 
-    /// Whether the filter's own rate, computed from its set bits, is above [`limit`](Self::limit).
-    /// A filter with a higher rate holds too many items, whether or not it is merged.
+    /// Returns true if the filter's own rate, computed from its set bits, is above
+    /// [`limit`](Self::limit). A filter with a higher rate holds too many items, whether or not it
+    /// is merged.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.is_overfull
     }
 
-    /// Whether none of these results contradicts the guarantee.
+    /// Returns true if none of these results contradicts the guarantee.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.expected_verdict != ExpectedVerdict::Exceeded && self.fill.holds() && !self.is_overfull
@@ -458,13 +459,13 @@ impl<'a> Measurement<'a> {
         if low < high && nearest == self.rate() { 1.0 } else { binomial::two_sided(self.hits, self.queries, nearest) }
     }
 
-    /// Whether the hits are consistent with the fill at level [`ALPHA`].
+    /// Returns true if the hits are consistent with the fill at level [`ALPHA`].
     #[must_use]
     pub fn agrees(&self) -> bool {
         self.p_value() >= self.level()
     }
 
-    /// Whether the hits show that the filter holds too many items. An exact test at half of
+    /// Returns true if the hits show that the filter holds too many items. An exact test at half of
     /// [`ALPHA`] compares the hits with a rate that a filter at its capacity exceeds with a
     /// probability of at most half of [`ALPHA`]. This test is used only if the fill does not
     /// determine the rate; otherwise [`Verification::is_overfull`] decides without queries.
@@ -473,7 +474,7 @@ impl<'a> Measurement<'a> {
         self.limit.is_some_and(|limit| binomial::at_least(self.hits, self.queries, limit) < ALPHA / 2.0)
     }
 
-    /// Whether nothing in this measurement contradicts the guarantee.
+    /// Returns true if nothing in this measurement contradicts the guarantee.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.agrees() && !self.is_overfull()

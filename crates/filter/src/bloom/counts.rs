@@ -67,16 +67,16 @@ macro_rules! count_methods {
             self.counts.changed
         }
 
-        /// Whether the filter is the result of a union or an intersection. For such a filter, there
-        /// are only bounds on the number of keys, and the fill cannot be tested against a
-        /// prediction.
+        /// Returns true if the filter is the result of a union or an intersection. For such a
+        /// filter, there are only bounds on the number of keys, and the fill cannot be tested
+        /// against a prediction.
         pub fn is_merged(&self) -> bool {
             self.counts.is_merged()
         }
 
-        /// Whether the filter is an intersection, or a merge with one. The fill of such a filter
-        /// says nothing about the number of items, because bits that both inputs had by chance stay
-        /// set. The mark stays until the filter is cleared. Filters that grow cannot be
+        /// Returns true if the filter is an intersection, or a merge with one. The fill of such a
+        /// filter says nothing about the number of items, because bits that both inputs had by
+        /// chance stay set. The mark stays until the filter is cleared. Filters that grow cannot be
         /// intersected.
         pub fn is_intersection(&self) -> bool {
             self.counts.excluded().is_some()

@@ -233,7 +233,7 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
         self.ones() as f64 / self.bits() as f64
     }
 
-    /// Whether no bit is set, so that no key is contained.
+    /// Returns true if no bit is set, so that no key is contained.
     pub fn is_empty(&self) -> bool {
         self.storage.is_empty()
     }

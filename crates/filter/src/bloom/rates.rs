@@ -42,8 +42,8 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
         above_hash_floor::<H>(rate, self.offered())
     }
 
-    /// Whether the number of set bits determines the rate, so that [`fpr`](Self::fpr) is exact and
-    /// measurements can be tested against it.
+    /// Returns true if the number of set bits determines the rate. Then [`fpr`](Self::fpr) is
+    /// exact, and measurements can be tested against it.
     pub fn fill_tells_rate(&self) -> bool {
         matches!(self.storage.fpr(self.scheme()), Ok(Some(_)))
     }

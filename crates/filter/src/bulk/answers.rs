@@ -33,7 +33,7 @@ impl Answers {
         self.len
     }
 
-    /// Whether there were no keys.
+    /// Returns true if there were no keys.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0

@@ -239,20 +239,21 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
         &self.hasher
     }
 
-    /// Whether conservative update was used, in this sketch or in one that was merged into it.
+    /// Returns true if conservative update was used, in this sketch or in one that was merged into
+    /// it.
     pub fn is_conservative(&self) -> bool {
         self.conservative
     }
 
-    /// Whether the counts were ever halved.
+    /// Returns true if the counts were ever halved.
     pub fn is_halved(&self) -> bool {
         self.halved
     }
 }
 
 impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
-    /// Whether any counter has reached its highest value. The time is linear in the number of
-    /// counters.
+    /// Returns true if any counter has reached its highest value. The time is linear in the number
+    /// of counters.
     pub fn is_saturated(&self) -> bool {
         self.counters.iter().any(|counter| counter.get() == C::HIGHEST)
     }

@@ -89,7 +89,7 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         self.words.len() / record_words(&self.head.scheme)
     }
 
-    /// Whether the pack has no filters.
+    /// Returns true if the pack has no filters.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -182,7 +182,7 @@ where
 }
 
 impl<S: Scheme, K: Backing> PartialEq for Pack<S, K> {
-    /// Whether both packs have the same members in the same order.
+    /// Returns true if both packs have the same members in the same order.
     fn eq(&self, other: &Pack<S, K>) -> bool {
         self.family == other.family && self.words[..] == other.words[..]
     }

@@ -102,9 +102,9 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.memory.prefetch(hash);
     }
 
-    /// Whether the key is remembered. This is always true for items that were offered since the
-    /// last recycle (with two phases, since the second-to-last recycle). For other keys it is true
-    /// with a probability of [`fpr`](Self::fpr).
+    /// Returns true if the key is remembered. This is always true for items that were offered since
+    /// the last recycle (with two phases, since the second-to-last recycle). For other keys it is
+    /// true with a probability of [`fpr`](Self::fpr).
     #[inline]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))

@@ -102,7 +102,7 @@ impl AtomicScalableFilter {
         super::keys::or_abort(self.try_insert_hash(self.hash(key)))
     }
 
-    /// Whether the filter contains a key.
+    /// Returns true if the filter contains a key.
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.contains_hash(self.hash(key))
     }

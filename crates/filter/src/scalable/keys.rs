@@ -23,8 +23,8 @@ const TOGETHER: usize = 2 * BATCH;
 type Whole<'a, K> = FilterOf<Standard, PortableHasher, Packed<'a, <K as Backing>::Word>>;
 
 impl<K: Backing> ScalableFilter<K> {
-    /// Whether the filter contains a key: always true for keys that were inserted, and true for
-    /// other keys with a probability of [`fpr`](Self::fpr).
+    /// Returns true if the filter contains a key. The answer is always true for keys that were
+    /// inserted, and true for other keys with a probability of [`fpr`](Self::fpr).
     #[inline]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))

@@ -228,7 +228,7 @@ impl<K: Counted> ScalableFilter<K> {
         self.ones() as f64 / self.bits() as f64
     }
 
-    /// Whether no bit is set.
+    /// Returns true if no bit is set.
     pub fn is_empty(&self) -> bool {
         self.ones() == 0
     }
@@ -245,8 +245,8 @@ where
 }
 
 impl<K: Backing> PartialEq for ScalableFilter<K> {
-    /// Whether both filters have layers with equal bits, the same hasher and the same growth, and
-    /// so give the same answers.
+    /// Returns true if both filters have layers with equal bits, the same hasher and the same
+    /// growth. Such filters give the same answers.
     fn eq(&self, other: &ScalableFilter<K>) -> bool {
         let alike = self.hasher == other.hasher && self.growth == other.growth && self.parts.len() == other.parts.len();
         let numbers = self.parts.iter().zip(&other.parts).all(|(ours, theirs)| (ours.number, ours.layer) == (theirs.number, theirs.layer));

@@ -154,10 +154,10 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// The positions of a key, each below the number of bits; not necessarily distinct.
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 
-    /// Whether `has` is true for all positions of a key. This method is faster than a branch after
-    /// each position, but may call `has` more often than necessary. After a false answer, the
-    /// method may go on with other positions, or begin again with the first. `has` may even be
-    /// called for positions that are not the key's; these answers are ignored.
+    /// Returns true if `has` is true for all positions of a key. This method is faster than a
+    /// branch after each position, but may call `has` more often than necessary. After a false
+    /// answer, the method may go on with other positions, or begin again with the first. `has` may
+    /// even be called for positions that are not the key's; these answers are ignored.
     #[inline(always)]
     fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         let mut positions = self.positions(hash);

@@ -111,7 +111,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.insert_hash(self.hash(key))
     }
 
-    /// Whether the filter contains a key.
+    /// Returns true if the filter contains a key.
     #[inline]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.contains_hash(self.hash(key))

@@ -20,8 +20,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.ones() as f64 / self.bits() as f64
     }
 
-    /// Whether no bit is set. The check stops at the first set bit; if the filter is empty, the
-    /// time is linear in the number of bits.
+    /// Returns true if no bit is set. The check stops at the first set bit; if the filter is empty,
+    /// the time is linear in the number of bits.
     pub fn is_empty(&self) -> bool {
         self.bits.words().iter().all(|word| crate::word::Reads::read(word) == 0)
     }

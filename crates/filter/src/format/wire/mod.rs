@@ -49,7 +49,7 @@ use envelope::What;
 /// compressed file, as with gzip.
 pub const MOST_EXPANSION: u64 = 1024;
 
-/// Whether bytes begin like those of a compressed file or of a difference.
+/// Returns true if the bytes begin like those of a compressed file or of a difference.
 #[must_use]
 pub fn is_coded(start: &[u8]) -> bool {
     is_compressed(start)

@@ -156,7 +156,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         seen
     }
 
-    /// Whether the key is remembered.
+    /// Returns true if the key is remembered.
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.contains_hash(self.hash(key))
     }
