@@ -1,6 +1,6 @@
-//! Two functions that need unsafe code: one finds out whether the standard streams were open before
-//! Rust's runtime opened `/dev/null` in place of closed ones, and the other keeps the runtime from
-//! printing backtraces.
+//! Two functions that need unsafe code. One finds out which standard streams were closed before
+//! Rust's runtime opened `/dev/null` in their place. The other keeps the runtime from printing
+//! backtraces.
 #![allow(unsafe_code, reason = "needed to run a function before the runtime starts, and to change the environment")]
 
 /// Turns backtraces off. With `RUST_BACKTRACE` set, a failed allocation makes the runtime print a

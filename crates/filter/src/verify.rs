@@ -450,8 +450,8 @@ impl<'a> Measurement<'a> {
     }
 
     /// The p-value of the hits given the filter's own rate: an exact two-sided binomial test. If
-    /// only a range of the rate is known, the hits are compared with the nearest rate in the range;
-    /// the p-value is 1 if the measured rate is within the range.
+    /// only a range of the rate is known, the hits are compared with the nearest rate in the range.
+    /// If the measured rate is within the range, the p-value is 1.
     #[must_use]
     pub fn p_value(&self) -> f64 {
         let (low, high) = self.rates;
@@ -465,10 +465,11 @@ impl<'a> Measurement<'a> {
         self.p_value() >= self.level()
     }
 
-    /// Returns true if the hits show that the filter holds too many items. An exact test at half of
-    /// [`ALPHA`] compares the hits with a rate that a filter at its capacity exceeds with a
-    /// probability of at most half of [`ALPHA`]. This test is used only if the fill does not
-    /// determine the rate; otherwise [`Verification::is_overfull`] decides without queries.
+    /// Returns true if the hits show that the filter holds too many items. The hits are compared
+    /// with a rate that a filter at its capacity exceeds with a probability of at most half of
+    /// [`ALPHA`]. The test is exact and uses the other half of [`ALPHA`]. This test is used only if
+    /// the fill does not determine the rate; otherwise [`Verification::is_overfull`] decides
+    /// without queries.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.limit.is_some_and(|limit| binomial::at_least(self.hits, self.queries, limit) < ALPHA / 2.0)

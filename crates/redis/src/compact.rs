@@ -1,8 +1,8 @@
 //! Small filters: a shared plan, a seed, counts, and the bits, in two blocks of memory.
 //!
 //! Their answers and the bytes of their files equal those of the filter crate's [`ScalableFilter`]
-//! and [`BloomFilter`](truebloom::BloomFilter) with the same plan and seed (tested in `tests`
-//! below, and in `tests/test_model.py` through the server).
+//! and [`BloomFilter`](truebloom::BloomFilter) with the same plan and seed. This is tested in
+//! `tests` below, and through the server in `tests/test_model.py`.
 
 use crate::answer::{FULL, Failure};
 use crate::memory::{self, class};

@@ -235,8 +235,8 @@ pub(crate) struct KeysOf {
     /// Whether the filters determined how keys are read. If so, the hint is also printed if
     /// something went wrong.
     pub(crate) is_kept: bool,
-    /// Whether a filter's keys are the bytes that hexadecimal digits stand for and the keys of this
-    /// run are the digits, or the other way round. Such keys are hardly ever equal.
+    /// Whether a filter and this run have keys of different forms: one has hexadecimal digits, and
+    /// the other has the bytes that such digits stand for. Such keys are hardly ever equal.
     pub(crate) other_form: bool,
     /// Whether a filter's keys are another part of their records than the keys of this run. The
     /// keys may be the same nevertheless, but a file should not mix them without a warning.

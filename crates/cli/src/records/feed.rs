@@ -1,6 +1,6 @@
-//! The reading thread. This thread sends blocks of bytes over a bounded channel, so that reading,
-//! decompressing and hashing overlap, and so that a thread that waits for bytes can also wait for
-//! other events. Between the reading thread and the main thread, other threads may [work
+//! The reading thread. This thread sends blocks of bytes over a bounded channel. So reading,
+//! decompressing and hashing overlap, and a thread that waits for bytes can also wait for other
+//! events. Between the reading thread and the main thread, other threads may [work
 //! ahead](super::ahead).
 
 use super::MARK;
@@ -119,9 +119,9 @@ impl Feed {
         Waited::For(message)
     }
 
-    /// Handles the end of the reading thread. If it has not reported the end of every input
-    /// (because of a panic or a lack of memory), the missing inputs are errors, because unread
-    /// bytes must not be mistaken for the end.
+    /// Handles the end of the reading thread. If the thread has not reported the end of every input
+    /// (because of a panic or a lack of memory), the missing inputs are errors. Otherwise, an input
+    /// that was not read to its end would seem complete.
     fn ended(&self) -> Waited {
         match self.left.get() {
             0 => Waited::Over,

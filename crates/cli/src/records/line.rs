@@ -1,9 +1,10 @@
 //! The fast path to the key of a CSV record. Most records are one line, whose quotes, if it has
 //! any, are in the usual places.
 //!
-//! The fast path answers only for such records. Everything else (line ends in quotes, text after a
-//! closing quote, missing fields, lines that are too long or whose end was not read yet) is left to
-//! the [general reader](super::csv), which knows what is wrong and words the message.
+//! The fast path answers only for such records. All other records are left to the [general
+//! reader](super::csv), which knows what is wrong and words the message. These are records with
+//! line ends in quotes, text after a closing quote or missing fields, and lines that are too long
+//! or whose end was not read yet.
 
 use super::near;
 use super::quotes::{ends_line, line_end, line_start};

@@ -222,7 +222,7 @@ fn next_member<R: BufRead>(mut source: R) -> io::Result<Option<GzDecoder<R>>> {
 }
 
 /// A reader of Zstandard: any number of frames one after the other, as written by tools that append
-/// or compress in parallel; the library decompresses one frame at a time.
+/// or compress in parallel. The library decompresses one frame at a time.
 struct Zstd<R> {
     source: R,
     decoder: FrameDecoder,

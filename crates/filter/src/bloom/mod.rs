@@ -84,10 +84,10 @@ use truebloom_math::{Law, Rate};
 /// * *expected*, [`expected_fpr`](Self::expected_fpr): the mean rate over all seeds, once the
 ///   filter holds its capacity. This mean is proven to be at most the requested rate.
 /// * *this filter's*, [`fpr`](Self::fpr): the rate computed from the bits currently set. This rate
-///   varies around the expected rate from seed to seed. If a filter was planned with the default
-///   guarantee and holds at most its capacity, this rate is at most the requested rate with a
-///   probability of at least 99.9% over its seed. Of filters that are planned for the mean alone,
-///   about half have a rate slightly above the requested rate.
+///   varies around the expected rate from seed to seed. The default guarantee is for a filter that
+///   holds at most its capacity: with a probability of at least 99.9% over its seed, this rate is
+///   at most the requested rate. Of filters that are planned for the mean alone, about half have a
+///   rate slightly above the requested rate.
 ///
 /// # Repeats
 /// A filter cannot count distinct keys exactly, but it counts how often keys were offered

@@ -74,9 +74,9 @@ fn check_cells(shape: &Shape) -> Result<(), BuildError> {
 /// The prime `p = 2^61 - 1`.
 const PRIME: u64 = (1 << 61) - 1;
 
-/// Row j takes `((a_j x + b_j y + c_j z + d_j) mod p) mod width`, where p = 2^61 - 1, and x, y, z
-/// are the low 43, the middle 43 and the high 42 bits of the 128-bit hash. The four coefficients of
-/// every row are uniform below p and drawn from the seed.
+/// Row j takes `((a_j x + b_j y + c_j z + d_j) mod p) mod width`, where p = 2^61 - 1. Here x, y and
+/// z are the low 43, the middle 43 and the high 42 bits of the 128-bit hash. The four coefficients
+/// of every row are uniform below p and drawn from the seed.
 ///
 /// For any two different 128-bit numbers, the values modulo p are uniform and independent. So two
 /// keys share a counter with a probability of at most `1/w + w/(4p^2)`. Therefore, for numbers that

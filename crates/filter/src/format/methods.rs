@@ -16,9 +16,8 @@ macro_rules! writes_files {
 
             /// A part of the value's file: `length` bytes from `start` on, or fewer at the end of
             /// the file. Use this to send a file in parts. The time is linear in the length of the
-            /// part. For a part that includes bytes of the header (the first 256), the time is
-            /// linear in the length of the file, because the header has a checksum of the whole
-            /// file.
+            /// part. But the header (the first 256 bytes) has a checksum of the whole file. So if
+            /// the part includes bytes of the header, the time is linear in the length of the file.
             ///
             /// # Errors
             /// Returns an error if the memory for the part cannot be allocated.
@@ -60,9 +59,9 @@ macro_rules! writes_files {
             /// the file.
             ///
             /// # Errors
-            /// Returns an error if the name belongs to something other than a file (a folder, a
-            /// device, a pipe, a link that leads nowhere), or if the file is read-only or cannot be
-            /// written.
+            /// Returns an error if the file is read-only or cannot be written. It is also an error
+            /// if the name belongs to something other than a file: a folder, a device, a pipe, or a
+            /// link that leads nowhere.
             #[cfg(feature = "fs")]
             pub fn save(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::format::save(self, path.as_ref())

@@ -12,8 +12,9 @@ use crate::word::Lies;
 use alloc::vec::Vec;
 
 impl ScalableFilter {
-    /// Adds all keys of `other`, which must have the same seed and grow in the same way: for
-    /// example, it is a clone of this filter, or was made by [`to_empty`](Self::to_empty).
+    /// Adds all keys of `other`, which must have the same seed and grow in the same way. For
+    /// example, `other` can be a clone of this filter, or a filter made by
+    /// [`to_empty`](Self::to_empty).
     ///
     /// Two layers with the same number become one if their bits together stay within the limit.
     /// This is the case for layers with few keys. It is also the case for layers that were already

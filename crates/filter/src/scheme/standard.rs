@@ -124,8 +124,8 @@ impl Standard {
         Positions { words: WordStream::from_halves(hash), bits: self.bits, draws: self.draws, word: 0, in_word: 0, left: self.probes }
     }
 
-    /// The number of positions per word, if the key has at least two full words, so that code with
-    /// loops of a fixed length can be used; otherwise 0.
+    /// The number of positions per word, if a key has at least two full words; code with loops of
+    /// this fixed length can then be used. Otherwise 0.
     #[inline(always)]
     fn fixed(&self) -> u32 {
         if self.probes < 2 * self.draws.a_word { 0 } else { self.draws.a_word }

@@ -93,7 +93,7 @@ mod tests {
     }
 
     /// Tests false hits of lines that are in no filter. The mean agrees to five standard errors
-    /// (alpha below 1e-6), and the bound, which is wrong once in a million runs, never fails in two
+    /// (alpha below 1e-6). The bound, which is wrong once in a million runs, never fails in two
     /// thousand. A third of this bound would fail in a quarter of the runs.
     #[test]
     fn false_hits_are_as_expected() {

@@ -219,8 +219,8 @@ pub(super) fn textbook(query: &mut Query) -> Result<Answer, String> {
 /// One query simulates at most this many arrivals, which takes some seconds.
 const MOST_ARRIVALS: u64 = 10_000_000;
 
-/// Simulates a recycling filter over new items, or over a population of equally likely ones, with
-/// the three ways of counting of Dozier, Salamatian and Rubenstein.
+/// Simulates a recycling filter over new items, or over a population of equally likely items.
+/// Errors are counted in the three ways of Dozier, Salamatian and Rubenstein.
 pub(super) fn simulated(query: &mut Query) -> Result<Answer, String> {
     let design = super::recycling::design(query)?;
     let (arrivals, seed) = (query.whole("arrivals")?, query.whole("seed")?);

@@ -32,8 +32,8 @@ pub(super) struct Value<'t> {
     pub(super) has_escapes: bool,
 }
 
-/// The names of the first members of the last record: programs usually write members in the same
-/// order, with the same spaces, so that one comparison usually finds the next value.
+/// The names of the first members of the last record. Programs usually write members in the same
+/// order and with the same spaces, so one comparison usually finds the next value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order([Before; 16]);
 

@@ -34,7 +34,7 @@ use std::sync::PoisonError;
 ///   a lock.
 /// * When more than [`sigma`](Policy::sigma) bits are set, the filter recycles once, however many
 ///   threads notice it. Until the recycle has the lock, every other thread may set up to k more
-///   bits, so the worst rate is the rate with `sigma + k (threads - 1)` set bits. An item that
+///   bits. So the worst rate is the rate with `sigma + k (threads - 1)` set bits. An item that
 ///   triggers a recycle belongs to the phase that it overfilled.
 /// * There is no bound on [wrong drops](RecyclingFilter::wrong_drops), because the fill at the
 ///   moment of an offer depends on the order in which the threads run.
@@ -88,9 +88,10 @@ impl AtomicRecyclingFilter {
     /// Like [`RecyclingFilter::new`], for a filter that threads share.
     ///
     /// # Errors
-    /// Returns the same errors as [`RecyclingFilter::new`]. It is also an error if the policy has
-    /// an age (use your own clock, and call [`recycle`](Self::recycle)), or if it excludes
-    /// triggers, whose bits could not be distinguished from bits that other threads set.
+    /// Returns the same errors as [`RecyclingFilter::new`]. A policy with an age is also an error;
+    /// use your own clock instead, and call [`recycle`](Self::recycle). A policy that excludes
+    /// triggers is an error, because their bits could not be distinguished from bits that other
+    /// threads set.
     #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<AtomicRecyclingFilter, BuildError> {
         AtomicRecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
