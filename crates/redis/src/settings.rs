@@ -45,8 +45,8 @@ pub(crate) const MOST_ITEMS: u64 = 1_000_000_000_000;
 /// The highest expansion.
 pub(crate) const MOST_EXPANSION: u32 = 32_768;
 
-/// The default expansion. This expansion is also used for files, which store no expansion, so that
-/// replicas agree.
+/// The default expansion. Files store no expansion, so this expansion is used for them, too; then
+/// all replicas agree.
 pub(crate) const USUAL_EXPANSION: u32 = 2;
 
 static CAPACITY: Number = Number::new(c"bloom-capacity", 100, 1, MOST_ITEMS as i64, false);

@@ -275,7 +275,8 @@ impl Csv {
         line_end(text, from).or((self.ended && from <= text.len()).then_some(text.len()))
     }
 
-    /// The record without a byte order mark, if it names the columns.
+    /// If this record names the columns, returns it without a byte order mark; otherwise, returns
+    /// it unchanged.
     fn without_mark<'t>(&self, record: &'t [u8]) -> &'t [u8] {
         if self.has_header && self.columns.is_none() { record.strip_prefix(MARK).unwrap_or(record) } else { record }
     }

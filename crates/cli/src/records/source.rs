@@ -104,8 +104,8 @@ pub(crate) fn check_not_output(paths: &[PathBuf]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Opens an input, and decompresses it if its first bytes are those of gzip or Zstandard, unless
-/// that is disabled. `read` counts the bytes that are read from it.
+/// Opens an input. If its first bytes are those of gzip or Zstandard, the input is decompressed,
+/// unless `as_is` is set. `read` counts the bytes that are read from it.
 pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Result<Box<dyn Read>> {
     let mut file = Counted { file: open_file(path)?, read: Arc::clone(read) };
     if as_is {

@@ -108,7 +108,7 @@ impl Options {
     }
 }
 
-/// Seconds with at most three decimals, as milliseconds.
+/// Parses seconds with at most three decimals, and returns milliseconds.
 fn milliseconds(bytes: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (whole, rest) = text.split_once('.').unwrap_or((text, "0"));

@@ -105,8 +105,8 @@ fn along<'t>(text: &'t [u8], path: &[String], depth: usize, order: &mut [Before]
     None
 }
 
-/// The text that begins with the value of the member after the byte `after`, and whether the member
-/// has this name.
+/// Reads the byte `after` and the name of a member. Returns the text that begins with the member's
+/// value, and whether the member has this name.
 #[inline(never)]
 fn member<'t>(text: &'t [u8], after: u8, name: &str) -> Option<(&'t [u8], bool)> {
     let (found, has_escapes, rest) = string(space(byte(text, after)?))?;
