@@ -4,9 +4,9 @@
 #![allow(unsafe_code, reason = "needed to run a function before the runtime starts, and to change the environment")]
 
 /// Turns backtraces off. With `RUST_BACKTRACE` set, a failed allocation makes the runtime print a
-/// backtrace while it holds a lock. The backtrace needs memory, too, and if there is none, the same
-/// thread waits for that lock forever. A message and exit code 2 are more useful; a panic still
-/// reports its file and line.
+/// backtrace while it holds a lock. Printing the backtrace needs memory, too. If this memory cannot
+/// be allocated, the same thread waits for the lock forever. A message and exit code 2 are more
+/// useful; a panic still reports its file and line.
 ///
 /// This function must be called first in `main`.
 pub(crate) fn no_backtraces() {

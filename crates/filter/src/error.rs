@@ -289,9 +289,9 @@ pub enum MergeError {
     },
     /// The schemes differ.
     Scheme {
-        /// The scheme's name in the filter that the merge would change.
+        /// The name of the scheme of the filter that the merge would change.
         ours: &'static str,
-        /// The scheme's name in the other filter.
+        /// The name of the scheme of the other filter.
         theirs: &'static str,
     },
     /// The hash functions differ.

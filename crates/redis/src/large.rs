@@ -24,8 +24,8 @@ const OWN_BYTES: usize = 512;
 const LAYER_BYTES: usize = 800;
 
 /// The most layers of a filter that grows. Each query searches all layers, and computing the rate
-/// of a merged filter considers pairs of layers. A filter that only grows has fewer than a hundred,
-/// but merging can produce any number.
+/// of a merged filter considers pairs of layers. A filter that only grows has fewer than a hundred
+/// layers, but merging can produce any number of layers.
 const MOST_LAYERS: usize = 1_024;
 
 /// A layer of this many bytes or more begins at a huge page.

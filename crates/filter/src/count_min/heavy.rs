@@ -130,8 +130,8 @@ fn half(bound: u64, round: fn(u64) -> u64) -> u64 {
     if bound == u64::MAX { bound } else { round(bound) }
 }
 
-/// The hasher of the map. The keys of the map are already seeded hashes, so it does not hash them
-/// again.
+/// The hasher of the map. The keys of the map are already seeded hashes, so this hasher does not
+/// hash them again.
 #[cfg(any(test, feature = "std"))]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hashed(u64);
