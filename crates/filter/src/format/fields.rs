@@ -19,7 +19,7 @@ const UNFINISHED: u32 = 1 << 6;
 pub(crate) const MERGED: u32 = 1;
 
 /// The flag of an intersection, which is set together with [`MERGED`]. The field after the layout's
-/// parameters has the number of offers that certainly do not belong to its items.
+/// parameters has the number of offers that certainly do not belong to the intersection's items.
 pub(crate) const INTERSECTION: u32 = 32;
 
 /// Where each field starts; docs/FORMAT.md explains the fields.

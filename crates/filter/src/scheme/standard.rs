@@ -11,12 +11,12 @@ use truebloom_math::law;
 /// The standard scheme: k independent positions, which may repeat. For every number of bits, the
 /// positions are exactly uniform if the words are.
 ///
-/// A word of the stream is a number below 2^64, from which several positions can be computed. For
-/// `r` positions per word, some words are skipped, so that each of the `m^r` tuples of positions
-/// has the same number of words. The positions are then digits in base m (Brackett-Rozinsky and
-/// Lemire, "Batched ranged random integer generation", 2024). `r` is the largest number with
-/// `m^r <= 2^52`, so that less than one word in 4,096 is skipped, and skips seldom delay a batch of
-/// keys.
+/// A word of the stream is a number below 2^64, from which several positions can be computed. To
+/// draw `r` positions from a word, some words are skipped. Then each of the `m^r` tuples of
+/// positions comes from the same number of words. The positions are then digits in base m
+/// (Brackett-Rozinsky and Lemire, "Batched ranged random integer generation", 2024). `r` is the
+/// largest number with `m^r <= 2^52`, so that less than one word in 4,096 is skipped, and skips
+/// seldom delay a batch of keys.
 ///
 /// Double hashing (`h1 + i h2 mod m`) would save a few instructions, but its rate cannot fall below
 /// about 6n/m^2. The standard scheme has no such floor. docs/design/positions.md lists the schemes
