@@ -71,10 +71,10 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         seen
     }
 
-    /// Returns true if the active phase would end because this key, if it is offered next, would
-    /// make the fill exceed [`sigma`](super::Policy::sigma). Use this in programs that must stop
-    /// before anything is forgotten. It does not predict recycles that are due to the number of
-    /// insertions or to age.
+    /// Returns true if offering this key next would raise the fill above
+    /// [`sigma`](super::Policy::sigma) and so end the active phase. Use this in programs that must
+    /// stop before anything is forgotten. Recycles that are due to the number of insertions or to
+    /// age are not predicted.
     ///
     /// ```
     /// use truebloom::recycling::RecyclingFilter;
