@@ -79,8 +79,8 @@ impl ReportTo {
     }
 }
 
-/// Whether replacing this file would destroy only a report: it is empty, or consists of one object
-/// that this command has marked as a report.
+/// Whether replacing this file would destroy nothing but a report. This is the case if the file is
+/// empty, or consists of one object that this command has marked as a report.
 fn is_report(file: &File) -> io::Result<bool> {
     let mut text = Vec::new();
     file.take(LONGEST).read_to_end(&mut text)?;

@@ -100,8 +100,8 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Whether replacing this file loses only data that this command has written: it is empty, or
-/// begins like a truebloom file.
+/// Whether replacing this file loses nothing but data that this command has written. This is the
+/// case if the file is empty, or begins like a truebloom file.
 fn begins_as_ours(mut file: &File) -> io::Result<bool> {
     let mut start = Vec::new();
     file.by_ref().take(FileHeader::BYTES).read_to_end(&mut start)?;

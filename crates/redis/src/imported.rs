@@ -17,8 +17,8 @@ pub(crate) struct Imported {
     chain: Chain,
     /// The bits of each layer.
     bits: Vec<Box<[u64]>>,
-    /// The items that were added here: a compact filter or a large one, made when the first item
-    /// comes.
+    /// The items that were added here: a compact filter or a large one. The filter is made when the
+    /// first item comes.
     own: Option<Box<Value>>,
 }
 
