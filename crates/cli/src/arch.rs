@@ -1,12 +1,12 @@
-//! Two functions that need unsafe code: one finds out whether the standard streams were open before
-//! Rust's runtime opened `/dev/null` in place of closed ones, and the other keeps the runtime from
-//! printing backtraces.
+//! Two functions that need unsafe code. One finds out which standard streams were closed before
+//! Rust's runtime opened `/dev/null` in their place. The other keeps the runtime from printing
+//! backtraces.
 #![allow(unsafe_code, reason = "needed to run a function before the runtime starts, and to change the environment")]
 
 /// Turns backtraces off. With `RUST_BACKTRACE` set, a failed allocation makes the runtime print a
-/// backtrace while it holds a lock. The backtrace needs memory, too, and if there is none, the same
-/// thread waits for that lock forever. A message and exit code 2 are more useful; a panic still
-/// reports its file and line.
+/// backtrace while it holds a lock. Printing the backtrace needs memory, too. If this memory cannot
+/// be allocated, the same thread waits for the lock forever. A message and exit code 2 are more
+/// useful; a panic still reports its file and line.
 ///
 /// This function must be called first in `main`.
 pub(crate) fn no_backtraces() {
@@ -64,7 +64,7 @@ mod streams {
     }
 }
 
-/// On other systems this is not known.
+/// On other systems, it is not known whether the streams were open.
 #[cfg(not(target_os = "linux"))]
 mod streams {
     pub(crate) fn stdin_was_closed() -> bool {

@@ -68,9 +68,9 @@ pub(crate) fn probes(text: &str) -> Result<u32, String> {
     probes_up_to(truebloom::MAX_PROBES, text)
 }
 
-/// Refuses an option that has no effect without another option. Each is a name, and whether it is
-/// given. The parser's own `requires` is not enough: it is waived if a third option excludes the
-/// other one.
+/// Refuses an option that has no effect without another option. Each option is a pair: its name,
+/// and whether it is given. The parser's own `requires` is not enough: the parser waives it if a
+/// third option excludes the other one.
 pub(crate) fn needs((option, is_given): (&str, bool), (other, has_other): (&str, bool)) -> Result<(), Failure> {
     if is_given && !has_other {
         return Err(Failure::new(format_args!("{option} has no effect without {other}; leave it out, or give both")));

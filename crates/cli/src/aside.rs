@@ -1,7 +1,7 @@
-//! Reports about a run whose output is lines: they go to standard error, or to a file.
+//! Reports of verbs whose output is lines: these reports go to standard error, or to a file.
 //!
-//! A report is written after all lines. A file that it replaces is checked at the beginning: it
-//! must be an older report, and not a file that this run reads or writes.
+//! A report is written after all lines. If it will replace a file, that file is checked at the
+//! beginning: it must be an older report, and not a file that this run reads or writes.
 
 use crate::failure::Failure;
 use crate::report::Report;
@@ -79,8 +79,8 @@ impl ReportTo {
     }
 }
 
-/// Whether replacing this file would destroy only a report: it is empty, or consists of one object
-/// that this command has marked as a report.
+/// Whether replacing this file would destroy nothing but a report. This is the case if the file is
+/// empty, or consists of one object that this command has marked as a report.
 fn is_report(file: &File) -> io::Result<bool> {
     let mut text = Vec::new();
     file.take(LONGEST).read_to_end(&mut text)?;

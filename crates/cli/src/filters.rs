@@ -53,9 +53,9 @@ pub(crate) fn check_layout(scheme: SchemeId, layout: Layout) -> Result<(), Failu
     Err(Failure::new("a blocked filter has its own scheme: leave --scheme or --layout out"))
 }
 
-/// A message that there are more items than planned. This is proven by the number of keys that set
-/// new bits; after a merge, the fill makes it practically certain. A filter that grows was planned
-/// only for a rate.
+/// A message that there are more items than planned. The number of keys that set new bits proves
+/// this. After a merge, the fill shows it with near certainty. A filter that grows was planned only
+/// for a rate.
 pub(crate) fn over_capacity<K: Counted>(filter: &AnyFilter<K>) -> String {
     if let (AnyFilter::Scalable(_), Some(asked)) = (filter, filter.rate()) {
         return format!(
@@ -114,7 +114,7 @@ impl Layout {
 }
 
 /// Opens a filter for a verb that reads these inputs. If opening fails and one of the inputs is a
-/// filter, the message says that it was perhaps meant to be the first argument.
+/// filter, the message says that this input was perhaps meant to be the first argument.
 pub(crate) fn open_for<T>(path: &Path, inputs: &[PathBuf], open: impl Fn(&Path) -> Result<T, FileError>) -> Result<T, Failure> {
     open(path).map_err(|error| {
         let foreign = matches!(error, FileError::Format { cause: FormatError::NotAFilter { .. }, .. });

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use truebloom::file::{Mapped, open_regular};
 use truebloom::{AnyFilter, Checked, FileError, FileHeader, FormatError, View, wire};
 
-/// The smallest file that is mapped. Smaller files can be read as quickly, and then changes to the
-/// file do no harm.
+/// The smallest file that is mapped. Smaller files can be read as quickly, and once a file is read,
+/// changes to it do no harm.
 const MAPPED_FROM: u64 = 64 << 20;
 
 /// The bytes of a file, as they are stored.
@@ -118,8 +118,8 @@ fn read_stdin() -> io::Result<Held> {
     Ok(Held::Read(Arc::new(bytes)))
 }
 
-/// Opens the filter in a file: a small file is completely checked, and of a large file only the
-/// header.
+/// Opens the filter in a file. A small file is checked completely. Of a large file, only the header
+/// is checked.
 pub(crate) fn view(path: &Path) -> Result<Viewed, FileError> {
     let bytes = Held::open(path)?;
     if !bytes.is_mapped() {

@@ -16,7 +16,7 @@ pub(crate) fn name(path: &Path) -> &Path {
     if is_stdin(path) { Path::new(STDIN) } else { path }
 }
 
-/// The first of these inputs that is the same file, under any name.
+/// The first of these inputs that is the same file as `path`, even under another name.
 pub(crate) fn same_file<'a>(path: &Path, inputs: &'a [PathBuf]) -> Option<&'a Path> {
     let target = std::fs::metadata(path).ok()?;
     let is_target = |input: &Path| input_metadata(input).is_ok_and(|data| is_same(&target, &data));

@@ -148,7 +148,7 @@ fn without_help_of_help(arguments: &[OsString]) -> &[OsString] {
 /// ```
 ///
 /// # Errors
-/// The query is wrong; the error is a text for people.
+/// Returns an error if the query is wrong. The error is a text for people.
 pub fn evaluate(query: &str) -> Result<String, String> {
     truebloom_math::as_one_call(|| cmd::eval::answer(query.as_bytes())).map(|answer| serde_json::Value::Object(answer).to_string())
 }

@@ -100,8 +100,8 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Whether replacing this file loses only data that this command has written: it is empty, or
-/// begins like a truebloom file.
+/// Whether replacing this file loses nothing but data that this command has written. This is the
+/// case if the file is empty, or begins like a truebloom file.
 fn begins_as_ours(mut file: &File) -> io::Result<bool> {
     let mut start = Vec::new();
     file.by_ref().take(FileHeader::BYTES).read_to_end(&mut start)?;
@@ -109,8 +109,8 @@ fn begins_as_ours(mut file: &File) -> io::Result<bool> {
     Ok(!matches!(FileHeader::from_bytes(&start), Err(FormatError::NotAFilter { .. } | FormatError::TextMode { .. })))
 }
 
-/// Returns an error if the file is not empty and does not begin in this way; `what` says in the
-/// message what the file is not.
+/// Returns an error if the file is not empty and does not begin with these bytes. The message says
+/// that the file is not `what`.
 pub(crate) fn check_begins(path: &Path, with: &[u8], what: &str) -> Result<(), Failure> {
     let Ok(file) = open_regular(path) else { return Ok(()) };
     let mut start = Vec::new();
@@ -199,7 +199,7 @@ pub(crate) fn tell_unkept(path: &Path, unkept: &[Unkept]) {
     unkept.iter().for_each(|unkept| warn(format_args!("{} was written, but {unkept}", path.display())));
 }
 
-/// Whether two names lead to the same file, whether or not it exists yet.
+/// Whether two names lead to the same file. The file need not exist yet.
 pub(crate) fn is_same_place(one: &Path, other: &Path) -> bool {
     let same = |one: Option<PathBuf>, other: Option<PathBuf>| one.is_some() && one == other;
     same(place(one), place(other)) || crate::inputs::same_file(one, &[other.to_owned()]).is_some()

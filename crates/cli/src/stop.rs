@@ -34,7 +34,7 @@ impl Watch {
     }
 }
 
-/// A second signal counts only if it comes this long after the first, because some programs, such
+/// A second signal counts only if it comes at least this long after the first. Some programs, such
 /// as `timeout`, send one signal to the process and another to its group.
 const ONE_WISH: Duration = Duration::from_secs(1);
 

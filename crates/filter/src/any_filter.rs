@@ -15,7 +15,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use truebloom_math::{Error, Fpr, Law, Plan, Rate};
 
-/// Evaluates the same expression for whichever kind the filter has.
+/// Evaluates one expression for the filter, whatever its kind.
 macro_rules! each {
     ($self:expr, $filter:ident => $value:expr) => {
         layouts!(each_arm($self), $filter => $value, $filter => $value)
@@ -151,7 +151,7 @@ macro_rules! any_filter {
             /// Reads and checks all bytes of the view: see [`FilterOf::verify_bytes`].
             ///
             /// # Errors
-            /// The errors of [`FilterOf::verify_bytes`].
+            /// Returns the same errors as [`FilterOf::verify_bytes`].
             pub fn verify_bytes(self) -> Result<AnyFilter<Checked<B>>, FormatError> {
                 Ok(match self {
                     $(AnyFilter::$layout(view) => AnyFilter::$layout(view.verify_bytes()?),)*
@@ -191,7 +191,7 @@ macro_rules! any_filter {
             /// A filter made from a plan of any scheme, with a random seed.
             ///
             /// # Errors
-            /// The errors of [`FilterOf::from_plan`].
+            /// Returns the same errors as [`FilterOf::from_plan`].
             #[cfg(feature = "random")]
             pub fn from_plan(plan: &Plan) -> Result<AnyFilter, BuildError> {
                 AnyFilter::from_plan_with_hasher(plan, PortableHasher::random()?)
@@ -200,7 +200,7 @@ macro_rules! any_filter {
             /// [`from_plan`](Self::from_plan) with a custom hasher.
             ///
             /// # Errors
-            /// The errors of [`FilterOf::from_plan_with_hasher`].
+            /// Returns the same errors as [`FilterOf::from_plan_with_hasher`].
             pub fn from_plan_with_hasher(plan: &Plan, hasher: PortableHasher) -> Result<AnyFilter, BuildError> {
                 Ok(match plan.scheme {
                     $(<$scheme>::ID => AnyFilter::$layout(FilterOf::from_plan_with_hasher(plan, hasher)?),)*
@@ -231,7 +231,7 @@ macro_rules! any_filter {
 
 layouts!(any_filter);
 
-/// The words of one filter, or of several filters, each after its record.
+/// The words of one filter, or the records and words of several filters.
 enum Words<'a, W, L> {
     Bits(core::slice::Iter<'a, W>),
     Layers(L),
@@ -322,11 +322,11 @@ of_each! { Backing:
     fn offered(&self) -> u64;
     /// How many offers set a bit.
     fn changed(&self) -> u64;
-    /// Whether the filter is the result of a union or an intersection.
+    /// Returns true if the filter is the result of a union or an intersection.
     fn is_merged(&self) -> bool;
-    /// Whether the filter comes from an intersection: [`FilterOf::is_intersection`].
+    /// Returns true if the filter comes from an intersection: [`FilterOf::is_intersection`].
     fn is_intersection(&self) -> bool;
-    /// The largest number of distinct keys that the filter can hold.
+    /// An upper bound on the number of distinct keys in the filter.
     fn most_items(&self) -> u64;
     /// The text that a program attached to the filter: [`FilterOf::set_label`].
     fn label(&self) -> Option<&str>;
@@ -335,16 +335,16 @@ of_each! { Backing:
     /// The expected rate at the filter's capacity: [`FilterOf::expected_fpr`].
     ///
     /// # Errors
-    /// The errors of the same method of [`FilterOf`].
+    /// Returns the same errors as the same method of [`FilterOf`].
     fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
     /// The expected rate with `items` distinct items.
     ///
     /// # Errors
-    /// The errors of the same method of [`FilterOf`].
+    /// Returns the same errors as the same method of [`FilterOf`].
     fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error>;
-    /// Whether the filter contains a key that is already hashed.
+    /// Returns true if the filter contains a key that is already hashed.
     fn contains_hash(&self, hash: KeyHash) -> bool;
-    /// Which of these hashed keys are contained.
+    /// Reports which of these hashed keys are contained.
     fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers;
 }
 
@@ -353,15 +353,15 @@ of_each! { Counted:
     fn ones(&self) -> u64;
     /// The share of set bits.
     fn fill(&self) -> f64;
-    /// Whether no bit is set.
+    /// Returns true if no bit is set.
     fn is_empty(&self) -> bool;
     /// The filter's present rate: [`FilterOf::fpr`].
     fn fpr(&self) -> Fpr;
-    /// Whether the number of set bits determines the filter's rate.
+    /// Returns true if the number of set bits determines the filter's rate.
     fn fill_tells_rate(&self) -> bool;
     /// The number of distinct items, estimated from the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
-    /// Whether the filter certainly holds more distinct items than it was planned for:
+    /// Returns true if the filter certainly holds more distinct items than it was planned for:
     /// [`FilterOf::is_over_capacity`]. A filter that grows has no planned number of items; it is
     /// over capacity if a merge raised its rate above the requested rate:
     /// [`ScalableFilter::is_over_capacity`].
@@ -379,12 +379,12 @@ impl<K: Backing> AnyFilter<K> {
         each!(self, filter => filter.of_kind())
     }
 
-    /// Whether the filter contains a key.
+    /// Returns true if the filter contains a key.
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         each!(self, filter => filter.contains(key))
     }
 
-    /// Which of the keys are contained.
+    /// Reports which of the keys are contained.
     pub fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers {
         each!(self, filter => filter.contains_all(keys))
     }
@@ -401,7 +401,7 @@ impl AnyFilter {
     /// Adds all keys of another filter, whose bits may be in any backing: [`FilterOf::union_with`].
     ///
     /// # Errors
-    /// The errors of the same method of [`FilterOf`].
+    /// Returns the same errors as the same method of [`FilterOf`].
     pub fn union_with<V: Backing>(&mut self, other: &AnyFilter<V>) -> Result<(), MergeError> {
         both!(self, other, (ours, theirs) => ours.union_with(theirs))
     }
@@ -409,7 +409,7 @@ impl AnyFilter {
     /// Keeps the keys that both filters contain: [`FilterOf::intersect_with`].
     ///
     /// # Errors
-    /// The errors of the same method of [`FilterOf`].
+    /// Returns the same errors as the same method of [`FilterOf`].
     pub fn intersect_with<V: Backing>(&mut self, other: &AnyFilter<V>) -> Result<(), MergeError> {
         both!(self, other, (ours, theirs) => ours.intersect_with(theirs))
     }
@@ -429,7 +429,7 @@ impl<K: Backing> AnyFilter<K> {
     /// An empty filter of the same size, plan and seed: [`FilterOf::to_empty`].
     ///
     /// # Errors
-    /// The memory cannot be allocated.
+    /// Returns an error if the memory cannot be allocated.
     pub fn to_empty(&self) -> Result<AnyFilter, BuildError> {
         each!(self, filter => filter.to_empty().map(AnyFilter::from))
     }
@@ -439,7 +439,7 @@ impl<K: Counted> AnyFilter<K> {
     /// Checks the filter's counters and bits against each other: [`Verification::of`].
     ///
     /// # Errors
-    /// The errors of [`Verification::of`].
+    /// Returns the same errors as [`Verification::of`].
     pub fn verification(&self) -> Result<Verification, Error> {
         each!(self, filter => filter.verified())
     }

@@ -41,10 +41,10 @@ pub struct Share {
 /// interval, taken by itself, covers the true number with at least the requested probability over
 /// seeds, for keys chosen without knowing the seed.
 ///
-/// Everything is computed from two kinds of numbers. Except for a few items, the number of items in
-/// one filter follows from the number of insertions that set a bit. The number of items that only
-/// one filter holds follows from the bits that only this filter has set ([`items_beyond`]). The
-/// other sizes are sums and differences of these numbers.
+/// Everything is computed from two kinds of numbers. The number of insertions that set a bit
+/// determines the number of items in one filter, apart from a few items. The number of items that
+/// only one filter holds follows from the bits that only this filter has set ([`items_beyond`]).
+/// The other sizes are sums and differences of these numbers.
 ///
 /// ```
 /// use truebloom::{AnyFilter, BloomFilter, Comparison, Filter};
@@ -155,15 +155,15 @@ struct Size {
     error: f64,
 }
 
-/// The largest number of filters for which the number of common items is estimated, because the
-/// estimate needs the union of every subset of them.
+/// The number of common items is estimated for at most this many filters, because the estimate
+/// needs the union of every subset of them.
 const MOST_SELECTED: usize = 10;
 
 impl Comparison {
     /// Compares filters of the same bits, probes, scheme, hasher and seed.
     ///
     /// Time: quadratic in the number of filters and linear in the bits, plus some hundredths of a
-    /// second per interval. Memory: at most as much as four more filters take.
+    /// second per interval. Memory: at most that of four more filters.
     ///
     /// # Errors
     /// Fails as a merge does, and also if a filter is an intersection, or if its set bits are
@@ -269,9 +269,9 @@ impl<K: Counted> Compared<'_, K> {
     /// The number of common items: the number of items in the smallest filter, minus the number of
     /// its items that at least one of the others lacks. The number subtracted is at least the
     /// largest number of items that any single other filter lacks. The inequality of Hunter and
-    /// Worsley gives an upper bound. It adds up how many items each of the other filters lacks.
-    /// Then, for each of these except the first, it subtracts how many items both this filter and
-    /// the first one lack.
+    /// Worsley gives an upper bound on it. For each of the other filters, the bound adds the number
+    /// of items that this filter lacks. For each of them except the first, it then subtracts the
+    /// number of items that this filter and the first both lack.
     fn common(&self, smallest: usize, alpha: f64) -> Result<Quantity, CompareError> {
         let (size, value, left) = self.size_beside(smallest, alpha)?;
         let filter = self.filters.get(smallest).ok_or(CompareError::Arguments)?;
@@ -300,7 +300,7 @@ impl<K: Counted> Compared<'_, K> {
         Ok(quantity(value, size.lower.saturating_sub(most_lacked), upper))
     }
 
-    /// The number of items of a filter that none of the selected others holds.
+    /// How many items of a filter are in none of the selected others.
     fn lacked(&self, filter: &AnyFilter<K>, others: impl Fn(usize) -> bool, alpha: f64) -> Result<ItemsEstimate, CompareError> {
         let ground = self.union_of(others)?;
         let mut both = ground.clone();
@@ -308,9 +308,9 @@ impl<K: Counted> Compared<'_, K> {
         beyond(&ground, &both, alpha)
     }
 
-    /// The number of items of a filter that at least one of the others lacks. For every subset of
-    /// the others, the number of items that the whole subset lacks is estimated; inclusion and
-    /// exclusion combines these numbers.
+    /// How many items of a filter are missing in at least one of the others. For every subset of
+    /// the others, the number of items that all of its filters lack is estimated. The estimates are
+    /// then combined by inclusion and exclusion.
     fn lacked_by_any(&self, filter: &AnyFilter<K>, others: &[usize]) -> Result<Option<f64>, CompareError> {
         let mut sum = Some(0.0);
         for selection in 1..1usize << others.len() {

@@ -277,9 +277,9 @@ pub enum MergeError {
     Shape {
         /// The first dimension in which the sketches differ.
         name: &'static str,
-        /// The size in that dimension of the sketch that the merge would change.
+        /// In that dimension, the size of the sketch that the merge would change.
         ours: u64,
-        /// The size in that dimension of the other sketch.
+        /// In that dimension, the size of the other sketch.
         theirs: u64,
     },
     /// The inner product is not defined, because the counters of one sketch are not sums of counts.
@@ -289,9 +289,9 @@ pub enum MergeError {
     },
     /// The schemes differ.
     Scheme {
-        /// The scheme's name in the filter that the merge would change.
+        /// The name of the scheme of the filter that the merge would change.
         ours: &'static str,
-        /// The scheme's name in the other filter.
+        /// The name of the scheme of the other filter.
         theirs: &'static str,
     },
     /// The hash functions differ.

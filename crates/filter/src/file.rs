@@ -27,9 +27,9 @@
 //! links still lead to the old contents, which is reported.
 //!
 //! **Files that another program replaced meanwhile** are always detected if the system can exchange
-//! two names (Linux and macOS, on their usual file systems): if the exchange does not yield the old
-//! file, it is undone. On other systems, a replacement goes unnoticed in the few microseconds
-//! between the last check of the name and the rename.
+//! two names, as Linux and macOS can on their usual file systems. If the exchange does not yield
+//! the old file, the exchange is undone. On other systems, a replacement goes unnoticed in the few
+//! microseconds between the last check of the name and the rename.
 
 #[cfg(feature = "mmap")]
 pub use crate::disk::Mapped;

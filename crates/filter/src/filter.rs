@@ -24,8 +24,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use truebloom_math::{Error, Fpr, Law, Rate};
 
-/// A filter of any scheme that can be saved. Use this trait in programs that accept any such
-/// filter.
+/// A filter of any scheme that can be saved. Use this trait in programs that work with all of these
+/// filters.
 ///
 /// The trait is implemented by every [`FilterOf`] that has a [`PortableHasher`] and owns its bits,
 /// by [`ScalableFilter`], and by [`AnyFilter`], whose scheme is known only from its file. Views and
@@ -85,7 +85,7 @@ pub trait Filter {
     /// The number of distinct items that the filter was planned for, if there was a plan.
     fn capacity(&self) -> Option<u64>;
 
-    /// The requested rate, if one was.
+    /// The requested rate, if there was one.
     fn rate(&self) -> Option<Rate>;
 
     /// How often keys were offered, repeats included.
@@ -94,13 +94,13 @@ pub trait Filter {
     /// How many offers set a bit.
     fn changed(&self) -> u64;
 
-    /// Whether the filter is the result of a union or an intersection.
+    /// Returns true if the filter is the result of a union or an intersection.
     fn is_merged(&self) -> bool;
 
-    /// Whether the filter comes from an intersection: [`FilterOf::is_intersection`].
+    /// Returns true if the filter comes from an intersection: [`FilterOf::is_intersection`].
     fn is_intersection(&self) -> bool;
 
-    /// The largest number of distinct keys that the filter can hold.
+    /// An upper bound on the number of distinct keys in the filter.
     fn most_items(&self) -> u64;
 
     /// The text that a program attached to the filter: [`FilterOf::set_label`].
@@ -117,7 +117,7 @@ pub trait Filter {
     /// The share of set bits.
     fn fill(&self) -> f64;
 
-    /// Whether no bit is set.
+    /// Returns true if no bit is set.
     fn is_empty(&self) -> bool;
 
     /// The probability law that the filter follows.
@@ -126,25 +126,25 @@ pub trait Filter {
     /// The filter's present rate: [`FilterOf::fpr`].
     fn fpr(&self) -> Fpr;
 
-    /// Whether the number of set bits determines the filter's rate.
+    /// Returns true if the number of set bits determines the filter's rate.
     fn fill_tells_rate(&self) -> bool;
 
     /// The expected rate at the filter's capacity: [`FilterOf::expected_fpr`].
     ///
     /// # Errors
-    /// The errors of [`FilterOf::expected_fpr`].
+    /// Returns the same errors as [`FilterOf::expected_fpr`].
     fn expected_fpr(&self) -> Result<Option<Fpr>, Error>;
 
     /// The expected rate with `items` distinct items.
     ///
     /// # Errors
-    /// The errors of [`FilterOf::expected_fpr_at`].
+    /// Returns the same errors as [`FilterOf::expected_fpr_at`].
     fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error>;
 
     /// The number of distinct items, estimated from the fill: [`FilterOf::estimated_items`].
     fn estimated_items(&self) -> Option<f64>;
 
-    /// Whether the filter certainly holds more distinct items than it was planned for:
+    /// Returns true if the filter certainly holds more distinct items than it was planned for:
     /// [`FilterOf::is_over_capacity`]. A filter that grows has no planned number of items; it is
     /// over capacity if a merge raised its rate above the requested rate:
     /// [`ScalableFilter::is_over_capacity`].
@@ -153,7 +153,7 @@ pub trait Filter {
     /// Checks whether the filter's counters agree with its bits: [`Verification::of`].
     ///
     /// # Errors
-    /// The errors of [`Verification::of`].
+    /// Returns the same errors as [`Verification::of`].
     fn verification(&self) -> Result<Verification, Error>;
 
     /// Starts a measurement with random keys: [`Measurement::new`].
@@ -162,14 +162,14 @@ pub trait Filter {
     /// Inserts a key that is already hashed; returns true if it was certainly new.
     fn insert_hash(&mut self, hash: KeyHash) -> bool;
 
-    /// Whether the filter contains a key that is already hashed.
+    /// Returns true if the filter contains a key that is already hashed.
     fn contains_hash(&self, hash: KeyHash) -> bool;
 
     /// Inserts keys that are already hashed, in order, and reports which of them were certainly
     /// new.
     fn insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Answers;
 
-    /// Which of these hashed keys are contained.
+    /// Reports which of these hashed keys are contained.
     fn contains_all_hashes(&self, hashes: &[KeyHash]) -> Answers;
 
     /// Removes all keys.
@@ -181,34 +181,34 @@ pub trait Filter {
     /// The filter's file as bytes.
     ///
     /// # Errors
-    /// The memory cannot be allocated.
+    /// Returns an error if the memory cannot be allocated.
     fn to_bytes(&self) -> Result<Vec<u8>, BuildError>;
 
     /// Writes the filter's file to a writer.
     ///
     /// # Errors
-    /// The errors of the writer.
+    /// Returns the errors of the writer.
     #[cfg(feature = "std")]
     fn write_to(&self, writer: &mut dyn Write) -> io::Result<()>;
 
     /// Writes the filter's file, and replaces an existing one: [`FilterOf::save`].
     ///
     /// # Errors
-    /// The errors of [`FilterOf::save`].
+    /// Returns the same errors as [`FilterOf::save`].
     #[cfg(feature = "fs")]
     fn save(&self, path: &Path) -> Result<(), FileError>;
 
     /// Writes the filter's file under a name that must not exist: [`FilterOf::save_new`].
     ///
     /// # Errors
-    /// The errors of [`FilterOf::save_new`].
+    /// Returns the same errors as [`FilterOf::save_new`].
     #[cfg(feature = "fs")]
     fn save_new(&self, path: &Path) -> Result<(), FileError>;
 
     /// Adds all keys of another filter: [`FilterOf::union_with`].
     ///
     /// # Errors
-    /// The errors of [`FilterOf::union_with`].
+    /// Returns the same errors as [`FilterOf::union_with`].
     fn union_with(&mut self, other: &Self) -> Result<(), MergeError>
     where
         Self: Sized;
@@ -216,7 +216,7 @@ pub trait Filter {
     /// Keeps the keys that both filters contain: [`FilterOf::intersect_with`].
     ///
     /// # Errors
-    /// The errors of [`FilterOf::intersect_with`].
+    /// Returns the same errors as [`FilterOf::intersect_with`].
     fn intersect_with(&mut self, other: &Self) -> Result<(), MergeError>
     where
         Self: Sized;
@@ -239,7 +239,7 @@ pub trait Filter {
         self.insert_hash(self.hash(key))
     }
 
-    /// Whether the filter contains a key.
+    /// Returns true if the filter contains a key.
     #[inline]
     fn contains<K: Key + ?Sized>(&self, key: &K) -> bool
     where
@@ -253,7 +253,7 @@ pub trait Filter {
     where
         Self: Sized;
 
-    /// Which of the keys are contained.
+    /// Reports which of the keys are contained.
     fn contains_all<I: IntoIterator<Item: Key>>(&self, keys: I) -> Answers
     where
         Self: Sized;

@@ -126,15 +126,14 @@ impl<S: Scheme> InPlace<S> {
         InPlace::marked(filter.map_err(|cause| format_error(path, cause))?, path)
     }
 
-    /// Opens a filter after a program ended while updating it. The counts become bounds that are
-    /// certain to hold. If the filter was closed properly, this is the same as
-    /// [`open`](Self::open).
+    /// Opens a filter after a program ended while updating it. The counts become bounds that always
+    /// hold. If the filter was closed properly, this is the same as [`open`](Self::open).
     ///
     /// # Safety
     /// The requirement of [`open`](Self::open).
     ///
     /// # Errors
-    /// The same errors as [`open`](Self::open), but the file may have the mark.
+    /// Returns the same errors as [`open`](Self::open), but the file may have the mark.
     pub unsafe fn recover(path: impl AsRef<Path>) -> Result<InPlace<S>, FileError> {
         let path = path.as_ref();
         // SAFETY: as the caller promised.
@@ -177,7 +176,7 @@ impl<S: Scheme> InPlace<S> {
     /// Dropping the value does the same, but reports no errors.
     ///
     /// # Errors
-    /// The errors of [`sync`](Self::sync).
+    /// Returns the same errors as [`sync`](Self::sync).
     pub fn close(mut self) -> Result<(), FileError> {
         let closed = self.finish();
         let in_place = self.check_in_place();
@@ -336,7 +335,7 @@ impl<S: Scheme> InPlace<S> {
     /// Adds all keys of another filter: see [`FilterOf::union_with`].
     ///
     /// # Errors
-    /// The errors of [`FilterOf::union_with`].
+    /// Returns the same errors as [`FilterOf::union_with`].
     pub fn union_with<V: Backing>(&mut self, other: &FilterOf<S, PortableHasher, V>) -> Result<(), MergeError> {
         self.filter_mut().check_mergeable(other)?;
         if other.is_intersection() && !self.is_intersection() {

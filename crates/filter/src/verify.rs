@@ -90,8 +90,8 @@ impl FillVerdict {
         FillVerdict { ones, tested: false, too_few: 1.0, too_many: 1.0, noticed: None }
     }
 
-    /// Whether the fill is consistent with its law at level [`ALPHA`]. Half of [`ALPHA`] is used
-    /// for too few set bits, a quarter for too many, and a quarter for the bound on the items.
+    /// Returns true if the fill is consistent with its law at level [`ALPHA`]. Half of [`ALPHA`] is
+    /// used for too few set bits, a quarter for too many, and a quarter for the bound on the items.
     #[must_use]
     pub fn holds(&self) -> bool {
         !self.tested || (self.too_few >= ALPHA / 2.0 && self.too_many >= ALPHA / 4.0)
@@ -107,7 +107,7 @@ impl Verification {
     /// test detects, for example, a hash that leaves most blocks empty.
     ///
     /// # Errors
-    /// A rate would take too long to compute ([`Error::TooCostly`]).
+    /// Returns an error if a rate would take too long to compute ([`Error::TooCostly`]).
     pub fn of<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K>) -> Result<Verification, Error> {
         truebloom_math::as_one_call(|| Verification::examine(filter))
     }
@@ -136,9 +136,9 @@ impl Verification {
         self.items
     }
 
-    /// Whether more bits are set than the offered keys explain. This shows that keys were withheld
-    /// from the filter because they seemed to be contained ("insert if absent"). Withheld keys then
-    /// count as items.
+    /// Returns true if more bits are set than the offered keys explain. This shows that keys were
+    /// withheld from the filter because they seemed to be contained ("insert if absent"). Withheld
+    /// keys then count as items.
     #[must_use]
     pub fn has_withheld_keys(&self) -> bool {
         self.withheld
@@ -171,14 +171,15 @@ impl Verification {
         self.limit
     }
 
-    /// Whether the filter's own rate, computed from its set bits, is above [`limit`](Self::limit).
-    /// A filter with a higher rate holds too many items, whether or not it is merged.
+    /// Returns true if the filter's own rate, computed from its set bits, is above
+    /// [`limit`](Self::limit). A filter with a higher rate holds too many items, whether or not it
+    /// is merged.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.is_overfull
     }
 
-    /// Whether none of these results contradicts the guarantee.
+    /// Returns true if none of these results contradicts the guarantee.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.expected_verdict != ExpectedVerdict::Exceeded && self.fill.holds() && !self.is_overfull
@@ -283,8 +284,8 @@ fn capacity_limit<S: Scheme, H: KeyHasher, K: Counted>(filter: &FilterOf<S, H, K
 
 /// The data from which a filter of any layout is verified.
 struct Evidence<F> {
-    /// The law of the number of set bits, for a number of items that is the smallest possible
-    /// (`false`) or the largest (`true`).
+    /// The law of the number of set bits, for the smallest (`false`) or the largest (`true`)
+    /// possible number of items.
     fill: F,
     ones: u64,
     bits: u64,
@@ -449,8 +450,8 @@ impl<'a> Measurement<'a> {
     }
 
     /// The p-value of the hits given the filter's own rate: an exact two-sided binomial test. If
-    /// only a range of the rate is known, the hits are compared with the nearest rate in the range;
-    /// the p-value is 1 if the measured rate is within the range.
+    /// only a range of the rate is known, the hits are compared with the nearest rate in the range.
+    /// If the measured rate is within the range, the p-value is 1.
     #[must_use]
     pub fn p_value(&self) -> f64 {
         let (low, high) = self.rates;
@@ -458,31 +459,32 @@ impl<'a> Measurement<'a> {
         if low < high && nearest == self.rate() { 1.0 } else { binomial::two_sided(self.hits, self.queries, nearest) }
     }
 
-    /// Whether the hits are consistent with the fill at level [`ALPHA`].
+    /// Returns true if the hits are consistent with the fill at level [`ALPHA`].
     #[must_use]
     pub fn agrees(&self) -> bool {
         self.p_value() >= self.level()
     }
 
-    /// Whether the hits show that the filter holds too many items. An exact test at half of
-    /// [`ALPHA`] compares the hits with a rate that a filter at its capacity exceeds with a
-    /// probability of at most half of [`ALPHA`]. This test is used only if the fill does not
-    /// determine the rate; otherwise [`Verification::is_overfull`] decides without queries.
+    /// Returns true if the hits show that the filter holds too many items. The hits are compared
+    /// with a rate that a filter at its capacity exceeds with a probability of at most half of
+    /// [`ALPHA`]. The test is exact and uses the other half of [`ALPHA`]. This test is used only if
+    /// the fill does not determine the rate; otherwise [`Verification::is_overfull`] decides
+    /// without queries.
     #[must_use]
     pub fn is_overfull(&self) -> bool {
         self.limit.is_some_and(|limit| binomial::at_least(self.hits, self.queries, limit) < ALPHA / 2.0)
     }
 
-    /// Whether nothing in this measurement contradicts the guarantee.
+    /// Returns true if nothing in this measurement contradicts the guarantee.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.agrees() && !self.is_overfull()
     }
 
-    /// The power of this many queries. If the filter's real rate were at least this high, although
-    /// the rate computed from its bits is lower, the hits would have shown it with probability at
-    /// least [`CONFIDENCE`]. `None` if no rate would have been detected, for example because there
-    /// were too few queries.
+    /// The lowest rate that this measurement would have detected. If the filter's real rate were at
+    /// least this high, although the rate computed from its bits is lower, the hits would have
+    /// shown it with probability at least [`CONFIDENCE`]. Returns `None` if no rate would have been
+    /// detected, for example because there were too few queries.
     #[must_use]
     pub fn noticed(&self) -> Option<f64> {
         binomial::noticed_rate(self.queries, self.rates.1, self.level())

@@ -42,7 +42,8 @@ impl FileKind {
     /// ```
     ///
     /// # Errors
-    /// A stream fails; the bytes are not a file of any kind, or they are damaged.
+    /// Returns an error if a stream fails, if the bytes are not a file of any kind, or if they are
+    /// damaged.
     pub fn of_whole<R: Read>(open: impl Fn() -> io::Result<R>) -> Result<FileKind, ReadError> {
         let error = match AnyFilter::read_from(open()?) {
             Ok(filter) => return Ok(filter.kind()),

@@ -7,7 +7,7 @@ use std::ffi::CStr;
 pub(crate) enum Reply {
     Ok,
     Number(i64),
-    /// 0 or 1 in RESP2, a boolean in RESP3.
+    /// Sent as 0 or 1 in RESP2, and as a boolean in RESP3.
     Bool(bool),
     Float(f64),
     Null,
@@ -16,7 +16,7 @@ pub(crate) enum Reply {
     /// An error in place of one element of an array.
     Error(Cow<'static, str>),
     Array(Vec<Reply>),
-    /// An array of names and values in RESP2, a map in RESP3.
+    /// Sent as an array of names and values in RESP2, and as a map in RESP3.
     Map(Vec<(&'static CStr, Reply)>),
 }
 

@@ -1,8 +1,8 @@
 //! Small filters: a shared plan, a seed, counts, and the bits, in two blocks of memory.
 //!
 //! Their answers and the bytes of their files equal those of the filter crate's [`ScalableFilter`]
-//! and [`BloomFilter`](truebloom::BloomFilter) with the same plan and seed (tested in `tests`
-//! below, and in `tests/test_model.py` through the server).
+//! and [`BloomFilter`](truebloom::BloomFilter) with the same plan and seed. This is tested in
+//! `tests` below, and through the server in `tests/test_model.py`.
 
 use crate::answer::{FULL, Failure};
 use crate::memory::{self, class};
@@ -31,8 +31,8 @@ pub(crate) struct Compact {
     changed: u32,
     /// The number of additional offers, for filters that come from files.
     repeats: u16,
-    /// The compiler can use numbers that this byte never has to mark the other kinds of values, so
-    /// that a value needs no additional memory for its kind.
+    /// Some numbers never occur in this byte. The compiler uses them to mark the other kinds of
+    /// values, so that a value needs no additional memory for its kind.
     _mark: Mark,
 }
 
@@ -102,8 +102,8 @@ impl Compact {
         Compact { shape, words, changed, repeats, _mark: Mark::Compact }
     }
 
-    /// A filter with these words; the first two are for the seed. It is an error if they are not
-    /// valid: every count is checked against the bits, and the bits against the plan.
+    /// A filter with these words; the seed is written into the first two. Returns `None` if the
+    /// words are not valid: every count is compared with the bits, and the bits with the plan.
     pub(crate) fn checked(shape: Arc<Shape>, seed: Seed, words: Box<[u64]>, changed: u32, repeats: u16) -> Option<Compact> {
         let filter = Compact::of(shape, seed, words, changed, repeats);
         let (mut end, mut sum) = (0, 0u64);
@@ -139,7 +139,7 @@ impl Compact {
         PortableHasher::new(self.shape.hasher, self.seed())
     }
 
-    /// The words of its layers.
+    /// The words of the filter's layers.
     #[inline]
     pub(crate) fn words(&self) -> &[u64] {
         self.words.get(SEED_WORDS..).unwrap_or_default()
@@ -168,7 +168,7 @@ impl Compact {
         class(8 * self.words.len())
     }
 
-    /// Its layers, from the oldest to the newest.
+    /// The filter's layers, from the oldest to the newest.
     pub(crate) fn layers(&self) -> impl Iterator<Item = Place<'_>> {
         let mut start = 0;
         (0..MOST_LAYERS).map_while(move |number| {
@@ -179,7 +179,7 @@ impl Compact {
         })
     }
 
-    /// The number of set bits and of inserted items in the layer that begins there.
+    /// The number of set bits and of inserted items in the layer that begins at `start`.
     pub(crate) fn counts(&self, start: usize) -> (u64, u64) {
         let counts = self.words().get(start).copied().unwrap_or(0);
         (counts & u64::from(u32::MAX), counts >> 32)

@@ -17,8 +17,8 @@ pub(crate) struct Imported {
     chain: Chain,
     /// The bits of each layer.
     bits: Vec<Box<[u64]>>,
-    /// The items that were added here: a compact filter or a large one, made when the first item
-    /// comes.
+    /// The items that were added here: a compact filter or a large one. The filter is made when the
+    /// first item comes.
     own: Option<Box<Value>>,
 }
 
@@ -29,7 +29,7 @@ const OWN_BYTES: usize = 256;
 const LEAST_ITEMS: u64 = 100;
 const LOWEST_RATE: f64 = 1e-12;
 
-/// The odd step of SplitMix64, whose finalizer `mix` is.
+/// The step of SplitMix64, an odd number. The function `mix` is the finalizer of SplitMix64.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The number of random keys with which the present rate is measured; they take some milliseconds.
@@ -64,7 +64,7 @@ impl Imported {
         self.own.as_deref()
     }
 
-    /// Its layers, each with its bits.
+    /// The imported layers, each with its bits.
     fn layers(&self) -> impl Iterator<Item = (&Plan, &[u64])> {
         self.chain.layers.iter().zip(self.bits())
     }
@@ -155,8 +155,9 @@ impl Imported {
         self.layers().map(|(plan, bits)| [plan.bits, plan.probes.into(), ones(bits), plan.items]).collect()
     }
 
-    /// How many of this many random keys the imported layers contain. A measurement is needed
-    /// because their positions are not independent, so the set bits do not determine the rate.
+    /// The number of hits in the imported layers among `queries` random keys. A measurement is
+    /// needed because their positions are not independent, so the set bits do not determine the
+    /// rate.
     pub(crate) fn hits(&self, queries: u64, seed: u64) -> u64 {
         let word = |number: u64| mix(seed.wrapping_add((number + 1).wrapping_mul(STEP)));
         let keys = (0..queries).map(|number| Hashes { first: word(2 * number), second: word(2 * number + 1) });

@@ -24,14 +24,14 @@ const OWN_BYTES: usize = 512;
 const LAYER_BYTES: usize = 800;
 
 /// The most layers of a filter that grows. Each query searches all layers, and computing the rate
-/// of a merged filter considers pairs of layers. A filter that only grows has fewer than a hundred,
-/// but merging can produce any number.
+/// of a merged filter considers pairs of layers. A filter that only grows has fewer than a hundred
+/// layers, but merging can produce any number of layers.
 const MOST_LAYERS: usize = 1_024;
 
-/// From this many bytes on, a layer of bits begins at a huge page.
+/// A layer of this many bytes or more begins at a huge page.
 const HUGE: usize = 2 << 20;
 
-/// How many items in advance the bits are prefetched.
+/// The bits are prefetched this many items in advance.
 const AHEAD: usize = 16;
 
 /// Up to this number of items, the bits of all items are prefetched, and then the items are looked
@@ -51,18 +51,18 @@ impl Large {
         self.expansion
     }
 
-    /// The number of bytes that it takes.
+    /// The number of bytes that the filter takes.
     pub(crate) fn bytes(&self) -> usize {
         bytes(&self.filter)
     }
 
-    /// The number of items that it has inserted.
+    /// The number of items that the filter has inserted.
     pub(crate) fn changed(&self) -> u64 {
         self.filter.changed()
     }
 
-    /// The number of items that it was made for, or approximately the number that its layers can
-    /// hold.
+    /// The number of items that the filter was made for, or approximately the number that its
+    /// layers can hold.
     pub(crate) fn capacity(&self) -> u64 {
         match &self.filter {
             AnyFilter::Scalable(grows) => {

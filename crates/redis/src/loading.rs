@@ -64,8 +64,8 @@ impl Loading {
         self.total
     }
 
-    /// The iterator of the next chunk, if the chunk has this many bytes: the chunk's number, or,
-    /// with RedisBloom, the position of the chunk's end.
+    /// The iterator of the next chunk, if that chunk has `length` bytes. The iterator is the
+    /// chunk's number, or, for chunks of RedisBloom, the position of the chunk's end.
     pub(crate) fn next(&self, length: usize) -> u64 {
         let taken = self.bytes.len() as u64;
         match self.origin {
@@ -74,7 +74,7 @@ impl Loading {
         }
     }
 
-    /// All chunks again, with their iterators.
+    /// All chunks that have come so far, with their iterators.
     pub(crate) fn chunks(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let mut before = 0;
         let rest = self.bytes.chunks(CHUNK).zip(2..).map(move |(chunk, number)| {

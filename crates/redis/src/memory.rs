@@ -42,8 +42,8 @@ fn left_of_all() -> u64 {
     settings::most_bytes_of_all().saturating_sub(totals().1).saturating_sub(plans::bytes())
 }
 
-/// Returns an error if a value that would take `bytes`, and already takes `now` of them, would
-/// exceed a limit. It is called before the allocation.
+/// Returns an error if a value would exceed a limit: it takes `now` bytes at present and would take
+/// `bytes`. This is called before the allocation.
 pub(crate) fn check(bytes: u64, now: u64) -> Result<(), Failure> {
     let (key, left) = (settings::most_bytes_of_a_key(), left_of_all());
     if bytes > key {

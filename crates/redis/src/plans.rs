@@ -108,8 +108,8 @@ static DESIGNS: Cache<(RateParts, u64, bool, bool), Design> = LazyLock::new(Mute
 static KEPT_BY_ONE: Cache<(u16, u64, u32, u64), f64> = LazyLock::new(Mutex::default);
 static GROWTHS: Cache<GrowthKey, Growth> = LazyLock::new(Mutex::default);
 
-/// The number of plans that are kept. With `at_once`, caches that another thread is changing count
-/// as 0, because nothing may wait then.
+/// The number of plans that are kept. With `at_once`, the function does not wait: a cache that
+/// another thread is changing counts as 0.
 pub(crate) fn count(at_once: bool) -> u64 {
     count_of(&SHAPES, at_once) + count_of(&PLANS, at_once)
 }
@@ -226,7 +226,7 @@ pub(crate) fn design(
 }
 
 /// The rate that one filter of this size keeps with a probability of 99.9% once it holds its
-/// capacity. An error for schemes without such a guarantee.
+/// capacity. Returns an error for schemes without such a guarantee.
 pub(crate) fn kept_by_one(scheme: SchemeId, bits: u64, probes: u32, capacity: u64) -> Result<f64, Failure> {
     // A filter with less than a bit per item cannot keep a useful rate, and a forged capacity must
     // not cost a second per query.

@@ -24,7 +24,7 @@ pub(crate) struct Plan {
 pub(crate) struct Chain {
     /// The layers, oldest first; there is at least one.
     pub(crate) layers: Vec<Plan>,
-    /// The factor by which a layer is larger than the one before.
+    /// Each layer is larger than the layer before it by this factor.
     pub(crate) growth: u32,
     pub(crate) is_fixed: bool,
 }

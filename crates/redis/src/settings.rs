@@ -45,8 +45,8 @@ pub(crate) const MOST_ITEMS: u64 = 1_000_000_000_000;
 /// The highest expansion.
 pub(crate) const MOST_EXPANSION: u32 = 32_768;
 
-/// The default expansion. This expansion is also used for files, which store no expansion, so that
-/// replicas agree.
+/// The default expansion. Files store no expansion, so this expansion is used for them, too; then
+/// all replicas agree.
 pub(crate) const USUAL_EXPANSION: u32 = 2;
 
 static CAPACITY: Number = Number::new(c"bloom-capacity", 100, 1, MOST_ITEMS as i64, false);
@@ -92,7 +92,8 @@ pub(crate) fn rate() -> Rate {
     set.or_else(|| "0.01".parse().ok()).unwrap_or_else(|| unreachable!("a hundredth is a rate"))
 }
 
-/// The seed of sketches: the same for all, because only sketches with the same seed can be merged.
+/// The seed of all sketches. They share one seed, because only sketches with the same seed can be
+/// merged.
 pub(crate) fn sketch_seed() -> Seed {
     let set = *SKETCH_SEED.lock().unwrap_or_else(PoisonError::into_inner);
     set.unwrap_or_else(|| Seed::from(0))
@@ -126,7 +127,8 @@ fn limit(number: &Number) -> u64 {
     }
 }
 
-/// Changes a setting that is given as an argument of the module, by its name here or in RedisBloom.
+/// Changes a setting that is given as an argument of the module. `name` is the setting's name here
+/// or in RedisBloom.
 pub(crate) fn set_argument(name: &str, value: &str) -> Result<(), String> {
     let name = name.to_ascii_lowercase().replace('_', "-");
     let name = match name.as_str() {

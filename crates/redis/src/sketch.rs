@@ -1,4 +1,5 @@
-//! Count-Min sketches: counters of 32 bits, as clients expect, which stay at their highest value.
+//! Count-Min sketches with counters of 32 bits, as clients expect. A counter that reaches its
+//! highest value stays there.
 
 use crate::answer::Failure;
 use crate::memory::class;

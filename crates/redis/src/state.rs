@@ -168,9 +168,9 @@ fn is_own(header: &[u8]) -> bool {
     header.len() == loading::header(0).len()
 }
 
-/// The number of words of a filter of RedisBloom before its layers (their number, options, growth,
-/// and the number of bytes of the items that were added here); and the number of words of each
-/// layer before its bits.
+/// For a filter of RedisBloom: the number of words before its layers, and the number of words
+/// before the bits of each layer. The words before the layers are their number, options, growth,
+/// and the number of bytes of the items that were added here.
 const IMPORTED_WORDS: usize = 4;
 const LAYER_WORDS: usize = 5;
 

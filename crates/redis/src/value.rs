@@ -72,7 +72,7 @@ impl Value {
         if let Value::Sketch(sketch) = self { Ok(sketch) } else { Err(Failure::WrongType) }
     }
 
-    /// Which of the items the filter contains.
+    /// Reports which of the items the filter contains.
     pub(crate) fn contains<'a>(&self, items: impl Iterator<Item = &'a [u8]> + Clone) -> Result<Vec<bool>, Failure> {
         self.check_filter()?;
         Ok(match self {

@@ -150,8 +150,8 @@ fn keep_extraction(filter: &mut AnyFilter, args: &Args, records: Option<&Records
     }
 }
 
-/// Determines the plan, for which records may have to be counted first; or the growth, if they
-/// cannot or need not be counted.
+/// Determines the plan, or how the filter grows. For a plan, the records may have to be counted
+/// first. If they cannot or need not be counted, the filter grows.
 fn made(args: &Args) -> Result<Made, Failure> {
     if let (Some(first), Some(rate)) = (args.grow, args.size.rate) {
         return Ok(Made::Grows(Growth::new(rate, first)?));

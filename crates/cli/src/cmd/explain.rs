@@ -20,7 +20,7 @@ Examples:
   truebloom explain -m 64MiB -n 50M -k 7 --variant classic
   truebloom explain seen.tbl                           a filter that was built";
 
-/// The shares of filters for which the fill and the rate are given.
+/// The levels of the quantiles that are reported for the fill and the rate of one filter.
 const LEVELS: [f64; 5] = [0.001, 0.01, 0.5, 0.99, 0.999];
 
 /// Explain a filter: fill, rate, their spread, bounds, approximations, efficiency

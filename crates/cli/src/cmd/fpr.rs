@@ -134,8 +134,8 @@ fn check_plot(args: &Args) -> Result<(), Failure> {
 
 /// The number of points of a curve.
 const POINTS: u32 = 40;
-/// The number of points of a curve for schemes of two hashes. Many of their rates are simulated,
-/// which takes some tenths of a second each.
+/// The number of points of a curve for schemes that use two hashes. Many of their rates are
+/// simulated, which takes some tenths of a second each.
 const FEW_POINTS: u32 = 16;
 
 /// Prints the report, and draws the rate as a function of the number of probes.
@@ -171,8 +171,8 @@ fn add_rate(report: &mut Report, label: &str, fpr: &Fpr) {
     }
 }
 
-/// Adds the exact rate of a scheme of two hashes, or a bracket, and the rate of independent
-/// positions for comparison.
+/// Adds the exact rate of a scheme that uses two hashes, or a bracket of this rate. For comparison,
+/// also adds the rate of independent positions.
 fn add_scheme(report: &mut Report, args: &Args) -> Result<(), Failure> {
     let items = args.items.unwrap_or_default();
     let scheme = args.scheme.unwrap_or(SchemeId::Double);

@@ -54,7 +54,8 @@ impl Options {
         self.layout
     }
 
-    /// Refuses options that would have no effect; `has_bits` if the size is given in bits.
+    /// Refuses options that would have no effect. `has_bits` says whether the size is given in
+    /// bits.
     pub(crate) fn check(&self, has_bits: bool) -> Result<(), Failure> {
         let recycling = ("--recycling", self.recycling);
         needs(("--remember", self.remember.is_some()), recycling)?;
@@ -68,7 +69,7 @@ impl Options {
         Ok(())
     }
 
-    /// The memory in bits: filters consist of whole words.
+    /// The memory in bits, rounded down to whole words.
     pub(crate) fn bits(&self) -> Option<u64> {
         self.memory.map(|bytes| (bytes / 8).saturating_mul(64))
     }
@@ -108,7 +109,7 @@ struct Asked {
     over: Option<u64>,
 }
 
-/// The report, and the design with one phase in it.
+/// The report, and the design with one phase that the report contains.
 pub(crate) fn report(options: &Options, size: &Size) -> Result<(Report, Option<Design>), Failure> {
     let gap = options.gap()?;
     let Some(asked) = size.rate else { return Err(Failure::new("give the average rate with -p")) };
@@ -215,8 +216,8 @@ fn add_design(
     Ok(())
 }
 
-/// Adds the blocked design with one phase, for comparison with the standard one. With `auto`, it is
-/// added only if it needs at most 10% more bits.
+/// Adds the blocked design with one phase, for comparison with the standard one. With `auto`, the
+/// blocked design is added only if it needs at most 10% more bits.
 fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &Asked) -> Result<(), Failure> {
     let worth = |found: &BlockedSized| designs.one.as_ref().is_some_and(|one| found.is_worth_it(one));
     let Some(found) = designs.blocked.as_ref().filter(|found| layout == Layout::Blocked || worth(found)) else {
@@ -269,7 +270,8 @@ fn add_blocked(report: &mut Report, designs: &Designs, layout: Layout, asked: &A
     Ok(())
 }
 
-/// Bounds for a single run, which hold for every stream and nearly all seeds; and the worst rate.
+/// Bounds for a single run, and the worst rate. The bounds hold for every stream and nearly all
+/// seeds.
 struct OneRun {
     items: u64,
     /// An upper bound on how many items are wrongly dropped.

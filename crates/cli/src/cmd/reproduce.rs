@@ -126,7 +126,7 @@ fn once(papers: &[Paper]) -> Vec<Paper> {
     found
 }
 
-/// Text for the report: the command that makes it, and what it means.
+/// Text for the report: the command that makes the report, and what the report means.
 fn described(papers: &[Paper], full: bool) -> String {
     let names: String =
         if papers.len() == Paper::ALL.len() { String::new() } else { papers.iter().map(|paper| format!(" {}", paper.name())).collect() };
@@ -193,7 +193,7 @@ fn print_text(out: &mut impl Write, paper: Paper, claims: &[Claim], figures: &[P
     figures.iter().try_for_each(|path| writeln!(out, "written: {}", path.display()))
 }
 
-/// The correct statement instead of the claim, and where it is shown.
+/// For a wrong claim, the correct statement and where it is shown.
 fn remark(claim: &Claim) -> String {
     match (claim.corrected, claim.erratum) {
         (Some(corrected), Some(erratum)) => format!("; right: {corrected} [{erratum}]"),

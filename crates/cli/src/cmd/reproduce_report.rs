@@ -125,7 +125,7 @@ const EXPERIMENTS: &str = "experiments.jsonl";
 struct Store {
     path: PathBuf,
     known: Known,
-    /// `None` for a quick run, which ends soon.
+    /// The log of a full run; `None` for a quick run, which ends soon.
     log: Option<File>,
 }
 

@@ -102,7 +102,7 @@ fn stream(text: &str) -> Result<Stream, String> {
     }
 }
 
-/// The largest number of arrivals, which takes some hours.
+/// The largest number of arrivals. Simulating this many takes some hours.
 const MOST_ARRIVALS: u64 = 1_000_000_000_000;
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {

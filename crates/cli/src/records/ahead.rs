@@ -1,10 +1,10 @@
 //! Threads that work ahead of the main thread. Each takes a block, finds the complete records in
 //! it, and computes the answers for their keys.
 //!
-//! They do not change the order: blocks are passed on in the order of reading, each as soon as it
-//! is ready. The main thread handles records that span two blocks. With CSV, a thread cannot know
-//! whether its block starts within a quoted field. The thread assumes that it does not, and its
-//! work is discarded if that was wrong.
+//! These threads do not change the order: blocks are passed on in the order of reading, each as
+//! soon as it is ready. The main thread handles records that span two blocks. With CSV, a thread
+//! cannot know whether its block starts within a quoted field. The thread assumes that it does not,
+//! and its work is discarded if that was wrong.
 
 use super::answers::{Answers, Work};
 use super::csv::Columns;
@@ -166,8 +166,8 @@ impl Done {
 /// Finds out where records end, block after block of an input.
 pub(super) struct Cut {
     ends: Ends,
-    /// The number of bytes of a record whose end was not found yet; for records that end with a
-    /// byte, only whether there are any.
+    /// The number of bytes of a record whose end was not found yet. For records that end with a
+    /// given byte, it only says whether there are any.
     open: usize,
 }
 

@@ -1,5 +1,5 @@
-//! Results about keys that are computed before they are used, either on the thread that uses them
-//! or ahead of it on others.
+//! Results for the keys of a batch, such as their hashes. The thread that uses the results computes
+//! them, or other threads compute them ahead of it.
 
 use super::HASHED;
 use super::found::Batch;

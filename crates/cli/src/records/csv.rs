@@ -2,14 +2,14 @@
 //!
 //! A quote that is never closed would swallow all further lines of its input. So a broken record is
 //! given up line by line: its first line is reported and skipped, and reading continues at the next
-//! line. A record is broken in these cases: it is still open at the end of the input, it is too
-//! long, or it has several lines, and either text after a closing quote or another number of fields
+//! line. A record is broken in three cases. It is still open at the end of the input. It is too
+//! long. It has several lines, and also text after a closing quote, or another number of fields
 //! than the first record.
 //!
-//! The result does not depend on the pieces in which an input is read: a record is found, or given
-//! up, by what is in it. Also, the time is proportional to the length of the input, because the
-//! lines after an open quote are [examined once](Quoted), and not again for each line that is given
-//! up.
+//! The result does not depend on the pieces in which an input is read: whether a record is found or
+//! given up depends only on its contents. Also, the time is proportional to the length of the
+//! input, because the lines after an open quote are [examined once](Quoted), and not again for each
+//! line that is given up.
 
 use super::MARK;
 use super::found::Found;
@@ -28,7 +28,7 @@ pub(crate) enum Column {
     Named(String),
 }
 
-/// The facts about an input that are needed to understand a record other than its first.
+/// What must be known about an input to read records after the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub(super) struct Columns {
     width: usize,
@@ -52,7 +52,7 @@ pub(super) struct Csv {
     skipping: bool,
     /// Whether the input ends with the present text.
     ended: bool,
-    /// The first line of the last record whose end was not found, if it ends within quotes.
+    /// The first line of the last record whose end was not found, if that line ends within quotes.
     first: Option<FirstLine>,
     quoted: Quoted,
     /// The first record of the input, if it names the columns, and what it says about them.
@@ -149,7 +149,7 @@ impl Csv {
         before
     }
 
-    /// Returns the header once, after it was read; later nothing.
+    /// Returns the header once, after it was read; later calls return `None`.
     pub(super) fn take_header(&mut self) -> Option<Vec<u8>> {
         self.header.take()
     }
@@ -279,7 +279,8 @@ impl Csv {
         line_end(text, from).or((self.ended && from <= text.len()).then_some(text.len()))
     }
 
-    /// The record without a byte order mark, if it names the columns.
+    /// If this record names the columns, returns it without a byte order mark; otherwise, returns
+    /// it unchanged.
     fn without_mark<'t>(&self, record: &'t [u8]) -> &'t [u8] {
         if self.has_header && self.columns.is_none() { record.strip_prefix(MARK).unwrap_or(record) } else { record }
     }
@@ -365,7 +366,7 @@ impl Csv {
     }
 
     /// Ends the input. A record whose end was not found ends here: its text is put into `again`,
-    /// and splitting it leaves nothing.
+    /// and after that text is split, nothing is left.
     pub(super) fn finish(&mut self, found: &mut Found) {
         if self.skipping {
             found.pass(self.terminator);
@@ -454,12 +455,12 @@ impl Csv {
     }
 }
 
-/// The lines from one that begins within quotes to the one that decides where the record ends:
-/// there the quotes are closed at the end of the line, or text follows a closing quote.
+/// Lines in a row. The first begins within quotes. The last decides where the record ends: the
+/// quotes are closed at the end of this line, or text follows a closing quote in it.
 ///
-/// If a record is given up, the next line that ends within quotes has the same lines after it, up
-/// to the same end. So these lines are crossed once, and their delimiters are subtracted when the
-/// beginning moves past them.
+/// If a record is given up, a later line that ends within quotes is followed by the rest of the
+/// same lines, with the same last line. So each line is examined once, and its delimiters are
+/// subtracted when the beginning moves past it.
 #[derive(Default)]
 struct Quoted {
     /// The beginning of the first of these lines, and of the line after the last.
@@ -468,7 +469,7 @@ struct Quoted {
     delimiters: usize,
     is_closed: bool,
     is_misquoted: bool,
-    /// Whether the end of the line after them was looked for, and was not read yet.
+    /// Whether the line after the last one was examined, and its end was not read yet.
     is_unread: bool,
 }
 
@@ -498,7 +499,7 @@ impl Quoted {
         self.next = end + 1;
     }
 
-    /// Counts positions from here on.
+    /// Counts positions from `start` on.
     fn begins_at(&mut self, start: usize) {
         (self.at, self.next) = (self.at.saturating_sub(start), self.next.saturating_sub(start));
     }

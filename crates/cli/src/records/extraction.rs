@@ -65,9 +65,9 @@ impl Extraction {
         }
     }
 
-    /// Warns if the files that are merged have keys that can hardly be equal, because one has the
-    /// bytes that hexadecimal digits stand for, and the other the digits. In other cases there is
-    /// no warning, because the same keys may come from files of any format.
+    /// Warns if keys of the merged files can hardly be equal, because one file has hexadecimal
+    /// digits as keys, and the other has the bytes that such digits stand for. In other cases there
+    /// is no warning, because the same keys may come from files of any format.
     pub(crate) fn warn_of_other(first: &Path, label: Option<&str>, other: &Path, other_label: Option<&str>) {
         if let (Some(first_keys), Some(other_keys)) = (Extraction::of(label), Extraction::of(other_label))
             && first_keys.is_other_form(&other_keys)
@@ -122,8 +122,8 @@ impl Extraction {
         self.0.contains_key("hex")
     }
 
-    /// Whether the keys of one are the bytes that hexadecimal digits stand for, and the keys of the
-    /// other are the digits.
+    /// Whether one has hexadecimal digits as keys, and the other has the bytes that such digits
+    /// stand for.
     fn is_other_form(&self, other: &Extraction) -> bool {
         self.is_hex() != other.is_hex() && !self.is_fixed() && !other.is_fixed()
     }
@@ -184,8 +184,8 @@ impl RecordArgs {
         self.lines || !self.extraction().is_lines()
     }
 
-    /// These options, or, if they do not determine the key, those that the filters have stored.
-    /// Returns an error if the filters differ.
+    /// These options, if they determine the key; otherwise, the options that the filters have
+    /// stored. Returns an error if the filters differ.
     pub(crate) fn for_filters(&self, filters: &[(&Path, Option<Extraction>)]) -> Result<KeysOf, Failure> {
         let known: Vec<(&Path, &Extraction)> = filters.iter().filter_map(|(path, kept)| kept.as_ref().map(|kept| (*path, kept))).collect();
         let Some(&(first, kept)) = known.first() else {
@@ -235,8 +235,8 @@ pub(crate) struct KeysOf {
     /// Whether the filters determined how keys are read. If so, the hint is also printed if
     /// something went wrong.
     pub(crate) is_kept: bool,
-    /// Whether a filter's keys are the bytes that hexadecimal digits stand for and the keys of this
-    /// run are the digits, or the other way round. Such keys are hardly ever equal.
+    /// Whether a filter and this run have keys of different forms: one has hexadecimal digits, and
+    /// the other has the bytes that such digits stand for. Such keys are hardly ever equal.
     pub(crate) other_form: bool,
     /// Whether a filter's keys are another part of their records than the keys of this run. The
     /// keys may be the same nevertheless, but a file should not mix them without a warning.

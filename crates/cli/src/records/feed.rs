@@ -1,6 +1,6 @@
-//! The reading thread. This thread sends blocks of bytes over a bounded channel, so that reading,
-//! decompressing and hashing overlap, and so that a thread that waits for bytes can also wait for
-//! other events. Between the reading thread and the main thread, other threads may [work
+//! The reading thread. This thread sends blocks of bytes over a bounded channel. So reading,
+//! decompressing and hashing overlap, and a thread that waits for bytes can also wait for other
+//! events. Between the reading thread and the main thread, other threads may [work
 //! ahead](super::ahead).
 
 use super::MARK;
@@ -19,8 +19,8 @@ use std::time::Duration;
 const BLOCK: usize = 256 << 10;
 
 /// How many blocks may wait to be used, besides one for each thread that works ahead. The memory
-/// for reading consists of these, of the block in use, of the one that waits to be sent, and of the
-/// one being read.
+/// for reading consists of these blocks and three more: the block in use, the block that waits to
+/// be sent, and the block that is being read.
 const WAITING: usize = 2;
 
 /// Bytes in the order in which they were read.
@@ -119,9 +119,9 @@ impl Feed {
         Waited::For(message)
     }
 
-    /// Handles the end of the reading thread. If it has not reported the end of every input
-    /// (because of a panic or a lack of memory), the missing inputs are errors, because unread
-    /// bytes must not be mistaken for the end.
+    /// Handles the end of the reading thread. If the thread has not reported the end of every input
+    /// (because of a panic or a lack of memory), the missing inputs are errors. Otherwise, an input
+    /// that was not read to its end would seem complete.
     fn ended(&self) -> Waited {
         match self.left.get() {
             0 => Waited::Over,

@@ -30,7 +30,8 @@ pub(super) struct Found {
     /// Whether the only span is that of the carried record, which is not in the text.
     pub(super) carried: bool,
     pub(super) troubles: Vec<Trouble>,
-    /// The number of problems beyond the [`SHOWN`] that are reported.
+    /// The number of problems after the first [`SHOWN`]; only the first ones are reported one by
+    /// one.
     pub(super) more_troubles: u64,
     /// Whether records without keys are passed on, so that nothing is lost.
     pub(super) passing: bool,
@@ -39,10 +40,10 @@ pub(super) struct Found {
     /// Entries for places where the records' numbers in their input are not consecutive: the index
     /// of a span, and its number.
     pub(super) numbers: Vec<(u32, u64)>,
-    /// The number after that of the last span.
+    /// The number that follows the number of the last span.
     pub(super) next_number: u64,
     /// Text that must be split next, before any new text is read: it was wrongly taken as part of a
-    /// broken record, or comes after that part.
+    /// broken record, or follows such text.
     pub(super) again: Option<Vec<u8>>,
 }
 
@@ -101,7 +102,7 @@ impl Found {
         self.spans.push(Span { record: short(record), key: short(key) });
     }
 
-    /// Adds a record whose key is `keys[start..]`, after decoding it if it is hexadecimal.
+    /// Adds a record whose key is `keys[start..]`, after decoding the key if it is hexadecimal.
     pub(super) fn push_copied(&mut self, record: Range<usize>, start: usize, hex: bool) -> Result<(), String> {
         let decoded = if hex { decode_hex(&mut self.keys, start) } else { Ok(()) };
         if decoded.is_err() {

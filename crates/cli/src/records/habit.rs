@@ -31,8 +31,8 @@ impl Habits {
         Habits { left: LOOKED_AT, has_returns: may_strip, is_upper: true, has_letters: false }
     }
 
-    /// Examines the next keys. Which keys those are does not depend on the batches in which they
-    /// come.
+    /// Examines the next keys. Which keys are examined does not depend on how the keys are divided
+    /// into batches.
     pub(super) fn examine(&mut self, batch: Batch<'_>) {
         for (_, key) in batch.iter().filter(|(_, key)| !key.is_empty()).take(self.left) {
             self.left -= 1;

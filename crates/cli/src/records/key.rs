@@ -191,8 +191,8 @@ pub(super) fn decode_hex(keys: &mut Vec<u8>, start: usize) -> Result<(), String>
     Ok(())
 }
 
-/// Says what is wrong with a key of which `rest` follows after this many digits, and which option
-/// may be missing.
+/// Says what is wrong with a key in which `rest` follows `before` hexadecimal digits, and which
+/// option may be missing.
 fn not_hexadecimal(rest: &[u8], before: usize) -> String {
     let more = rest.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
     let digits = before + more;

@@ -1,9 +1,10 @@
 //! The fast path to the key of a CSV record. Most records are one line, whose quotes, if it has
 //! any, are in the usual places.
 //!
-//! The fast path answers only for such records. Everything else (line ends in quotes, text after a
-//! closing quote, missing fields, lines that are too long or whose end was not read yet) is left to
-//! the [general reader](super::csv), which knows what is wrong and words the message.
+//! The fast path answers only for such records. All other records are left to the [general
+//! reader](super::csv), which knows what is wrong and words the message. These are records with
+//! line ends in quotes, text after a closing quote or missing fields, and lines that are too long
+//! or whose end was not read yet.
 
 use super::near;
 use super::quotes::{ends_line, line_end, line_start};
@@ -149,9 +150,9 @@ mod tests {
         (result == ReadRecordResult::Record).then_some((fields, used))
     }
 
-    /// The test has all texts of up to six bytes, out of the bytes that have a meaning and one that
-    /// has none. For every field and for whole records, each answer of the fast path equals that of
-    /// csv-core, and so do the fields of every record.
+    /// The test covers all texts of up to six bytes, made of the bytes that have a meaning and of
+    /// one byte that has none. For every field and for whole records, each answer of the fast path
+    /// equals that of csv-core, and so do the fields of every record.
     #[test]
     fn the_short_way_is_the_long_way() {
         let (mut answered, mut whole) = (0u64, 0u64);

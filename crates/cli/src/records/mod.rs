@@ -108,8 +108,8 @@ pub(crate) struct Records {
     columns: ahead::Shared,
     noun: &'static str,
     block: Block,
-    /// The position in the block at which reading continues, and the position at which its last
-    /// batch began.
+    /// The position in the block at which reading continues, and the position at which the last
+    /// batch of the block began.
     at: usize,
     from: usize,
     found: Found,
@@ -447,8 +447,8 @@ impl Records {
         }
     }
 
-    /// Returns to the text that was wrongly taken as part of a broken record. It waits until the
-    /// records that were found with it are used, because they are in the present block.
+    /// Returns to the text that was wrongly taken as part of a broken record. This text waits until
+    /// the records that were found with it are used, because they are in the present block.
     fn split_again(&mut self) {
         if let Some(mut again) = self.found.again.take() {
             again.extend_from_slice(&self.block.bytes[self.at..self.block.length]);

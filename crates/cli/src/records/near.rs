@@ -2,13 +2,13 @@
 //! sixteen at a time. `memchr` is faster only over longer distances, because starting it takes as
 //! long as searching some dozens of bytes.
 
-/// The position of the first byte that equals any of these, from this position on.
+/// The position of the first byte, at or after `from`, that equals any of these.
 #[inline(always)]
 pub(super) fn any_of<const N: usize>(text: &[u8], from: usize, needles: [u8; N]) -> Option<usize> {
     search(text, from, Set::<N, 0>(needles))
 }
 
-/// The position of the first byte, from this position on, that is not an ordinary part of a JSON
+/// The position of the first byte, at or after `from`, that is not an ordinary part of a JSON
 /// string: a quote, a backslash or a control character.
 #[inline(always)]
 pub(super) fn special(text: &[u8], from: usize) -> Option<usize> {
@@ -58,7 +58,7 @@ impl<const N: usize, const BELOW: u8> Set<N, BELOW> {
     }
 }
 
-/// The position of the first byte of the set, from this position on.
+/// The position of the first byte, at or after `from`, that is in the set.
 #[inline(always)]
 fn search<const N: usize, const BELOW: u8>(text: &[u8], from: usize, set: Set<N, BELOW>) -> Option<usize> {
     let first = text.get(from..)?.first_chunk().map_or(0, |bytes| set.marks(u64::from_le_bytes(*bytes)));
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(any_of(b"a", 2, [b'a']), None);
     }
 
-    /// A quote, a backslash or a control character at any place among bytes of any kind.
+    /// Tests a quote, a backslash and a control character at any place among bytes of any kind.
     #[test]
     fn strings_end_where_they_end() {
         for length in 0..40 {

@@ -2,20 +2,20 @@
 
 use super::near;
 
-/// Whether this byte ends a line. A line may also be said to end twice, with CR LF: the second line
-/// is empty then, and empty lines have no meaning.
+/// Whether this byte ends a line. With CR LF, a line may count as ended twice: the second line is
+/// then empty, and empty lines have no meaning.
 pub(super) fn ends_line(byte: u8) -> bool {
     matches!(byte, b'\r' | b'\n')
 }
 
-/// The position of the first line end, from this position on.
+/// The position of the first line end, at or after `from`.
 #[inline]
 pub(super) fn line_end(text: &[u8], from: usize) -> Option<usize> {
     near::any_of(text, from, *b"\r\n")
 }
 
-/// The position of the first byte, from this position on, that does not end a line; the text's
-/// length if there is none.
+/// The position of the first byte, at or after `from`, that does not end a line. If there is none,
+/// this is the text's length.
 #[inline]
 pub(super) fn line_start(text: &[u8], from: usize) -> usize {
     text[from..].iter().position(|byte| !ends_line(*byte)).map_or(text.len(), |more| from + more)
@@ -28,8 +28,8 @@ pub(super) struct Part {
     pub(super) delimiters: usize,
     /// Whether the line ends within quotes.
     pub(super) is_open: bool,
-    /// Whether text follows a closing quote. It is part of the field, and hides an open quote until
-    /// the next one.
+    /// Whether text follows a closing quote. Such text is part of the field, and hides an open
+    /// quote until the next quote.
     pub(super) is_misquoted: bool,
 }
 
@@ -61,7 +61,7 @@ fn closing_quote(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// A field as it is written: text in quotes, and text without or after them.
+/// A field as it is written: text in quotes, and text after the quotes or without quotes.
 #[derive(Clone, Copy)]
 pub(super) struct Written<'t> {
     quoted: &'t [u8],
@@ -107,7 +107,7 @@ pub(super) fn fields(record: &[u8], delimiter: u8) -> impl Iterator<Item = Writt
     })
 }
 
-/// The names of columns for a message, but not too many.
+/// The names of the first columns for a message, and how many more there are.
 pub(super) fn listed(header: &[u8], delimiter: u8) -> String {
     const SHOWN: usize = 20;
     let mut names = fields(header, delimiter).map(Written::name);

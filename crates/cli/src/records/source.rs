@@ -104,8 +104,8 @@ pub(crate) fn check_not_output(paths: &[PathBuf]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Opens an input, and decompresses it if its first bytes are those of gzip or Zstandard, unless
-/// that is disabled. `read` counts the bytes that are read from it.
+/// Opens an input. If its first bytes are those of gzip or Zstandard, the input is decompressed,
+/// unless `as_is` is set. `read` counts the bytes that are read from it.
 pub(super) fn open(path: &Path, as_is: bool, read: &Arc<AtomicU64>) -> io::Result<Box<dyn Read>> {
     let mut file = Counted { file: open_file(path)?, read: Arc::clone(read) };
     if as_is {
@@ -169,7 +169,7 @@ impl Read for Counted {
     }
 }
 
-/// A reader that adds the format of compressed data to errors in it.
+/// A reader that adds the name of the compression format to errors in compressed data.
 struct Unpacked<R> {
     format: &'static str,
     source: R,
@@ -222,7 +222,7 @@ fn next_member<R: BufRead>(mut source: R) -> io::Result<Option<GzDecoder<R>>> {
 }
 
 /// A reader of Zstandard: any number of frames one after the other, as written by tools that append
-/// or compress in parallel; the library decompresses one frame at a time.
+/// or compress in parallel. The library decompresses one frame at a time.
 struct Zstd<R> {
     source: R,
     decoder: FrameDecoder,

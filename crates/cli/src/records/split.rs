@@ -7,8 +7,8 @@ use std::ops::Range;
 /// Where records end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Ends {
-    /// Records end before this byte, which is not part of the record; with `crlf`, a carriage
-    /// return before it is not part of it, either.
+    /// Records end before this byte, which is not part of the record. With `crlf`, a carriage
+    /// return before this byte is not part of the record, either.
     Byte { byte: u8, crlf: bool },
     /// Records end after this many bytes.
     Length(usize),
@@ -77,8 +77,8 @@ impl Split {
         before
     }
 
-    /// Finds records in the next piece of an input; returns how much of it was used. The result is
-    /// less than the whole piece only if the record that was found is the carried one.
+    /// Finds records in the next piece of an input; returns how much of it was used. Less than the
+    /// whole piece is used only if the record that was found began in an earlier piece.
     pub(super) fn split(&mut self, text: &[u8], found: &mut Found) -> usize {
         if self.used {
             self.used = false;

@@ -82,8 +82,8 @@ impl Splitter {
         matches!(self, Splitter::Csv(csv) if csv.has_header())
     }
 
-    /// Takes over this many records that another splitter has found, numbered from 1; all earlier
-    /// records were found by this one.
+    /// Takes over this many records that another splitter has found and numbered from 1. This
+    /// splitter has found all records before them.
     pub(super) fn adopt(&mut self, records: u64, found: &mut Found) {
         let before = match self {
             Splitter::Plain(split) => split.pass_over(records),

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use truebloom::{AnyFilter, Filter, KeyHash, ScalableFilter};
 
-/// Without a limit, a layer may take at most this many times the memory of all layers before it;
-/// three times is usual.
+/// If no limit is given, a layer may take at most this many times the memory of all layers before
+/// it. Usually, it takes three times as much.
 const MOST_TIMES: u64 = 64;
 
 /// The number of bytes in all inputs, if they are files.

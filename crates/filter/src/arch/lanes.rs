@@ -50,8 +50,8 @@ macro_rules! for_every_level {
 }
 
 for_every_level! {
-    /// The word with this number in the stream of each key. Words 0 and 1 are the halves of the
-    /// hash. A [`WordStream`](crate::scheme::WordStream) gives the same words one after the other.
+    /// Computes word `number` of each key's stream. Words 0 and 1 are the halves of the hash. A
+    /// [`WordStream`](crate::scheme::WordStream) gives the same words one after the other.
     words(first: &Lanes, second: &Lanes, number: u64, words: &mut Lanes) {
         let Some(steps) = number.checked_sub(2) else {
             *words = if number == 0 { *first } else { *second };
@@ -65,9 +65,9 @@ for_every_level! {
     }
 }
 
-/// What the first `steps` steps of a stream add to its two state numbers. Step i adds the second
-/// number to the first, and then i to the second. The first result does not include `steps` times
-/// the initial second number, by which the first number also grows.
+/// How much the first `steps` steps of a stream add to its two state numbers. Step i adds the
+/// second number to the first, and then i to the second. So the first number also grows by `steps`
+/// times the initial second number; the first result leaves this part out.
 #[inline(always)]
 fn drift(steps: u64) -> (u64, u64) {
     // No key has 2^20 words, so nothing overflows.
@@ -76,7 +76,7 @@ fn drift(steps: u64) -> (u64, u64) {
     (sum * steps.saturating_sub(1) / 3, sum)
 }
 
-/// The word with this number in the stream of one key, whose hash has these halves.
+/// Word `number` of the stream of one key, given the halves of its hash.
 #[inline(always)]
 pub(crate) fn word((h1, h2): (u64, u64), number: u64) -> u64 {
     match number {
@@ -92,9 +92,9 @@ pub(crate) fn word((h1, h2): (u64, u64), number: u64) -> u64 {
 }
 
 for_every_level! {
-    /// A number below `base` from each new word, and the remainders of the words. Returns false if
-    /// any word must be skipped, which is the case if its product with `tuples`, modulo 2^64, is
-    /// below `threshold`.
+    /// Draws a number below `base` from each new word, and computes the remainders of the words.
+    /// Returns false if any word must be skipped: a word is skipped if its product with `tuples`,
+    /// modulo 2^64, is below `threshold`.
     first_digits(words: &Lanes, base: u64, tuples: u64, threshold: u64, numbers: &mut Lanes, rest: &mut Lanes) -> bool {
         *rest = *words;
         let mut skipped = 0;
@@ -110,14 +110,14 @@ for_every_level! {
 }
 
 for_every_level! {
-    /// A number below `base` from the remainder of each word, and the new remainders, as
-    /// [`digit`](crate::scheme::digit) computes them for one word.
+    /// Draws a number below `base` from the remainder of each word, and updates the remainders, as
+    /// [`digit`](crate::scheme::digit) does for one word.
     digits(words: &mut Lanes, base: u64, numbers: &mut Lanes) {
         portable_digits(words, base, numbers);
     }
 }
 
-/// The next digit to the base `base` of each word, and the remainders of the words.
+/// The next digit of each word in base `base`, and the remainders of the words.
 #[inline(always)]
 pub(super) fn portable_digits<const N: usize>(words: &mut [u64; N], base: u64, numbers: &mut [u64; N]) {
     // Vector instructions multiply only halves, and the high half of a small base is 0.

@@ -14,20 +14,20 @@ const LINE_WORDS: usize = 8;
 const HUGE_PAGE_WORDS: usize = (2 << 20) / 8;
 /// The number of bytes in a page.
 pub(crate) const PAGE_BYTES: usize = 4096;
-/// From this number of words on, the memory begins at a huge page. For fewer words, the unused room
-/// at both ends would be most of the memory.
+/// Memory for this many words or more begins at a huge page. For fewer words, the unused room at
+/// both ends would be most of the memory.
 const MANY_WORDS: usize = HUGE_PAGE_WORDS;
 
 /// A fixed number of words, which begin at the start of a 64-byte line. The struct itself takes two
 /// words, so that many small filters cost little.
 ///
 /// A small number of words is stored in an aligned allocation of exactly their size. A large number
-/// is stored in a vector with some room around them. There are two reasons. The system provides
-/// pages that are already zero only for allocations with ordinary alignment; an aligned allocation
-/// is written with zeros at once. And a vector that was read from a file can be used in place.
+/// is stored in a vector with some room around them. There are two reasons. First, the system
+/// provides zeroed pages only for allocations with ordinary alignment; in an aligned allocation,
+/// the zeros are written at once. Second, a vector that was read from a file can be used in place.
 pub struct AlignedWords {
-    /// The first word. Few words have their own allocation; many are in a vector's memory, where
-    /// [`Around`] follows the last word.
+    /// The first word. A small number of words has its own allocation. A large number is in a
+    /// vector's memory, where [`Around`] follows the last word.
     words: NonNull<u64>,
     count: usize,
 }
@@ -66,9 +66,9 @@ impl AlignedWords {
         Some(AlignedWords { words, count })
     }
 
-    /// Takes over the words of a vector. Few words are copied. Many words stay in the vector, and
-    /// are moved by less than a line if they do not begin at a line. `None` if the additional
-    /// memory cannot be allocated.
+    /// Takes over the words of a vector. A small number of words is copied. A large number stays in
+    /// the vector; if they do not begin at a line, they are moved by less than a line. `None` if
+    /// the additional memory cannot be allocated.
     pub(crate) fn from_vec(mut memory: Vec<u64>) -> Option<AlignedWords> {
         let count = memory.len();
         if count < MANY_WORDS {
@@ -84,7 +84,7 @@ impl AlignedWords {
         Some(AlignedWords::within(memory, start, count))
     }
 
-    /// Many words, in a vector that has room for [`Around`] after them.
+    /// A large number of words, in a vector that has room for [`Around`] after them.
     fn within(memory: Vec<u64>, start: usize, count: usize) -> AlignedWords {
         assert!(count >= MANY_WORDS && start + count + AROUND_WORDS <= memory.len(), "room around the words");
         let mut memory = ManuallyDrop::new(memory);
@@ -120,8 +120,8 @@ impl Drop for AlignedWords {
     }
 }
 
-/// The number of words from the start of the memory to the next multiple of the alignment, which is
-/// a power of two.
+/// The number of words from the start of the memory to the next multiple of the alignment. The
+/// alignment is a power of two.
 fn misalignment(memory: &[u64], alignment: usize) -> usize {
     ((memory.as_ptr() as usize / 8).wrapping_neg()) & (alignment - 1)
 }
@@ -151,10 +151,10 @@ pub(crate) fn zeroed_vec<T: Zeroes>(count: usize) -> Option<Vec<T>> {
     Some(unsafe { Vec::from_raw_parts(start, count, count) })
 }
 
-/// Asks the system for huge pages under large memory, before it is touched. With pages of 4 KiB, a
-/// random access waits longer for the page table than for the cache line. So the access takes two
-/// to three times as long as with huge pages if the data is in memory, and 1.4 times as long if it
-/// is in the L3 cache. The request is only advice: everything works without it.
+/// Asks the system for huge pages for a large allocation that has not been touched yet. With pages
+/// of 4 KiB, a random access waits longer for the page table than for the cache line. So the access
+/// takes two to three times as long as with huge pages if the data is in memory, and 1.4 times as
+/// long if it is in the L3 cache. The request is only advice: everything works without it.
 pub(crate) fn advise_huge_pages<T>(memory: &[T]) {
     #[cfg(all(target_os = "linux", feature = "std"))]
     advise(memory, rustix::mm::Advice::LinuxHugepage);
@@ -162,8 +162,8 @@ pub(crate) fn advise_huge_pages<T>(memory: &[T]) {
     let _ = memory;
 }
 
-/// Asks the system not to use huge pages, before the memory is touched: each page that is touched
-/// then takes 4 KiB instead of 2 MiB.
+/// Asks the system not to use huge pages for memory that has not been touched yet. Each page that
+/// is touched then takes 4 KiB instead of 2 MiB.
 pub(crate) fn decline_huge_pages<T>(memory: &[T]) {
     #[cfg(all(target_os = "linux", feature = "std"))]
     advise(memory, rustix::mm::Advice::LinuxNoHugepage);
@@ -230,7 +230,7 @@ impl SharedWords {
         SharedWords { words }
     }
 
-    /// The words, when no other thread uses them any more.
+    /// Returns the words once no other thread uses them.
     pub(crate) fn into_words(self) -> AlignedWords {
         self.words
     }
@@ -296,8 +296,8 @@ mod tests {
         assert!(zeroed_vec::<u32>(0).is_none() && zeroed_vec::<u32>(usize::MAX / 4).is_none());
     }
 
-    /// Tests few words and many: data that is stored through the shared words is found in the plain
-    /// words, at the same address.
+    /// Numbers that are stored through the shared words appear in the plain words, at the same
+    /// address. The test covers small and large allocations.
     #[cfg(target_has_atomic = "64")]
     #[test]
     fn shared_words_are_the_same_words() {

@@ -21,7 +21,7 @@ type Eight = [u64; EIGHT];
 /// set if all positions of the key are set. Positions beyond the end count as unset. Returns `None`
 /// if a word of any key must be skipped.
 ///
-/// There is no branch, because most of these keys are contained.
+/// The lookup does not branch: most of these keys are contained, and need all their probes.
 #[inline]
 pub(crate) fn all_probes_set<R: Reads>(level: Level, words: &[R], draws: &Draws, first: &Lanes, second: &Lanes) -> Option<u32> {
     match level {
@@ -50,7 +50,7 @@ pub(crate) fn all_set_at<R: Reads>(level: Level, words: &[R], positions: &[Row])
 }
 
 /// Whether this processor gathers words faster than it reads them one by one, so that
-/// [`all_probes_set`] is the fastest way for a filter in the cache.
+/// [`all_probes_set`] is the fastest lookup for a filter in the cache.
 #[inline(always)]
 pub(crate) fn gathers(level: Level) -> bool {
     match level {
@@ -258,7 +258,7 @@ mod tests {
 
     proptest! {
         /// With fewer than 2^17 bits, a word gives three or more positions; with more than 2^26, it
-        /// gives one. Of the words, seven of eight bits are set.
+        /// gives one. Seven of eight bits of the words are set.
         #[test]
         fn keys_together_are_looked_up_as_one_by_one(size in 0u32..28, more: u64, probes in 1u32..20, seed: u64) {
             let bits = (1 << size) + more % (1 << size);

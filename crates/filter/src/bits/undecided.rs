@@ -11,7 +11,7 @@ struct Undecided<'a> {
     level: Level,
     scheme: &'a Standard,
     hashes: &'a Hashes,
-    /// The numbers of the keys in the batch.
+    /// The index of each key in the batch.
     keys: [u64; BATCH],
     /// What remains of each key's present word after the positions that were drawn from it.
     rest: [u64; BATCH],

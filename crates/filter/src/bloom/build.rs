@@ -35,9 +35,11 @@ impl<S: Scheme> FilterOf<S> {
     /// ```
     ///
     /// # Errors
-    /// `items` is 0. The rate is not strictly between 0 and 1, or is below what a 128-bit hash can
-    /// reach for that many items. The scheme derives all positions from two hashes, so a single
-    /// filter has no guarantee. The memory cannot be allocated. There are no random numbers.
+    /// Returns an error if `items` is 0, or if the rate is not strictly between 0 and 1. For many
+    /// items, the rate can also be too low for a 128-bit hash. It is also an error if the scheme
+    /// derives all positions from two hashes, because such a scheme guarantees nothing for a single
+    /// filter. The other errors are that the memory cannot be allocated, or that the system
+    /// provides no random numbers.
     #[cfg(feature = "random")]
     pub fn new<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<FilterOf<S>, BuildError>
     where
@@ -48,8 +50,8 @@ impl<S: Scheme> FilterOf<S> {
 
     /// A filter made from a plan, with a random seed. Use this for many filters of one size: making
     /// a plan can take a few milliseconds, and one plan serves for all of them. Use it also for a
-    /// plan from bits and items, with a limit on the memory, with a guarantee only on average, or
-    /// with a given number of probes.
+    /// plan that [`new`](FilterOf::new) cannot make: from bits and items, with a limit on the
+    /// memory, with a guarantee only on average, or with a given number of probes.
     ///
     /// ```
     /// use truebloom::{BloomFilter, Plan, Target};
@@ -68,9 +70,9 @@ impl<S: Scheme> FilterOf<S> {
     /// ```
     ///
     /// # Errors
-    /// The plan is for another scheme than the type's; it has more than
-    /// [`MAX_PROBES`](crate::MAX_PROBES) probes; the memory cannot be allocated; there are no
-    /// random numbers.
+    /// Returns an error if the plan is for another scheme than the type's, or has more than
+    /// [`MAX_PROBES`](crate::MAX_PROBES) probes. The other errors are that the memory cannot be
+    /// allocated, or that the system provides no random numbers.
     #[cfg(feature = "random")]
     pub fn from_plan(plan: &Plan) -> Result<FilterOf<S>, BuildError> {
         FilterOf::from_plan_with_hasher(plan, PortableHasher::random()?)
@@ -90,7 +92,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// ```
     ///
     /// # Errors
-    /// The same errors as [`new`](Self::new), except the failure to get random numbers.
+    /// Returns the same errors as [`new`](Self::new), but needs no random numbers.
     pub fn with_hasher<R: TryInto<Rate>>(items: impl ItemCount, rate: R, hasher: H) -> Result<FilterOf<S, H>, BuildError>
     where
         BuildError: From<R::Error>,
@@ -125,8 +127,8 @@ impl<S: Scheme> FilterOf<S> {
     /// To choose the hasher as well, use [`builder`](Self::builder).
     ///
     /// # Errors
-    /// Bits or probes are out of range; the memory cannot be allocated; there are no random
-    /// numbers.
+    /// Returns an error if the bits or the probes are out of range, if the memory cannot be
+    /// allocated, or if the system provides no random numbers.
     #[cfg(feature = "random")]
     pub fn with_bits_and_probes(bits: u64, probes: u32) -> Result<FilterOf<S>, BuildError> {
         FilterOf::with_scheme(S::new(bits, probes)?, PortableHasher::random()?)
@@ -137,7 +139,7 @@ impl FilterOf<AnyScheme> {
     /// Converts the filter to the type of the standard scheme, which is faster.
     ///
     /// # Errors
-    /// If the filter has another scheme, the error is the unchanged filter.
+    /// If the filter has another scheme, it is returned unchanged as the error.
     pub fn into_standard(self) -> Result<FilterOf<Standard>, Box<FilterOf<AnyScheme>>> {
         match self.head.scheme {
             AnyScheme::Standard(scheme) => {
@@ -164,7 +166,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// ```
     ///
     /// # Errors
-    /// The memory cannot be allocated.
+    /// Returns an error if the memory cannot be allocated.
     pub fn with_scheme(scheme: S, hasher: H) -> Result<FilterOf<S, H>, BuildError> {
         FilterOf::empty(Head { hasher, scheme, capacity: None, rate: None, label: Label::default() })
     }
@@ -201,7 +203,7 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
     /// Sets the number of items that the filter is planned for, and the rate that it must keep.
     ///
     /// # Errors
-    /// The scheme's law does not prove the rate for that many items.
+    /// Returns an error if the scheme's law does not prove the rate for that many items.
     pub fn planned_for(mut self, items: u64, rate: Option<Rate>) -> Result<FilterOf<S, H>, BuildError> {
         if let Some(asked) = rate
             && !self.law().meets(items, &asked, H::HASH_BITS)?
@@ -214,10 +216,10 @@ impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
 }
 
 impl<S: Scheme, H: KeyHasher> FilterOf<S, H> {
-    /// Prepares the filter for many clones. The filter and its clones then share one copy of
-    /// hasher, scheme, capacity and rate, and each clone takes 64 bytes besides its bits. The
-    /// clones of an empty filter have the same plan and seed. So they can be merged, and a key
-    /// needs to be hashed only once for all of them.
+    /// Prepares the filter for many clones. The filter and its clones then share one copy of the
+    /// hasher, the scheme, the capacity and the rate. Each clone takes 64 bytes besides its bits.
+    /// The clones of an empty filter have the same plan and seed. So the clones can be merged, and
+    /// a key needs to be hashed only once for all of them.
     ///
     /// ```
     /// use truebloom::BloomFilter;

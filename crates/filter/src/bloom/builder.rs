@@ -11,9 +11,9 @@ use truebloom_math::{Plan, Promise, Rate, Target};
 
 /// The parameters of a filter that is to be made; start with [`FilterOf::builder`].
 ///
-/// Any two of items, rate and bits determine a plan, and the filter has the plan's guarantee. Bits
-/// and probes alone give a filter without a guarantee. An error in any step is reported when the
-/// filter is made.
+/// Any two of `items`, `rate` and `bits` determine a plan, and the filter has the plan's guarantee.
+/// Bits and probes alone give a filter without a guarantee. An error in any step is reported when
+/// the filter is made.
 ///
 /// ```
 /// use truebloom::{BloomFilter, PortableHasher, Seed};
@@ -146,8 +146,9 @@ impl<S: Scheme> FilterBuilder<S> {
     /// Makes the filter, with a random seed.
     ///
     /// # Errors
-    /// One of the parameters is invalid; the rate is out of reach; the parameters do not determine
-    /// a size; the memory cannot be allocated; there are no random numbers.
+    /// Returns an error if a parameter is invalid, if the rate cannot be reached, or if the
+    /// parameters do not determine a size. The other errors are that the memory cannot be
+    /// allocated, or that the system provides no random numbers.
     pub fn build(self) -> Result<FilterOf<S>, BuildError> {
         self.family()?.filter()
     }
@@ -155,7 +156,7 @@ impl<S: Scheme> FilterBuilder<S> {
     /// Makes a family: filters of one size that share a random seed, so that they can be merged.
     ///
     /// # Errors
-    /// The same errors as [`build`](Self::build), except the failure to allocate memory.
+    /// Returns the same errors as [`build`](Self::build), but allocates no memory for bits.
     pub fn family(self) -> Result<FilterFamily<S>, BuildError> {
         self.hasher(PortableHasher::random()?).family()
     }
@@ -165,8 +166,8 @@ impl<S: Scheme, H: KeyHasher> FilterBuilder<S, H> {
     /// Makes the filter, with the hasher that was given.
     ///
     /// # Errors
-    /// One of the parameters is invalid; the rate is out of reach; the parameters do not determine
-    /// a size; the memory cannot be allocated.
+    /// Returns an error if a parameter is invalid, if the rate cannot be reached, if the parameters
+    /// do not determine a size, or if the memory cannot be allocated.
     pub fn build(self) -> Result<FilterOf<S, H>, BuildError> {
         let FilterFamily { size, hasher } = self.family()?;
         size.filter(hasher)
@@ -175,7 +176,7 @@ impl<S: Scheme, H: KeyHasher> FilterBuilder<S, H> {
     /// Makes a family: filters of one size with the hasher that was given.
     ///
     /// # Errors
-    /// The same errors as [`build`](Self::build), except the failure to allocate memory.
+    /// Returns the same errors as [`build`](Self::build), but allocates no memory for bits.
     pub fn family(self) -> Result<FilterFamily<S, H>, BuildError> {
         let FilterBuilder { target, hasher, problem, .. } = self;
         if let Some(problem) = problem {
@@ -202,8 +203,8 @@ impl<S: Scheme, H: KeyHasher> FilterFamily<S, H> {
     /// Makes the next filter, which is empty.
     ///
     /// # Errors
-    /// The memory cannot be allocated; the plan is for another scheme than the type's, or for
-    /// hashes with more bits.
+    /// Returns an error if the memory cannot be allocated. It is also an error if the plan is for
+    /// another scheme than the type's, or for hashes with more bits.
     pub fn filter(&self) -> Result<FilterOf<S, H>, BuildError>
     where
         H: Clone,

@@ -20,8 +20,8 @@ pub(crate) enum Origin {
     Merged,
     /// The bits come from an intersection.
     Intersection {
-        /// The number of offers that certainly do not belong to the filter's keys: how many more
-        /// offers were counted than the smallest input had.
+        /// The number of offers that certainly do not belong to the filter's keys: all counted
+        /// offers, minus the offers to the smallest input.
         excluded: u64,
     },
 }
@@ -67,24 +67,24 @@ macro_rules! count_methods {
             self.counts.changed
         }
 
-        /// Whether the filter is the result of a union or an intersection. For such a filter, there
-        /// are only bounds on the number of keys, and the fill cannot be tested against a
-        /// prediction.
+        /// Returns true if the filter is the result of a union or an intersection. For such a
+        /// filter, there are only bounds on the number of keys, and the fill cannot be tested
+        /// against a prediction.
         pub fn is_merged(&self) -> bool {
             self.counts.is_merged()
         }
 
-        /// Whether the filter is an intersection, or a merge with one. The fill of such a filter
-        /// says nothing about the number of items, because bits that both inputs had by chance stay
-        /// set. The mark stays until the filter is cleared. Filters that grow cannot be
+        /// Returns true if the filter is an intersection, or a merge with one. The fill of such a
+        /// filter says nothing about the number of items, because bits that both inputs had by
+        /// chance stay set. The mark stays until the filter is cleared. Filters that grow cannot be
         /// intersected.
         pub fn is_intersection(&self) -> bool {
             self.counts.excluded().is_some()
         }
 
         /// An upper bound on the number of distinct keys in the filter: how often keys were
-        /// offered. For an intersection, only the offers to its smallest input and the offers after
-        /// the intersection count.
+        /// offered. For an intersection, these are only the offers to its smallest input and the
+        /// offers after the intersection.
         pub fn most_items(&self) -> u64 {
             self.counts.most_items()
         }

@@ -32,8 +32,8 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
-    /// Whether the filter contains a key: always true for keys that were inserted, and true for
-    /// other keys with a probability of [`fpr`](Self::fpr).
+    /// Returns true if the filter contains a key. The answer is always true for keys that were
+    /// inserted, and true for other keys with a probability of [`fpr`](Self::fpr).
     ///
     /// Time: one hash and at most k probes; about two probes for keys that are not contained,
     /// because the first unset bit decides.

@@ -27,7 +27,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// ```
     ///
     /// # Errors
-    /// The filters differ in bits, probes, scheme, hasher or seed.
+    /// Returns an error if the filters differ in bits, probes, scheme, hasher or seed.
     pub fn union_with<V: Backing>(&mut self, other: &FilterOf<S, H, V>) -> Result<(), MergeError> {
         // The union contains all keys of each filter, so it holds at least as many keys as the
         // larger one.
@@ -50,7 +50,7 @@ impl<S: Scheme, H: KeyHasher, K: Writable> FilterOf<S, H, K> {
     /// The time is linear in the number of bits.
     ///
     /// # Errors
-    /// The filters differ in bits, probes, scheme, hasher or seed.
+    /// Returns an error if the filters differ in bits, probes, scheme, hasher or seed.
     pub fn intersect_with<V: Backing>(&mut self, other: &FilterOf<S, H, V>) -> Result<(), MergeError> {
         // The two may have no key in common, so the lower bound is 0.
         self.merge(other, 0, Some(self.most_items().min(other.most_items())), |ours, theirs| ours & theirs)
@@ -98,7 +98,7 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// ```
     ///
     /// # Errors
-    /// The filters differ in bits, probes, scheme, hasher or seed.
+    /// Returns an error if the filters differ in bits, probes, scheme, hasher or seed.
     pub fn ones_of_union<V: Counted>(&self, other: &FilterOf<S, H, V>) -> Result<u64, MergeError>
     where
         K: Counted,

@@ -33,7 +33,7 @@ macro_rules! head_methods {
             self.head.capacity
         }
 
-        /// The requested rate, if one was.
+        /// The requested rate, if there was one.
         pub fn rate(&self) -> Option<Rate> {
             self.head.rate
         }
@@ -84,10 +84,10 @@ use truebloom_math::{Law, Rate};
 /// * *expected*, [`expected_fpr`](Self::expected_fpr): the mean rate over all seeds, once the
 ///   filter holds its capacity. This mean is proven to be at most the requested rate.
 /// * *this filter's*, [`fpr`](Self::fpr): the rate computed from the bits currently set. This rate
-///   varies around the expected rate from seed to seed. If a filter was planned with the default
-///   guarantee and holds at most its capacity, this rate is at most the requested rate with a
-///   probability of at least 99.9% over its seed. Of filters that are planned for the mean alone,
-///   about half have a rate slightly above the requested rate.
+///   varies around the expected rate from seed to seed. The default guarantee is for a filter that
+///   holds at most its capacity: with a probability of at least 99.9% over its seed, this rate is
+///   at most the requested rate. Of filters that are planned for the mean alone, about half have a
+///   rate slightly above the requested rate.
 ///
 /// # Repeats
 /// A filter cannot count distinct keys exactly, but it counts how often keys were offered
@@ -124,8 +124,9 @@ use truebloom_math::{Law, Rate};
 ///
 /// # Views
 /// `K` is the backing, which says where the bits are: in the filter's own memory ([`Owned`]), or in
-/// borrowed bytes. Of borrowed bytes, either only the header was checked ([`View`](crate::View)),
-/// or everything ([`Checked`](crate::Checked)). [`view`](FilterOf::view) makes a filter over bytes.
+/// borrowed bytes. For borrowed bytes, it also says whether only the header was checked
+/// ([`View`](crate::View)) or all bytes ([`Checked`](crate::Checked)). [`view`](FilterOf::view)
+/// makes a filter over bytes.
 pub struct FilterOf<S: Scheme, H: KeyHasher = PortableHasher, K: Backing = Owned> {
     pub(crate) head: K::Head<Head<S, H>>,
     pub(crate) storage: S::Storage<K>,
@@ -232,7 +233,7 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
         self.ones() as f64 / self.bits() as f64
     }
 
-    /// Whether no bit is set, so that no key is contained.
+    /// Returns true if no bit is set, so that no key is contained.
     pub fn is_empty(&self) -> bool {
         self.storage.is_empty()
     }
@@ -251,7 +252,7 @@ impl<S: Scheme, H: KeyHasher + Clone, K: Backing> FilterOf<S, H, K> {
     /// filters can be merged, even if this one is a view.
     ///
     /// # Errors
-    /// The memory cannot be allocated.
+    /// Returns an error if the memory cannot be allocated.
     pub fn to_empty(&self) -> Result<FilterOf<S, H>, BuildError> {
         FilterOf::empty(Head::clone(&self.head))
     }

@@ -42,20 +42,20 @@ impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
         above_hash_floor::<H>(rate, self.offered())
     }
 
-    /// Whether the number of set bits determines the rate, so that [`fpr`](Self::fpr) is exact and
-    /// measurements can be tested against it.
+    /// Returns true if the number of set bits determines the rate. Then [`fpr`](Self::fpr) is
+    /// exact, and measurements can be tested against it.
     pub fn fill_tells_rate(&self) -> bool {
         matches!(self.storage.fpr(self.scheme()), Ok(Some(_)))
     }
 
     /// The number of distinct items that would give the present number of set bits on average. For
     /// the standard scheme it is `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`; for schemes whose
-    /// keys set k different bits, the divisor is `ln(1 - probes/bits)`. `None` for a full filter,
-    /// for which there is only a lower bound. `None` also for blocked filters and schemes with two
-    /// hashes, for which the number of set bits follows another law.
+    /// keys set k different bits, the divisor is `ln(1 - probes/bits)`. Returns `None` for a full
+    /// filter, for which there is only a lower bound. Also returns `None` for blocked filters and
+    /// for schemes with two hashes, whose number of set bits follows another law.
     ///
-    /// The estimate has no interval. The estimate depends only on the bits, so it is valid for
-    /// unions, too. `None` for intersections, in which some bits stay set by chance;
+    /// The estimate has no interval. It depends only on the bits, so it is valid for unions, too.
+    /// Returns `None` for intersections, in which some bits stay set by chance;
     /// [`most_items`](Self::most_items) is an upper bound for them.
     pub fn estimated_items(&self) -> Option<f64> {
         if self.is_intersection() { None } else { estimated_items(self.scheme(), self.ones(), || self.fill_tells_rate()) }
@@ -69,7 +69,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// Takes a few microseconds at ordinary parameters.
     ///
     /// # Errors
-    /// The exact rate would take too long to compute, which happens only with hundreds of probes.
+    /// Returns an error if the exact rate would take too long to compute. This happens only with
+    /// hundreds of probes.
     pub fn expected_fpr(&self) -> Result<Option<Fpr>, Error> {
         self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
     }
@@ -78,7 +79,8 @@ impl<S: Scheme, H: KeyHasher, K: Backing> FilterOf<S, H, K> {
     /// proven. See [`expected_fpr`](Self::expected_fpr).
     ///
     /// # Errors
-    /// The exact rate would take too long to compute, which happens only with hundreds of probes.
+    /// Returns an error if the exact rate would take too long to compute. This happens only with
+    /// hundreds of probes.
     pub fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
         expected_at::<S, H>(self.scheme(), items)
     }
@@ -97,8 +99,8 @@ pub(super) fn above_hash_floor<H: KeyHasher>(mut rate: Fpr, items: u64) -> Fpr {
 }
 
 /// The rate computed from the set bits. If the set bits do not determine the rate, it is a bound
-/// that holds for every scheme. With the bits and probes that a filter can have, the law never
-/// returns an error (a test covers the extremes); if it did, the bound would still hold.
+/// that holds for every scheme. For the bits and probes that a filter can have, the law never
+/// returns an error (a test covers the extremes). If it did, the bound would still hold.
 pub(super) fn or_bounded(rate: Result<Option<Fpr>, Error>, fill: impl FnOnce() -> f64, probes: u32) -> Fpr {
     rate.ok().flatten().unwrap_or_else(|| bounded(fill(), probes))
 }

@@ -177,7 +177,7 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> FilterOf<S, PortableHasher, View<B
     /// ```
     ///
     /// # Errors
-    /// The bytes are damaged, or do not match the header.
+    /// Returns an error if the bytes are damaged, or do not match the header.
     pub fn verify_bytes(self) -> Result<FilterOf<S, PortableHasher, Checked<B>>, FormatError> {
         let FilterOf { head: Inline(head), storage, counts } = self;
         let words = storage.into_words();

@@ -33,7 +33,7 @@ impl Answers {
         self.len
     }
 
-    /// Whether there were no keys.
+    /// Returns true if there were no keys.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -119,7 +119,7 @@ impl Index<usize> for Answers {
     /// The answer for the key at this index.
     ///
     /// # Panics
-    /// The index is not below the number of keys.
+    /// Panics if the index is not below the number of keys.
     fn index(&self, key: usize) -> &bool {
         assert!(key < self.len, "there are {} answers, and none to key {key}", self.len);
         if answer(&self.words, key) { &true } else { &false }

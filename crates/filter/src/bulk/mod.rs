@@ -12,8 +12,8 @@ use crate::hash::{KeyHash, KeyHasher};
 use crate::key::Key;
 
 /// The number of keys in a batch. The last undecided keys of a batch are slow, because their probes
-/// must wait for each other; in a batch of this size they cost little per key. The batch is small
-/// enough that all state fits in the L1 cache, and that one byte can number the keys.
+/// must wait for each other; in a batch of this size they cost little per key. The batch is so
+/// small that all state fits in the L1 cache, and one byte can hold the number of a key.
 pub(crate) const BATCH: usize = 256;
 
 /// The answers of a batch, one bit per key.

@@ -34,9 +34,9 @@ impl ErrorBound {
 
 impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     /// An estimate of the number of distinct keys, and an interval that covers this number with
-    /// probability at least `confidence`. `None` after [`halve`](Self::halve), which removes keys
-    /// with low counts, and for hashes that are only pairwise independent, for which no interval is
-    /// proven.
+    /// probability at least `confidence`. Returns `None` after [`halve`](Self::halve), because
+    /// halving removes keys with low counts. Also returns `None` for hashes that are only pairwise
+    /// independent, because no interval is proven for them.
     ///
     /// The first row is treated as a Bloom filter with one probe, whose set bits are the counters
     /// that are not 0 ([`items_interval`]). There is no estimate once every counter is above 0,
@@ -53,7 +53,7 @@ impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
     /// ```
     ///
     /// # Errors
-    /// The confidence is not between 0 and 1.
+    /// Returns an error if the confidence is not between 0 and 1.
     pub fn distinct(&self, confidence: f64) -> Result<Option<ItemsEstimate>, Error> {
         if self.halved || R::FAMILY != Family::Ideal {
             return Ok(None);

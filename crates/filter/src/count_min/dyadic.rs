@@ -63,7 +63,7 @@ impl<C: Counter> DyadicCountMin<C> {
     /// `1 - delta`. The seed is random.
     ///
     /// # Errors
-    /// The errors of [`CountMin::new`].
+    /// Returns the same errors as [`CountMin::new`].
     #[cfg(feature = "random")]
     pub fn new(bits: u32, epsilon: Rate, delta: Rate) -> Result<DyadicCountMin<C>, BuildError> {
         DyadicCountMin::with_hasher(bits, epsilon, delta, PortableHasher::random()?)
@@ -72,7 +72,7 @@ impl<C: Counter> DyadicCountMin<C> {
     /// Like [`new`](Self::new), with a known seed.
     ///
     /// # Errors
-    /// The same errors as [`new`](Self::new), except the failure to get random numbers.
+    /// Returns the same errors as [`new`](Self::new), but needs no random numbers.
     pub fn with_hasher(bits: u32, epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<DyadicCountMin<C>, BuildError> {
         if !(1..=64).contains(&bits) {
             return Err(Error::OutOfRange { name: "bits", found: bits.to_string(), expected: "from 1 to 64".to_owned() }.into());
@@ -92,7 +92,7 @@ impl<C: Counter> DyadicCountMin<C> {
     /// length.
     ///
     /// # Errors
-    /// The integer is not below `2^bits`.
+    /// Returns an error if the integer is not below `2^bits`.
     pub fn add(&mut self, value: u64, count: u64) -> Result<(), Error> {
         if shifted(value, self.bits) > 0 {
             return Err(Error::OutOfRange { name: "value", found: value.to_string(), expected: format!("below 2^{}", self.bits) });

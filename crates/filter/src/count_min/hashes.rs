@@ -30,7 +30,7 @@ pub trait RowHashes: sealed::Sealed + Clone + PartialEq + Debug + Send + Sync + 
     /// The hashes for rows of this shape.
     ///
     /// # Errors
-    /// The width is above 2^62.
+    /// Returns an error if the width is above 2^62.
     fn new(shape: &Shape, seed: Seed) -> Result<Self, BuildError>;
 
     /// The index of the key's counter in every row. The counters of all rows are numbered
@@ -74,9 +74,9 @@ fn check_cells(shape: &Shape) -> Result<(), BuildError> {
 /// The prime `p = 2^61 - 1`.
 const PRIME: u64 = (1 << 61) - 1;
 
-/// Row j takes `((a_j x + b_j y + c_j z + d_j) mod p) mod width`, where p = 2^61 - 1, and x, y, z
-/// are the low 43, the middle 43 and the high 42 bits of the 128-bit hash. The four coefficients of
-/// every row are uniform below p and drawn from the seed.
+/// Row j takes `((a_j x + b_j y + c_j z + d_j) mod p) mod width`, where p = 2^61 - 1. Here x, y and
+/// z are the low 43, the middle 43 and the high 42 bits of the 128-bit hash. The four coefficients
+/// of every row are uniform below p and drawn from the seed.
 ///
 /// For any two different 128-bit numbers, the values modulo p are uniform and independent. So two
 /// keys share a counter with a probability of at most `1/w + w/(4p^2)`. Therefore, for numbers that
@@ -126,8 +126,8 @@ impl RowHashes for PairwiseRows {
     }
 }
 
-/// The remainder modulo 2^61 - 1 of a number below 2^122: because 2^61 is 1 modulo this prime, its
-/// two digits in base 2^61 are added.
+/// The remainder modulo 2^61 - 1 of a number below 2^122: 2^61 is 1 modulo this prime, so the
+/// number's two digits in base 2^61 are added.
 #[inline]
 fn modulo_prime(number: u128) -> u64 {
     let sum = (number as u64 & PRIME) + (number >> 61) as u64;

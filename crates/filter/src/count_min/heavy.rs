@@ -25,11 +25,12 @@ use truebloom_math::{Error, Rate};
 pub struct HeavyHitter {
     /// The canonical bytes of the key.
     pub key: Vec<u8>,
-    /// Lower bound on its count: the exact number of its occurrences since it entered the list.
+    /// A lower bound on the key's count: the exact number of its occurrences since it entered the
+    /// list.
     pub at_least: u64,
-    /// Upper bound on its count, unless saturated. This is the smaller of two bounds: the estimate
-    /// of the sketch, and `at_least` plus an upper bound on the key's occurrences before it entered
-    /// the list.
+    /// An upper bound on the key's count, unless saturated. This is the smaller of two bounds: the
+    /// estimate of the sketch, and `at_least` plus an upper bound on the key's occurrences before
+    /// it entered the list.
     pub at_most: u64,
     /// Whether `at_most` is not a bound, because the key's counters are saturated and nothing is
     /// known about its earlier count.
@@ -101,9 +102,9 @@ pub(super) struct Listed {
     pub(super) key: Vec<u8>,
     /// The key's exact count since it entered the list.
     pub(super) since: u64,
-    /// An upper bound on its count before it entered the list.
+    /// An upper bound on the key's count before it entered the list.
     pub(super) before: u64,
-    /// An upper bound on its whole count when it last occurred.
+    /// An upper bound on the key's whole count when the key last occurred.
     pub(super) at_most: u64,
 }
 
@@ -129,8 +130,8 @@ fn half(bound: u64, round: fn(u64) -> u64) -> u64 {
     if bound == u64::MAX { bound } else { round(bound) }
 }
 
-/// The hasher of the map. The keys of the map are already seeded hashes, so it does not hash them
-/// again.
+/// The hasher of the map. The keys of the map are already seeded hashes, so this hasher does not
+/// hash them again.
 #[cfg(any(test, feature = "std"))]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hashed(u64);
@@ -159,9 +160,9 @@ pub type HeavyHitters<C = u64> = ListedSketch<FullRows, C>;
 pub(super) const MAX_CAPACITY: u64 = 1 << 32;
 
 impl<C: Counter> HeavyHitters<C> {
-    /// A list of all keys that make up at least `share` of the sum of all counts. The error of the
-    /// sketch is at most half of that share, with probability at least `1 - delta`, and the list
-    /// has room for `2 / share` keys. The seed is random.
+    /// A list of all keys whose count is at least `share` of the sum of all counts. The error of
+    /// the sketch is at most half of that share, with probability at least `1 - delta`, and the
+    /// list has room for `2 / share` keys. The seed is random.
     ///
     /// [`above`](Self::above) reports whether all of these keys are in the list.
     ///
@@ -176,7 +177,7 @@ impl<C: Counter> HeavyHitters<C> {
     /// untrusted keys.
     ///
     /// # Errors
-    /// The errors of [`for_share`](Self::for_share).
+    /// Returns the same errors as [`for_share`](Self::for_share).
     pub fn for_share_with_hasher(share: Rate, delta: Rate, hasher: PortableHasher) -> Result<HeavyHitters<C>, BuildError> {
         let capacity = libm::ceil(2.0 / share.to_f64());
         if capacity > MAX_CAPACITY as f64 {
@@ -192,7 +193,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     /// `missed_at_most() == total()`.
     ///
     /// # Errors
-    /// The capacity is 0 or above 2^32.
+    /// Returns an error if the capacity is 0 or above 2^32.
     pub fn new(sketch: Sketch<R, C>, capacity: u64) -> Result<ListedSketch<R, C>, BuildError> {
         if !(1..=MAX_CAPACITY).contains(&capacity) {
             return Err(Error::OutOfRange { name: "capacity", found: capacity.to_string(), expected: "from 1 to 2^32".to_owned() }.into());
@@ -354,7 +355,7 @@ impl<R: RowHashes, C: Counter> ListedSketch<R, C> {
     /// `missed_at_most`.
     ///
     /// # Errors
-    /// The errors of [`Sketch::merge`](super::Sketch::merge).
+    /// Returns the same errors as [`Sketch::merge`](super::Sketch::merge).
     pub fn merge(&mut self, other: &ListedSketch<R, C>) -> Result<(), MergeError> {
         self.sketch.merge(&other.sketch)?;
         if self.label != other.label {

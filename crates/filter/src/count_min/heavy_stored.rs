@@ -1,5 +1,5 @@
-//! The file of a sketch with its list of heavy hitters: the file of the sketch, with the keys after
-//! the counters.
+//! The file of a sketch with its list of heavy hitters. In this file, the keys of the list follow
+//! the counters of the sketch.
 
 use super::heavy::{List, Listed, MAX_CAPACITY, upper};
 use super::stored::{Header as SketchHeader, parameter};

@@ -31,7 +31,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// number of counters.
     ///
     /// # Errors
-    /// The sketches differ in size, hasher or seed; then nothing changes.
+    /// Returns an error if the sketches differ in size, hasher or seed. After an error, the sketch
+    /// is unchanged.
     pub fn merge(&mut self, other: &Sketch<R, C>) -> Result<(), MergeError> {
         self.merge_times(other, 1)
     }
@@ -40,7 +41,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// would. The time is linear in the number of counters and does not depend on `times`.
     ///
     /// # Errors
-    /// The sketches differ in size, hasher or seed; then nothing changes.
+    /// Returns an error if the sketches differ in size, hasher or seed. After an error, the sketch
+    /// is unchanged.
     pub fn merge_times(&mut self, other: &Sketch<R, C>, times: u64) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
         if times == 0 {
@@ -60,8 +62,9 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// number of counters.
     ///
     /// # Errors
-    /// The sketches differ in size, hasher or seed; or one of them used conservative update or
-    /// halving, after which a counter may be below the sum of its keys' counts.
+    /// Returns an error if the sketches differ in size, hasher or seed. It is also an error if one
+    /// of them used conservative update or halving, because a counter may then be below the sum of
+    /// its keys' counts.
     pub fn inner_product(&self, other: &Sketch<R, C>, delta: &Rate) -> Result<InnerProduct, MergeError> {
         self.check_mergeable(other)?;
         for sketch in [self, other] {

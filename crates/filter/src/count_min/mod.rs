@@ -119,8 +119,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// The size is [`Shape::for_error`].
     ///
     /// # Errors
-    /// `epsilon` or `delta` is out of reach; the memory cannot be allocated; there are no random
-    /// numbers.
+    /// Returns an error if `epsilon` or `delta` cannot be reached, if the memory cannot be
+    /// allocated, or if the system provides no random numbers.
     #[cfg(feature = "random")]
     pub fn new(epsilon: Rate, delta: Rate) -> Result<Sketch<R, C>, BuildError> {
         Sketch::with_hasher(epsilon, delta, PortableHasher::random()?)
@@ -130,7 +130,7 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// keys.
     ///
     /// # Errors
-    /// The same errors as [`new`](Self::new), except the failure to get random numbers.
+    /// Returns the same errors as [`new`](Self::new), but needs no random numbers.
     pub fn with_hasher(epsilon: Rate, delta: Rate, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         Sketch::with_shape(Shape::for_error(&epsilon, &delta, R::ROWS)?, hasher)
     }
@@ -138,8 +138,8 @@ impl<R: RowHashes, C: Counter> Sketch<R, C> {
     /// An empty sketch of this size.
     ///
     /// # Errors
-    /// The shape is for another kind of rows; it has more than [`MAX_PROBES`] rows, or a width
-    /// above 2^62; the memory cannot be allocated.
+    /// Returns an error if the shape is for another kind of rows, has more than [`MAX_PROBES`]
+    /// rows, or has a width above 2^62. It is also an error if the memory cannot be allocated.
     pub fn with_shape(shape: Shape, hasher: PortableHasher) -> Result<Sketch<R, C>, BuildError> {
         let hashes = checked_hashes(&shape, hasher)?;
         Ok(Sketch { hasher, shape, hashes, counters: zeroed(shape.cells())?, total: 0, conservative: false, halved: false })
@@ -239,20 +239,21 @@ impl<R: RowHashes, C: Counter, K: Backing> Sketch<R, C, K> {
         &self.hasher
     }
 
-    /// Whether conservative update was used, in this sketch or in one that was merged into it.
+    /// Returns true if conservative update was used, in this sketch or in one that was merged into
+    /// it.
     pub fn is_conservative(&self) -> bool {
         self.conservative
     }
 
-    /// Whether the counts were ever halved.
+    /// Returns true if the counts were ever halved.
     pub fn is_halved(&self) -> bool {
         self.halved
     }
 }
 
 impl<R: RowHashes, C: Counter, K: Counted> Sketch<R, C, K> {
-    /// Whether any counter has reached its highest value. The time is linear in the number of
-    /// counters.
+    /// Returns true if any counter has reached its highest value. The time is linear in the number
+    /// of counters.
     pub fn is_saturated(&self) -> bool {
         self.counters.iter().any(|counter| counter.get() == C::HIGHEST)
     }

@@ -22,8 +22,8 @@ pub(super) mod parameter {
     pub(crate) const COUNTER_BYTES: usize = PARAMETERS + 4;
     pub(crate) const FAMILY: usize = PARAMETERS + 8;
     pub(crate) const RESERVED: usize = PARAMETERS + 12;
-    /// From here on, the header stores the parameters of the list of heavy hitters; they are 0 in a
-    /// sketch without a list.
+    /// Here begin the parameters of the list of heavy hitters; they are 0 in a sketch without a
+    /// list.
     pub(crate) const LIST_CAPACITY: usize = PARAMETERS + 16;
     pub(crate) const LIST_LENGTH: usize = PARAMETERS + 24;
     pub(crate) const LIST_BYTES: usize = PARAMETERS + 32;
@@ -223,7 +223,7 @@ impl<R: RowHashes, C: Counter, B: AsRef<[u8]> + Send + Sync> Sketch<R, C, View<B
     /// are not copied.
     ///
     /// # Errors
-    /// The bytes are damaged, or do not match the header.
+    /// Returns an error if the bytes are damaged, or do not match the header.
     pub fn verify_bytes(self) -> Result<Sketch<R, C, Checked<B>>, FormatError> {
         let Sketch { hasher, shape, hashes, counters, total, conservative, halved } = self;
         let (bytes, start) = counters.whole();

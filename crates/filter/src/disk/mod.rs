@@ -15,7 +15,7 @@ const PREFIX: &str = ".truebloom-";
 const SUFFIX: &str = ".tmp";
 const RANDOM: usize = 12;
 
-/// The file that must have the name when the new file takes it.
+/// What must exist under the name when the new file takes that name.
 #[derive(Clone, Copy, Debug)]
 pub enum Expected<'a> {
     /// Anything, or no file at all.
@@ -89,8 +89,8 @@ impl Replacement {
     /// file at `path`, or with the usual ones if there is no such file.
     ///
     /// # Errors
-    /// The file at `path` is not the expected one, is not a regular file, or is read-only; the
-    /// folder cannot be written.
+    /// Returns an error if the file at `path` is not the expected one, is not a regular file, or is
+    /// read-only. It is also an error if the folder cannot be written.
     pub fn begin(path: impl AsRef<Path>, expected: Expected<'_>) -> Result<Replacement, FileError> {
         let name = path.as_ref();
         let failed = |cause| write_error(name, cause);
@@ -126,9 +126,10 @@ impl Replacement {
     /// of the old file that the new one could not take over.
     ///
     /// # Errors
-    /// The file cannot be written; or the name no longer leads to the expected file. The old file
-    /// is then unchanged. A third error is that the system cannot confirm that the new name is on
-    /// the disk. The new file then has its name, but may be gone after a power cut.
+    /// Returns an error if the file cannot be written, or if the name no longer leads to the
+    /// expected file. In both cases, the old file is unchanged. A third error is that the system
+    /// cannot confirm that the new name is on the disk. The new file then has its name, but may be
+    /// gone after a power cut.
     pub fn commit(self) -> Result<Vec<Unkept>, FileError> {
         let (file, unkept) = self.commit_locked()?;
         // Closing the file would not always unlock it. A child process that another thread is just
@@ -141,7 +142,7 @@ impl Replacement {
     /// processes.
     ///
     /// # Errors
-    /// The errors of [`commit`](Self::commit).
+    /// Returns the same errors as [`commit`](Self::commit).
     pub fn commit_locked(self) -> Result<(File, Vec<Unkept>), FileError> {
         self.file.as_file().sync_all().map_err(|cause| write_error(&self.name, cause))?;
         let Replacement { name, path, expected, file, unkept } = self;
@@ -174,7 +175,7 @@ impl Replacement {
 }
 
 /// Gives the new file the name of the old one. Returns `None` if the name no longer leads to the
-/// old file; then the file that has the name keeps it.
+/// old file. In that case, the file that has the name keeps it.
 fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<Option<File>> {
     let is_old = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|there| is_same(old, &there));
     match exchange(new.path(), path) {
@@ -207,7 +208,7 @@ fn take_name_of(old: &Metadata, new: NamedTempFile, path: &Path) -> io::Result<O
 /// are unlocked regular files with names like those of our temporary files.
 ///
 /// # Errors
-/// The errors of [`Replacement::begin`].
+/// Returns the same errors as [`Replacement::begin`].
 pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
     let replacement = Replacement::begin(path, Expected::Anything)?;
     remove_leftovers(folder_of(&replacement.path), replacement.file());
@@ -218,7 +219,7 @@ pub fn check_target(path: impl AsRef<Path>) -> Result<(), FileError> {
 /// writer.) A folder can be opened, too, although nothing can be read from it.
 ///
 /// # Errors
-/// The file cannot be opened; it is a pipe, a socket or a device.
+/// Returns an error if the file cannot be opened, or is a pipe, a socket or a device.
 pub fn open_regular(path: impl AsRef<Path>) -> io::Result<File> {
     let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
     let metadata = file.metadata()?;

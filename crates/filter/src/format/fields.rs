@@ -19,7 +19,7 @@ const UNFINISHED: u32 = 1 << 6;
 pub(crate) const MERGED: u32 = 1;
 
 /// The flag of an intersection, which is set together with [`MERGED`]. The field after the layout's
-/// parameters has the number of offers that certainly do not belong to its items.
+/// parameters has the number of offers that certainly do not belong to the intersection's items.
 pub(crate) const INTERSECTION: u32 = 32;
 
 /// Where each field starts; docs/FORMAT.md explains the fields.
@@ -130,8 +130,8 @@ impl Fields {
         check_field(name, self.u64(offset), Expected::Within(lowest, highest))
     }
 
-    /// Checks that unused bytes are 0, so that equal values have equal files and later versions can
-    /// use the bytes.
+    /// Checks that unused bytes are 0. Then two equal values are written as the same bytes, and
+    /// later versions of the format can use these bytes.
     pub(crate) fn check_zero(&self, start: usize, end: usize) -> Result<(), FormatError> {
         let zero = self.0[start..end].iter().all(|byte| *byte == 0);
         if zero { Ok(()) } else { Err(FormatError::Reserved { offset: start }) }

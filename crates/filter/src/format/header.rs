@@ -41,7 +41,8 @@ impl FileHeader {
     /// file. The values of the fields are not checked for the kind.
     ///
     /// # Errors
-    /// The bytes are not a header of this version; the header is damaged; or its kind is unknown.
+    /// Returns an error if the bytes are not a header of this version, or if the header is damaged
+    /// or has an unknown kind.
     pub fn from_bytes(bytes: &[u8]) -> Result<FileHeader, FormatError> {
         if is_compressed(bytes) { FileHeader::plain(&wire::coded_header(bytes)?) } else { FileHeader::plain(bytes) }
     }

@@ -9,19 +9,18 @@ macro_rules! writes_files {
             $(#[$of_bytes])*
             ///
             /// # Errors
-            /// The memory cannot be allocated.
+            /// Returns an error if the memory cannot be allocated.
             pub fn to_bytes(&self) -> Result<alloc::vec::Vec<u8>, $crate::BuildError> {
                 $crate::format::to_bytes(self)
             }
 
             /// A part of the value's file: `length` bytes from `start` on, or fewer at the end of
             /// the file. Use this to send a file in parts. The time is linear in the length of the
-            /// part. For a part that includes bytes of the header (the first 256), the time is
-            /// linear in the length of the file, because the header has a checksum of the whole
-            /// file.
+            /// part. But the header (the first 256 bytes) has a checksum of the whole file. So if
+            /// the part includes bytes of the header, the time is linear in the length of the file.
             ///
             /// # Errors
-            /// The memory for the part cannot be allocated.
+            /// Returns an error if the memory for the part cannot be allocated.
             pub fn part_of_bytes(&self, start: u64, length: usize) -> Result<alloc::vec::Vec<u8>, $crate::BuildError> {
                 $crate::format::part_of_bytes(self, start, length)
             }
@@ -30,7 +29,7 @@ macro_rules! writes_files {
             /// file is written in large pieces.
             ///
             /// # Errors
-            /// The errors of the writer.
+            /// Returns the errors of the writer.
             #[cfg(feature = "std")]
             pub fn write_to(&self, writer: impl std::io::Write) -> std::io::Result<()> {
                 $crate::format::write_to(self, writer)
@@ -40,7 +39,7 @@ macro_rules! writes_files {
             /// stored, and returns its length. This allocates no memory for a copy of the file.
             ///
             /// # Errors
-            /// The slice `bytes` is shorter than [`encoded_bytes`](Self::encoded_bytes).
+            /// Returns an error if `bytes` is shorter than [`encoded_bytes`](Self::encoded_bytes).
             pub fn write_into(&self, bytes: &mut [u8]) -> Result<usize, $crate::BuildError> {
                 $crate::format::write_into(self, bytes)
             }
@@ -60,8 +59,9 @@ macro_rules! writes_files {
             /// the file.
             ///
             /// # Errors
-            /// Something other than a file has that name (a folder, a device, a pipe, a link that
-            /// leads nowhere); the file is read-only; it cannot be written.
+            /// Returns an error if the file is read-only or cannot be written. It is also an error
+            /// if the name belongs to something other than a file: a folder, a device, a pipe, or a
+            /// link that leads nowhere.
             #[cfg(feature = "fs")]
             pub fn save(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::format::save(self, path.as_ref())
@@ -70,7 +70,8 @@ macro_rules! writes_files {
             /// Like [`save`](Self::save), but returns an error if anything exists under that name.
             ///
             /// # Errors
-            /// Fails as [`save`](Self::save) does, and also if something exists under that name.
+            /// Returns an error if anything exists under that name. Otherwise returns the same
+            /// errors as [`save`](Self::save).
             #[cfg(feature = "fs")]
             pub fn save_new(&self, path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::format::save_new(self, path.as_ref())
@@ -96,8 +97,8 @@ macro_rules! reads_files {
             $(#[$of_bytes])*
             ///
             /// # Errors
-            /// The bytes are not a file of this type, or the file is damaged; other bytes follow
-            /// the file; the memory cannot be allocated.
+            /// Returns an error if the bytes are not a file of this type, if the file is damaged or
+            /// followed by other bytes, or if the memory cannot be allocated.
             pub fn from_bytes(bytes: &[u8]) -> Result<Self, $crate::FormatError> {
                 $crate::format::from_bytes(bytes)
             }
@@ -110,8 +111,8 @@ macro_rules! reads_files {
             /// 8 MiB.
             ///
             /// # Errors
-            /// The stream fails or ends too early; the bytes are not a file of this type, or the
-            /// file is damaged; the memory cannot be allocated.
+            /// Returns an error if the stream fails or ends too early, if its bytes are not a file
+            /// of this type or are damaged, or if the memory cannot be allocated.
             #[cfg(feature = "std")]
             pub fn read_from(reader: impl std::io::Read) -> Result<Self, $crate::ReadError> {
                 $crate::format::read_from(reader, None)
@@ -122,8 +123,9 @@ macro_rules! reads_files {
             /// and a sketch's list of keys a small multiple of its length.
             ///
             /// # Errors
-            /// The file cannot be read; its bytes are not a file of this type, or the file is
-            /// damaged; other bytes follow the file; the memory cannot be allocated.
+            /// Returns an error if the file cannot be read, is not a file of this type, is damaged,
+            /// or is followed by other bytes. It is also an error if the memory cannot be
+            /// allocated.
             #[cfg(feature = "fs")]
             pub fn open(path: impl AsRef<std::path::Path>) -> Result<Self, $crate::FileError> {
                 $crate::format::open(path.as_ref())
@@ -135,7 +137,7 @@ macro_rules! reads_files {
             /// ([`file::check_target`](crate::file::check_target)).
             ///
             /// # Errors
-            /// The errors of [`save`](Self::save).
+            /// Returns the same errors as [`save`](Self::save).
             #[cfg(feature = "fs")]
             pub fn check_target(path: impl AsRef<std::path::Path>) -> Result<(), $crate::FileError> {
                 $crate::disk::check_target(path)
@@ -162,8 +164,8 @@ macro_rules! views_files {
             /// nothing else happens.
             ///
             /// # Errors
-            /// The bytes are not a file of this type, or the header is damaged; other bytes follow
-            /// the file.
+            /// Returns an error if the bytes are not a file of this type, if the header is damaged,
+            /// or if other bytes follow the file.
             $(#[$of_view])*
             pub fn view<B: $($bytes)*>(bytes: B) -> Result<$view, $crate::FormatError> {
                 $crate::format::view::<Self, B>(bytes)
@@ -174,7 +176,8 @@ macro_rules! views_files {
             /// where the filter ends.
             ///
             /// # Errors
-            /// The same errors as [`view`](Self::view), but other bytes may follow the file.
+            /// Returns the same errors as [`view`](Self::view), but other bytes may follow the
+            /// file.
             pub fn view_prefix<B: $($bytes)*>(bytes: B) -> Result<$view, $crate::FormatError> {
                 $crate::format::view_prefix::<Self, B>(bytes)
             }
@@ -193,7 +196,8 @@ macro_rules! views_files {
             /// mapped, nothing may write to it or truncate it.
             ///
             /// # Errors
-            /// The same errors as [`open`](Self::open), but only `verify_bytes` finds damaged bits.
+            /// Returns the same errors as [`open`](Self::open), but only `verify_bytes` finds
+            /// damaged bits.
             pub unsafe fn map(path: impl AsRef<std::path::Path>) -> Result<$mapped, $crate::FileError> {
                 // SAFETY: as the caller promised.
                 let bytes = unsafe { $crate::disk::Mapped::open(&path) };

@@ -35,7 +35,7 @@ pub struct ForeignHasher<S> {
 }
 
 impl<S: BuildHasher> ForeignHasher<S> {
-    /// A hasher that computes hashes with the hashers that `hashers` builds.
+    /// A hasher that computes each hash with a hasher built by `hashers`.
     pub fn new(hashers: S) -> ForeignHasher<S> {
         ForeignHasher { hashers }
     }

@@ -37,7 +37,7 @@ impl PortableHasher {
     /// XXH3-128 with a random seed: the default of filters.
     ///
     /// # Errors
-    /// The operating system provides no random numbers.
+    /// Returns an error if the operating system provides no random numbers.
     #[cfg(feature = "random")]
     pub fn random() -> Result<PortableHasher, crate::BuildError> {
         Seed::random().map(PortableHasher::xxh3)

@@ -27,8 +27,8 @@ impl Use {
 /// Gives a phase or a layer its own positions. A salt consists of 128 bits that are mixed with a
 /// key's hash, or it is empty.
 ///
-/// Because of salts, a key is hashed only once, whatever the number of phases. In the model, a
-/// random function maps hash and phase together to positions. It is tested, not proven, that the
+/// With salts, a key is hashed only once for any number of phases. The model assumes a random
+/// function that maps the hash and the phase to positions. It is tested, not proven, that the
 /// salted hash behaves like such a function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Salt(Option<[u64; 2]>);

@@ -31,7 +31,7 @@ impl Seed {
     /// A seed from the random numbers of the operating system.
     ///
     /// # Errors
-    /// The operating system provides no random numbers.
+    /// Returns an error if the operating system provides no random numbers.
     #[cfg(feature = "random")]
     pub fn random() -> Result<Seed, BuildError> {
         let mut bytes = [0; 16];

@@ -42,7 +42,7 @@ impl Xxh3 {
         self.of_eight.hash(number)
     }
 
-    /// The [`hash_number`](Self::hash_number) of each number.
+    /// Computes [`hash_number`](Self::hash_number) of each number.
     pub(super) fn hash_numbers(self, numbers: &[u64], first: &mut [u64], second: &mut [u64]) {
         let hasher = self.of_eight;
         let level = Level::detect();

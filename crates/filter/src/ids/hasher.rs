@@ -9,8 +9,8 @@ use core::fmt;
 pub enum HasherId {
     /// XXH3-128, for keys that are chosen without knowing the seed: a few nanoseconds per key.
     Xxh3 = 3,
-    /// SipHash-1-3-128, for untrusted keys. SipHash is several times slower than XXH3. But nobody
-    /// who lacks the seed can choose keys that fill the filter faster, or that pass.
+    /// SipHash-1-3-128, for untrusted keys. SipHash is several times slower than XXH3. But without
+    /// the seed, nobody can choose keys that pass, or keys that fill the filter faster.
     Sip13 = 2,
 }
 

@@ -68,7 +68,8 @@ impl<S: Scheme> Pack<S> {
     /// the member has the pack's plan.
     ///
     /// # Errors
-    /// The filter differs from the pack in bits, probes, scheme, hasher or seed.
+    /// Returns an error if the filter differs from the pack in bits, probes, scheme, hasher or
+    /// seed.
     pub fn push<K: Counted>(&mut self, filter: &FilterOf<S, PortableHasher, K>) -> Result<(), MergeError> {
         self.check_alike(filter)?;
         let start = self.words.len();
@@ -88,7 +89,7 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
         self.words.len() / record_words(&self.head.scheme)
     }
 
-    /// Whether the pack has no filters.
+    /// Returns true if the pack has no filters.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -98,7 +99,7 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
     /// bits.
     ///
     /// # Errors
-    /// The filter is damaged.
+    /// Returns an error if the record of the filter is damaged.
     pub fn get(&self, number: usize) -> Result<Option<Member<'_, S, K::Word>>, FormatError> {
         let length = record_words(&self.head.scheme);
         let words = number.checked_mul(length).and_then(|start| self.words.get(start..start.checked_add(length)?));
@@ -136,8 +137,8 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
     /// ```
     ///
     /// # Errors
-    /// The filter differs from the pack in bits, probes, scheme, hasher or seed; `bytes` is shorter
-    /// than [`member_bytes`](Self::member_bytes).
+    /// Returns an error if the filter differs from the pack in bits, probes, scheme, hasher or
+    /// seed, or if `bytes` is shorter than [`member_bytes`](Self::member_bytes).
     pub fn write_member<V: Counted>(&self, filter: &FilterOf<S, PortableHasher, V>, bytes: &mut [u8]) -> Result<(), MergeError> {
         self.check_alike(filter)?;
         let (needed, found) = (self.member_bytes(), bytes.len());
@@ -149,8 +150,8 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
     /// The member that [`write_member`](Self::write_member) wrote to the beginning of these bytes.
     ///
     /// # Errors
-    /// There are too few bytes, or they are damaged, or they belong to a pack with another plan or
-    /// seed.
+    /// Returns an error if there are too few bytes, or if the bytes are damaged or belong to a pack
+    /// with another plan or seed.
     pub fn view_member<'a>(&'a self, bytes: &'a [u8]) -> Result<Member<'a, S>, FormatError> {
         let (expected, found) = (self.member_bytes() as u64, bytes.len() as u64);
         let words = bytes.as_chunks().0.get(..record_words(&self.head.scheme)).ok_or(FormatError::Truncated { expected, found })?;
@@ -163,7 +164,7 @@ impl<S: Scheme, K: Backing> Pack<S, K> {
 }
 
 impl<S: Scheme, K: Backing> fmt::Debug for Pack<S, K> {
-    /// Formats the values that the members share, and their number.
+    /// Formats the values that the members share, and the number of members.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = &self.head.scheme;
         let (bits, probes) = (scheme.bits(), scheme.probes());
@@ -181,7 +182,7 @@ where
 }
 
 impl<S: Scheme, K: Backing> PartialEq for Pack<S, K> {
-    /// Whether both packs have the same members in the same order.
+    /// Returns true if both packs have the same members in the same order.
     fn eq(&self, other: &Pack<S, K>) -> bool {
         self.family == other.family && self.words[..] == other.words[..]
     }

@@ -67,7 +67,7 @@ impl<'a, S: Scheme, W: Word> FilterOf<S, PortableHasher, Packed<'a, W>> {
     /// in the number of bits.
     ///
     /// # Errors
-    /// The bytes are damaged, or do not match the member's record.
+    /// Returns an error if the bytes are damaged, or do not match the member's record.
     pub fn verify_bytes(self) -> Result<FilterOf<S, PortableHasher, CheckedMember<'a, W>>, FormatError> {
         let FilterOf { head, storage, counts } = self;
         let record: Record<'a, W> = storage.into_words();

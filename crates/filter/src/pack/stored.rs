@@ -100,7 +100,7 @@ impl<S: Scheme, B: AsRef<[u8]> + Send + Sync> Pack<S, View<B>> {
     /// `verify_bytes` would check it. The time is linear in the number of bits of all members.
     ///
     /// # Errors
-    /// The bytes are damaged, or do not match the counts of the members.
+    /// Returns an error if the bytes are damaged, or do not match the counts of the members.
     pub fn verify_bytes(self) -> Result<Pack<S, Checked<B>>, FormatError> {
         check_payload(self.words.whole().0)?;
         self.check_members()?;

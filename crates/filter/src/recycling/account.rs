@@ -123,8 +123,8 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
     /// Equal 128-bit hashes add at most `new^2 / 2^129` wrong drops on average.
     ///
     /// # Errors
-    /// The confidence is not strictly between 0 and 1; more than 2^53 wrong drops are expected for
-    /// the stream.
+    /// Returns an error if the confidence is not strictly between 0 and 1, or if more than 2^53
+    /// wrong drops are expected for the stream.
     pub fn wrong_drops(&self, confidence: f64) -> Result<Option<WrongDrops>, Error> {
         let worst = self.worst_fpr();
         let odds = worst / (1.0 - worst);
@@ -159,8 +159,9 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.policy.seeds == Seeds::Kept && self.counts.cycles > kept_until
     }
 
-    /// A bound on the relative error of a computed rate. The rate has three terms, none larger than
-    /// the result and each with `2 (k + 1)` rounding errors, and a few more operations.
+    /// A bound on the relative error of a computed rate. The rate has three terms. None of them is
+    /// larger than the result, and each has `2 (k + 1)` rounding errors. A few more operations add
+    /// to the error.
     fn rounding(&self) -> f64 {
         (3.0 * f64::from(self.probes()) + 8.0) * f64::EPSILON
     }

@@ -21,7 +21,7 @@ pub enum Seen {
 }
 
 impl Seen {
-    /// Whether the item was new, so that the filter did not remember it.
+    /// Returns true if the item was new: the filter did not remember it.
     #[inline]
     #[must_use]
     pub fn is_new(self) -> bool {
@@ -71,9 +71,10 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         seen
     }
 
-    /// Whether offering this key next would make the active phase fuller than
-    /// [`sigma`](super::Policy::sigma), and so end it. Use this in programs that must stop before
-    /// anything is forgotten. Recycles because of insertions or age are not predicted.
+    /// Returns true if offering this key next would raise the fill above
+    /// [`sigma`](super::Policy::sigma) and so end the active phase. Use this in programs that must
+    /// stop before anything is forgotten. Recycles that are due to the number of insertions or to
+    /// age are not predicted.
     ///
     /// ```
     /// use truebloom::recycling::RecyclingFilter;
@@ -101,9 +102,9 @@ impl<H: KeyHasher, S: Layout, K: Backing> RecyclingFilter<H, S, K> {
         self.memory.prefetch(hash);
     }
 
-    /// Whether the key is remembered. This is always true for items that were offered since the
-    /// last recycle (with two phases, since the second-to-last recycle). For other keys it is true
-    /// with a probability of [`fpr`](Self::fpr).
+    /// Returns true if the key is remembered. This is always true for items that were offered since
+    /// the last recycle (with two phases, since the second-to-last recycle). For other keys it is
+    /// true with a probability of [`fpr`](Self::fpr).
     #[inline]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))

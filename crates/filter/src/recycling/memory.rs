@@ -60,7 +60,7 @@ impl Limit for f64 {
     }
 }
 
-/// Outcome of an insertion.
+/// The outcome of an insertion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Entered {
     /// Nothing changed, because all bits of the item were already set in the active phase.
@@ -209,7 +209,7 @@ pub trait Memory<K: Backing>: Sized + PartialEq {
     where
         K: Counted;
 
-    /// Makes the phases of a file without reading them; `words` is as in
+    /// Makes the phases of a file without reading them; `words` has the same order as in
     /// [`from_words`](Self::from_words).
     fn unread(scheme: Self::Scheme, words: Phased<K::Words>, policy: &Policy<Self::Limit>, recorded: Recorded) -> Self
     where

@@ -81,8 +81,8 @@ use truebloom_math::{Error, Rate};
 /// # Sizes
 /// [`for_items`](RecyclingFilter::for_items) sizes one phase. For other designs, the functions of
 /// [`truebloom_math::recycling`] find the size, and [`Policy::from`] makes the policy. The
-/// following filter remembers an hour in which up to a million distinct keys come. The probability
-/// that it reports a new key as seen is at most 0.1%, whatever came before:
+/// following filter remembers the keys of an hour, up to a million distinct ones. It reports a new
+/// key as seen with a probability of at most 0.1%, whatever keys came before:
 ///
 /// ```
 /// use std::time::Duration;
@@ -99,7 +99,8 @@ use truebloom_math::{Error, Rate};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// If more than a million new keys come in an hour, it forgets earlier, and the rate still holds.
+/// If more than a million new keys come in an hour, the filter forgets earlier, and the rate still
+/// holds.
 ///
 /// # Files
 /// Write `<RecyclingFilter>::open(path)` with angle brackets, or annotate the variable with its
@@ -132,8 +133,9 @@ impl RecyclingFilter {
     /// probes, and a random seed.
     ///
     /// # Errors
-    /// Bits, probes or a field of the policy are out of range; the memory cannot be allocated;
-    /// there are no random numbers.
+    /// Returns an error if the bits, the probes or a field of the policy are out of range. The
+    /// other errors are that the memory cannot be allocated, or that the system provides no random
+    /// numbers.
     #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<RecyclingFilter, BuildError> {
         RecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
@@ -158,8 +160,9 @@ impl RecyclingFilter {
     /// ```
     ///
     /// # Errors
-    /// `items` is 0 or above 10^18; the rate is invalid or below 1e-300; the filter would need more
-    /// than 2^62 bits; the memory cannot be allocated; there are no random numbers.
+    /// Returns an error if `items` is 0 or above 10^18, if the rate is invalid or below 1e-300, or
+    /// if the filter would need more than 2^62 bits. The other errors are that the memory cannot be
+    /// allocated, or that the system provides no random numbers.
     #[cfg(feature = "random")]
     pub fn for_items<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<RecyclingFilter, BuildError>
     where
@@ -172,7 +175,7 @@ impl RecyclingFilter {
     /// untrusted keys.
     ///
     /// # Errors
-    /// The same errors as `for_items`, except the failure to get random numbers.
+    /// Returns the same errors as `for_items`, but needs no random numbers.
     pub fn for_items_with_hasher<R: TryInto<Rate>>(
         items: impl ItemCount,
         rate: R,
@@ -192,8 +195,9 @@ impl RecyclingFilter {
 
 impl<H: KeyHasher, S: FillScheme, K: Backing> RecyclingFilter<H, S, K> {
     /// The model of this filter, which gives its long-run rates. The model is computed from bits,
-    /// probes and [`Policy`], and ignores that insertions or age may cause earlier recycles. `None`
-    /// for filters with two phases that retain the trigger, for which no law is known.
+    /// probes and [`Policy`], and ignores that insertions or age may cause earlier recycles.
+    /// Returns `None` for filters with two phases that retain the trigger, because no law is known
+    /// for them.
     pub fn design(&self) -> Option<Design> {
         let Policy { phases, sigma, retaining, seeds, .. } = self.policy;
         let colliding = S::new(self.bits(), self.probes()).ok()?.id() != SchemeId::Classic;
@@ -215,7 +219,7 @@ impl<H: KeyHasher, S: Layout> RecyclingFilter<H, S> {
     /// ```
     ///
     /// # Errors
-    /// The same errors as [`new`](Self::new), except the failure to get random numbers.
+    /// Returns the same errors as [`new`](Self::new), but needs no random numbers.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy<S::Limit>, hasher: H) -> Result<RecyclingFilter<H, S>, BuildError> {
         let scheme = S::Memory::<Owned>::scheme(bits, probes)?;
         S::Memory::<Owned>::check(&scheme, &policy)?;

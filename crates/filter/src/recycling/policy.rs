@@ -150,7 +150,7 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
 /// logarithmic in the number of bits.
 ///
 /// # Errors
-/// A rate of the scheme would take too long to compute.
+/// Returns an error if a rate of the scheme would take too long to compute.
 pub fn sigma_at_rate<S: FillScheme>(scheme: &S, rate: &Rate) -> Result<u64, BuildError> {
     let law = scheme.law();
     let asked = rate.to_f64().next_down();

@@ -64,8 +64,8 @@ impl<H: KeyHasher, S: Layout, K: Writable> RecyclingFilter<H, S, K> {
         self.policy.insertions.is_some_and(|most| items >= most)
     }
 
-    /// Recycles because of an item that has entered the active phase. `trigger_bits` are the bits
-    /// that the item set there, if they must be unset.
+    /// Recycles because of an item that has entered the active phase. `trigger_bits` are the
+    /// positions of the bits that this item set and that must be unset again.
     #[cold]
     pub(super) fn recycle_after(&mut self, trigger: KeyHash, trigger_bits: &[u64]) {
         let by_fill = self.memory.is_over_limit(&self.policy);

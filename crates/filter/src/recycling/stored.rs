@@ -160,7 +160,7 @@ impl<S: Layout, B: AsRef<[u8]> + Send + Sync> RecyclingFilter<PortableHasher, S,
     /// the number of bits.
     ///
     /// # Errors
-    /// The bytes are damaged, or do not match the header.
+    /// Returns an error if the bytes are damaged, or do not match the header.
     pub fn verify_bytes(self) -> Result<RecyclingFilter<PortableHasher, S, Checked<B>>, FormatError> {
         let RecyclingFilter { hasher, policy, memory, clock, counts, label } = self;
         let (scheme, words) = memory.into_parts();

@@ -75,7 +75,7 @@ impl AtomicScalableFilter {
     /// Like [`ScalableFilter::new`], for a filter shared by threads.
     ///
     /// # Errors
-    /// The errors of [`ScalableFilter::new`].
+    /// Returns the same errors as [`ScalableFilter::new`].
     #[cfg(feature = "random")]
     pub fn new<R: TryInto<Rate>>(rate: R) -> Result<AtomicScalableFilter, BuildError>
     where
@@ -87,7 +87,7 @@ impl AtomicScalableFilter {
     /// Like [`ScalableFilter::with_growth`], for a filter shared by threads.
     ///
     /// # Errors
-    /// The errors of [`ScalableFilter::with_growth`].
+    /// Returns the same errors as [`ScalableFilter::with_growth`].
     pub fn with_growth(growth: Growth, hasher: PortableHasher) -> Result<AtomicScalableFilter, BuildError> {
         ScalableFilter::with_growth(growth, hasher).map(AtomicScalableFilter::from)
     }
@@ -102,7 +102,7 @@ impl AtomicScalableFilter {
         super::keys::or_abort(self.try_insert_hash(self.hash(key)))
     }
 
-    /// Whether the filter contains a key.
+    /// Returns true if the filter contains a key.
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.contains_hash(self.hash(key))
     }
@@ -240,8 +240,8 @@ impl AtomicScalableFilter {
     /// cannot be allocated.
     ///
     /// # Errors
-    /// The memory for a new layer cannot be allocated. The key is then not inserted, and its offer
-    /// is not counted.
+    /// Returns an error if the memory for a new layer cannot be allocated. The key is then not
+    /// inserted, and its offer is not counted.
     pub fn try_insert_hash(&self, hash: KeyHash) -> Result<bool, BuildError> {
         loop {
             let count = self.layers();
@@ -294,7 +294,7 @@ impl AtomicScalableFilter {
     /// conversion needs additional memory for one layer.
     ///
     /// # Errors
-    /// The memory for a layer cannot be allocated.
+    /// Returns an error if the memory for a layer cannot be allocated.
     pub fn into_filter(self) -> Result<ScalableFilter, BuildError> {
         let AtomicScalableFilter { hasher, growth, label, layers, offered, changed, .. } = self;
         let there = layers.into_vec().into_iter().filter_map(OnceLock::into_inner);
@@ -308,7 +308,7 @@ impl AtomicScalableFilter {
     /// channel or a lock). The time is linear in the number of bits.
     ///
     /// # Errors
-    /// The memory cannot be allocated.
+    /// Returns an error if the memory cannot be allocated.
     pub fn snapshot(&self) -> Result<ScalableFilter, BuildError> {
         let AtomicScalableFilter { hasher, growth, label, offered, changed, .. } = self;
         let there = (0..self.layers()).filter_map(|number| self.layer(number));
@@ -319,8 +319,8 @@ impl AtomicScalableFilter {
     }
 }
 
-/// Makes a filter from these layers, to which at least `changed` distinct keys were offered,
-/// `offered` times in all.
+/// Makes a filter from these layers. At least `changed` distinct keys were offered to them, in
+/// `offered` offers.
 fn assembled(
     (hasher, growth, label): (PortableHasher, Growth, Label),
     layers: Vec<(Part<Owned>, AlignedWords)>,

@@ -23,8 +23,8 @@ const TOGETHER: usize = 2 * BATCH;
 type Whole<'a, K> = FilterOf<Standard, PortableHasher, Packed<'a, <K as Backing>::Word>>;
 
 impl<K: Backing> ScalableFilter<K> {
-    /// Whether the filter contains a key: always true for keys that were inserted, and true for
-    /// other keys with a probability of [`fpr`](Self::fpr).
+    /// Returns true if the filter contains a key. The answer is always true for keys that were
+    /// inserted, and true for other keys with a probability of [`fpr`](Self::fpr).
     #[inline]
     pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool {
         self.contains_hash(self.hash(key))
@@ -88,7 +88,7 @@ impl<K: Backing> ScalableFilter<K> {
         FilterOf { head: &part.head, storage, counts: Counts::default() }
     }
 
-    /// For each of these keys, whether any layer contains it.
+    /// Reports for each of these keys whether any layer contains it.
     fn contained(&self, hashes: &[KeyHash]) -> Vec<bool> {
         if self.bits() <= IN_CACHE {
             return hashes.iter().map(|hash| self.contains_hash(*hash)).collect();
@@ -145,7 +145,7 @@ impl ScalableFilter {
     /// cannot be allocated. The filter is then unchanged.
     ///
     /// # Errors
-    /// The memory for a new layer cannot be allocated.
+    /// Returns an error if the memory for a new layer cannot be allocated.
     #[inline]
     pub fn try_insert_hash(&mut self, hash: KeyHash) -> Result<bool, BuildError> {
         let new = self.try_insert_absent_hash(hash)?;
@@ -157,7 +157,7 @@ impl ScalableFilter {
     /// nothing: it is not counted as [offered](Self::offered) either.
     ///
     /// # Errors
-    /// The memory for a new layer cannot be allocated.
+    /// Returns an error if the memory for a new layer cannot be allocated.
     #[inline]
     pub fn try_insert_absent_hash(&mut self, hash: KeyHash) -> Result<bool, BuildError> {
         let new = !self.contains_hash(hash);
@@ -189,10 +189,10 @@ impl ScalableFilter {
     }
 
     /// Like [`insert_all_hashes`](Self::insert_all_hashes), but returns an error if the memory for
-    /// a new layer cannot be allocated. Only some of the keys, the first ones, are then inserted.
+    /// a new layer cannot be allocated. In that case, only the first keys are inserted.
     ///
     /// # Errors
-    /// The memory for a new layer cannot be allocated.
+    /// Returns an error if the memory for a new layer cannot be allocated.
     pub fn try_insert_all_hashes(&mut self, hashes: &[KeyHash]) -> Result<Answers, BuildError> {
         let mut new = Answers::default();
         for hashes in hashes.chunks(TOGETHER) {

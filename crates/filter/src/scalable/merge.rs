@@ -12,8 +12,9 @@ use crate::word::Lies;
 use alloc::vec::Vec;
 
 impl ScalableFilter {
-    /// Adds all keys of `other`, which must have the same seed and grow in the same way: for
-    /// example, it is a clone of this filter, or was made by [`to_empty`](Self::to_empty).
+    /// Adds all keys of `other`, which must have the same seed and grow in the same way. For
+    /// example, `other` can be a clone of this filter, or a filter made by
+    /// [`to_empty`](Self::to_empty).
     ///
     /// Two layers with the same number become one if their bits together stay within the limit.
     /// This is the case for layers with few keys. It is also the case for layers that were already
@@ -34,9 +35,10 @@ impl ScalableFilter {
     /// ```
     ///
     /// # Errors
-    /// The filters differ in seed, hasher or growth; or `other` is a view of damaged bytes, in
-    /// which a layer has more set bits than its limit. The memory for a layer cannot be allocated;
-    /// some keys of `other` may then have been added already.
+    /// Returns an error if the filters differ in seed, hasher or growth, or if the memory for a
+    /// layer cannot be allocated. In the second case, some keys of `other` may have been added
+    /// already. It is also an error if `other` is a view of damaged bytes, in which a layer has
+    /// more set bits than its limit.
     pub fn union_with<V: Backing>(&mut self, other: &ScalableFilter<V>) -> Result<(), MergeError> {
         self.check_mergeable(other)?;
         other.check_limits()?;
@@ -88,7 +90,7 @@ impl ScalableFilter {
     /// both filters instead.
     ///
     /// # Errors
-    /// Always.
+    /// Always returns an error.
     pub fn intersect_with<V: Backing>(&mut self, _: &ScalableFilter<V>) -> Result<(), MergeError> {
         Err(MergeError::Layers)
     }
@@ -116,7 +118,7 @@ impl<K: Backing> ScalableFilter<K> {
     /// An empty filter that grows in the same way, with the same seed and label.
     ///
     /// # Errors
-    /// The memory cannot be allocated.
+    /// Returns an error if the memory cannot be allocated.
     pub fn to_empty(&self) -> Result<ScalableFilter, BuildError> {
         let empty = ScalableFilter::with_growth(self.growth, self.hasher)?;
         Ok(ScalableFilter { label: self.label.clone(), ..empty })

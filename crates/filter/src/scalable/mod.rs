@@ -81,7 +81,8 @@ impl ScalableFilter {
     /// text like `"0.1%"`, or a [`Rate`], and at least 1e-13.
     ///
     /// # Errors
-    /// The rate is out of range; the memory cannot be allocated; there are no random numbers.
+    /// Returns an error if the rate is out of range, if the memory cannot be allocated, or if the
+    /// system provides no random numbers.
     #[cfg(feature = "random")]
     pub fn new<R: TryInto<Rate>>(rate: R) -> Result<ScalableFilter, BuildError>
     where
@@ -90,7 +91,7 @@ impl ScalableFilter {
         ScalableFilter::with_growth(Growth::new(rate.try_into()?, FIRST_ITEMS)?, PortableHasher::random()?)
     }
 
-    /// A filter that grows in this way, with this hasher.
+    /// A filter with this growth and this hasher.
     ///
     /// ```
     /// use truebloom::truebloom_math::Growth;
@@ -102,7 +103,7 @@ impl ScalableFilter {
     /// ```
     ///
     /// # Errors
-    /// The memory for the first layer cannot be allocated.
+    /// Returns an error if the memory for the first layer cannot be allocated.
     pub fn with_growth(growth: Growth, hasher: PortableHasher) -> Result<ScalableFilter, BuildError> {
         let mut filter =
             ScalableFilter { hasher, growth, label: Label::default(), parts: Vec::new(), words: Vec::new(), counts: Counts::default() };
@@ -227,7 +228,7 @@ impl<K: Counted> ScalableFilter<K> {
         self.ones() as f64 / self.bits() as f64
     }
 
-    /// Whether no bit is set.
+    /// Returns true if no bit is set.
     pub fn is_empty(&self) -> bool {
         self.ones() == 0
     }
@@ -244,8 +245,8 @@ where
 }
 
 impl<K: Backing> PartialEq for ScalableFilter<K> {
-    /// Whether both filters have layers with equal bits, the same hasher and the same growth, and
-    /// so give the same answers.
+    /// Returns true if both filters have layers with equal bits, the same hasher and the same
+    /// growth. Such filters give the same answers.
     fn eq(&self, other: &ScalableFilter<K>) -> bool {
         let alike = self.hasher == other.hasher && self.growth == other.growth && self.parts.len() == other.parts.len();
         let numbers = self.parts.iter().zip(&other.parts).all(|(ours, theirs)| (ours.number, ours.layer) == (theirs.number, theirs.layer));

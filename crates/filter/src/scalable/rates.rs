@@ -65,22 +65,22 @@ impl<K: Counted> ScalableFilter<K> {
         rate_at(&self.layered(), &self.layer_ones(), self.offered())
     }
 
-    /// Whether the numbers of set bits determine the rate. This is true unless a merge kept layers
-    /// of both filters.
+    /// Returns true if the numbers of set bits determine the rate. This is true unless a merge kept
+    /// layers of both filters.
     pub fn fill_tells_rate(&self) -> bool {
         !self.has_twins()
     }
 
-    /// The number of distinct items, estimated from the fill of each layer. `None` after a merge
-    /// that kept layers of both filters, because these layers may have keys in common.
+    /// The number of distinct items, estimated from the fill of each layer. Returns `None` after a
+    /// merge that kept layers of both filters, because these layers may have keys in common.
     pub fn estimated_items(&self) -> Option<f64> {
         let items = |part: &Part<K>| items_from_ones(part.layer.bits(), part.layer.probes(), part.ones());
         if self.has_twins() { None } else { self.parts.iter().map(items).sum() }
     }
 
-    /// Whether the filter's rate is certainly above the requested rate. Only a merge that kept
-    /// layers of both filters can cause this. After such a merge, the time is linear in the bits of
-    /// these layers; otherwise it is constant.
+    /// Returns true if the filter's rate is certainly above the requested rate. Only a merge that
+    /// kept layers of both filters can cause this. After such a merge, the time is linear in the
+    /// bits of these layers; otherwise it is constant.
     pub fn is_over_capacity(&self) -> bool {
         let asked = self.growth.rate().to_f64();
         self.fpr().upper > asked && self.least_rate() > asked * (1.0 + f64::EPSILON)

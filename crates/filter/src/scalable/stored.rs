@@ -59,8 +59,8 @@ struct Recorded {
 }
 
 impl Header {
-    /// Reads the records in these words. Each record is compared with its checksum, and their sums
-    /// with the header. The bits of the layers are not read.
+    /// Reads the records in these words. Each record is compared with its checksum, and the sums
+    /// over all records are compared with the header. The bits of the layers are not read.
     fn records<W: Word>(&self, words: &[W]) -> Result<Vec<Recorded>, FormatError> {
         let mut records = Vec::new();
         // Each layer has at least nine words.
@@ -290,7 +290,7 @@ impl<B: AsRef<[u8]> + Send + Sync> ScalableFilter<View<B>> {
     /// the number of bits.
     ///
     /// # Errors
-    /// The bytes are damaged, or do not match the header.
+    /// Returns an error if the bytes are damaged, or do not match the header.
     pub fn verify_bytes(self) -> Result<ScalableFilter<Checked<B>>, FormatError> {
         let (layers, bits, probes) = (self.parts.len() as u64, self.bits(), self.probes());
         let ScalableFilter { hasher, growth, label, words: InLayers { words, .. }, counts, .. } = self;

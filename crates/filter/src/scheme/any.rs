@@ -32,7 +32,7 @@ macro_rules! any_scheme {
             /// Makes the scheme with this number.
             ///
             /// # Errors
-            /// The errors of the scheme's own type.
+            /// Returns the same errors as the scheme's own type.
             pub fn named(id: SchemeId, bits: u64, probes: u32) -> Result<AnyScheme, BuildError> {
                 Ok(match id {
                     $($(#[$when])* SchemeId::$scheme => AnyScheme::$scheme(Scheme::new(bits, probes)?),)*

@@ -125,14 +125,16 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// [`MAX_PROBES`]).
     ///
     /// # Errors
-    /// Bits or probes are out of range, or violate other requirements of the scheme.
+    /// Returns an error if the bits or the probes are out of range, or violate other requirements
+    /// of the scheme.
     fn new(bits: u64, probes: u32) -> Result<Self, BuildError>;
 
     /// Like [`new`](Self::new), for a type that has several schemes: makes the scheme with this
     /// number.
     ///
     /// # Errors
-    /// Fails as [`new`](Self::new) does, and also if the type is for another scheme.
+    /// Returns an error if the type is for another scheme. Otherwise returns the same errors as
+    /// [`new`](Self::new).
     fn with_id(id: SchemeId, bits: u64, probes: u32) -> Result<Self, BuildError> {
         if id == Self::ID { Self::new(bits, probes) } else { Err(BuildError::Scheme { expected: Self::ID, found: id }) }
     }
@@ -154,10 +156,10 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
     /// The positions of a key, each below the number of bits; not necessarily distinct.
     fn positions(&self, hash: KeyHash) -> impl Iterator<Item = u64>;
 
-    /// Whether `has` is true for all positions of a key. This method is faster than a branch after
-    /// each position, but may call `has` more often than necessary. After a false answer, the
-    /// method may go on with other positions, or begin again with the first. `has` may even be
-    /// called for positions that are not the key's; these answers are ignored.
+    /// Returns true if `has` is true for all positions of a key. This method is faster than a
+    /// branch after each position, but may call `has` more often than necessary. After a false
+    /// answer, the method may go on with other positions, or begin again with the first. `has` may
+    /// even be called for positions that are not the key's; these answers are ignored.
     #[inline(always)]
     fn all(&self, hash: KeyHash, has: impl Fn(u64) -> bool) -> bool {
         let mut positions = self.positions(hash);
@@ -191,8 +193,8 @@ pub trait Scheme: Placed + Clone + PartialEq + fmt::Debug + Send + Sync {
 }
 
 /// How many positions are looked up before the first branch. A branch after each position would be
-/// mispredicted every other time. This costs more than up to two unnecessary accesses, which
-/// overlap with each other and with the next key.
+/// mispredicted every other time. Up to two unnecessary accesses cost less, because they overlap
+/// with each other and with the accesses of the next key.
 const TOGETHER: usize = 3;
 
 /// Checks that the number of probes is allowed by the file format.

@@ -11,12 +11,12 @@ use truebloom_math::law;
 /// The standard scheme: k independent positions, which may repeat. For every number of bits, the
 /// positions are exactly uniform if the words are.
 ///
-/// A word of the stream is a number below 2^64, from which several positions can be computed. For
-/// `r` positions per word, some words are skipped, so that each of the `m^r` tuples of positions
-/// has the same number of words. The positions are then digits in base m (Brackett-Rozinsky and
-/// Lemire, "Batched ranged random integer generation", 2024). `r` is the largest number with
-/// `m^r <= 2^52`, so that less than one word in 4,096 is skipped, and skips seldom delay a batch of
-/// keys.
+/// A word of the stream is a number below 2^64, from which several positions can be computed. To
+/// draw `r` positions from a word, some words are skipped. Then each of the `m^r` tuples of
+/// positions comes from the same number of words. The positions are then digits in base m
+/// (Brackett-Rozinsky and Lemire, "Batched ranged random integer generation", 2024). `r` is the
+/// largest number with `m^r <= 2^52`, so that less than one word in 4,096 is skipped, and skips
+/// seldom delay a batch of keys.
 ///
 /// Double hashing (`h1 + i h2 mod m`) would save a few instructions, but its rate cannot fall below
 /// about 6n/m^2. The standard scheme has no such floor. docs/design/positions.md lists the schemes
@@ -124,8 +124,8 @@ impl Standard {
         Positions { words: WordStream::from_halves(hash), bits: self.bits, draws: self.draws, word: 0, in_word: 0, left: self.probes }
     }
 
-    /// The number of positions per word, if the key has at least two full words, so that code with
-    /// loops of a fixed length can be used; otherwise 0.
+    /// The number of positions per word, if a key has at least two full words; code with loops of
+    /// this fixed length can then be used. Otherwise 0.
     #[inline(always)]
     fn fixed(&self) -> u32 {
         if self.probes < 2 * self.draws.a_word { 0 } else { self.draws.a_word }
@@ -163,7 +163,8 @@ impl Standard {
         if skips { self.all_in_order(hash, has) } else { all }
     }
 
-    /// Looks up the first `digits` positions of a word; if `A` is not 0, these are all `A` of them.
+    /// Looks up the first `digits` positions of a word. If `A` is not 0, it is the number of
+    /// positions.
     #[inline(always)]
     fn look<const A: u32>(&self, word: u64, digits: u32, has: impl Fn(u64) -> bool) -> Looked {
         let (mut all, mut rest) = (true, word);
@@ -208,8 +209,8 @@ impl Standard {
         }
     }
 
-    /// Calls `take` with the first `digits` positions of a word; if `A` is not 0, these are all `A`
-    /// of them. If the word must be skipped, `take` is not called, and the result is true.
+    /// Calls `take` with the first `digits` positions of a word. If `A` is not 0, it is the number
+    /// of positions. If the word must be skipped, `take` is not called, and the result is true.
     #[inline(always)]
     fn give<const A: u32>(&self, word: u64, digits: u32, take: &mut impl FnMut(u64)) -> bool {
         let (skips, mut rest) = (self.draws.skips(word), word);
@@ -235,8 +236,8 @@ impl Standard {
         self.positions(hash).for_each(take);
     }
 
-    /// If the probe is the first one of a word, the number of this word in the stream, provided
-    /// that no word is skipped.
+    /// If this probe is the first one from its word, returns the number of the word in the stream;
+    /// this assumes that no word is skipped.
     #[inline(always)]
     pub(crate) fn new_word(&self, probe: u32) -> Option<u64> {
         (probe.is_multiple_of(self.draws.a_word)).then(|| u64::from(probe / self.draws.a_word))

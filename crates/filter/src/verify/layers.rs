@@ -37,7 +37,7 @@ impl<K: Counted> ScalableFilter<K> {
     /// set bits in each layer is compared with its law.
     ///
     /// # Errors
-    /// The errors of [`Verification::of`].
+    /// Returns the same errors as [`Verification::of`].
     pub fn verified(&self) -> Result<Verification, Error> {
         Verification::of_layers(self)
     }

@@ -18,8 +18,8 @@ impl<S: Scheme, H: KeyHasher + Sync, K: Counted> FilterOf<S, H, K> {
 }
 
 impl<S: Scheme, H: KeyHasher, K: Counted> FilterOf<S, H, K> {
-    /// Whether the filter holds more distinct items than it was planned for, so that its expected
-    /// rate exceeds the one that was proven. Without a capacity, this is false.
+    /// Returns true if the filter holds more distinct items than it was planned for. Its expected
+    /// rate then exceeds the proven rate. Returns false if the filter has no capacity.
     ///
     /// For a filter that was not merged, true is always correct: more than `capacity` offers set a
     /// bit, or there are more set bits than `capacity` items can set. The items of a merged filter

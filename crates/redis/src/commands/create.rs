@@ -63,7 +63,7 @@ impl Request {
         })
     }
 
-    /// A filter that grows by this expansion; if it is 0, a filter of fixed size.
+    /// A filter that grows by this expansion, or a filter of fixed size if the expansion is 0.
     pub(crate) fn growing_or_fixed(rate: Rate, items: u64, expansion: u32, seed: Seed) -> Request {
         let form = if expansion == 0 { Form::Fixed } else { Form::Growing { expansion } };
         Request { rate, items, form, hasher: HasherId::Xxh3, seed, clock: 0 }

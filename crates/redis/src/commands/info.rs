@@ -50,7 +50,7 @@ verb!(
     |call| call.look(1, |value| debug(value.ok_or(NOT_FOUND)?))
 );
 
-/// A number in the form of replies.
+/// A number as a reply.
 pub(crate) fn number(number: u64) -> Reply {
     Reply::Number(i64::try_from(number).unwrap_or(i64::MAX))
 }
@@ -174,8 +174,8 @@ fn of_imported(filter: &Imported, name: &[u8]) -> Result<Reply, Failure> {
     })
 }
 
-/// How many times the memory of a filter of the right size a filter takes at most. Only a filter
-/// that grows has such a bound, and a merge ends it.
+/// The largest possible ratio of a filter's memory to the memory of a filter planned for the right
+/// number of items. Only filters that grow have such a bound, and only until they are merged.
 fn ratio(filter: &AnyFilter) -> Option<f64> {
     match filter {
         AnyFilter::Scalable(grows) if !grows.is_merged() => Some(grows.growth().ratio()),
@@ -191,10 +191,9 @@ pub(crate) fn kind(filter: &AnyFilter) -> &'static str {
     }
 }
 
-/// An upper bound on the rate, with the meaning that `BF.PLAN` gives it. For a filter that grows,
-/// the bound always holds, for any number of items. Any other filter keeps the bound with a
-/// probability of 99.9% once it holds its capacity; schemes that have no such guarantee report the
-/// average.
+/// An upper bound on the rate, as `BF.PLAN` reports it. For a filter that grows, the bound always
+/// holds, for any number of items. Any other filter keeps the bound with a probability of 99.9%
+/// once it holds its capacity; schemes that have no such guarantee report the average.
 pub(crate) fn guaranteed(filter: &AnyFilter) -> Option<f64> {
     match filter {
         AnyFilter::Scalable(grows) => {

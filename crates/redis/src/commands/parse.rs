@@ -39,7 +39,7 @@ fn expansion(bytes: &[u8]) -> Result<u32, Failure> {
         .ok_or_else(|| Failure::text(format!("ERR expansion must be in the range [0, {MOST_EXPANSION}]")))
 }
 
-/// The parameters of a filter, as far as options give them.
+/// The parameters of a filter that were given as options.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Options {
     pub(crate) rate: Option<Rate>,
@@ -108,7 +108,7 @@ impl Options {
     }
 }
 
-/// Seconds with at most three decimals, as milliseconds.
+/// Parses seconds with at most three decimals, and returns milliseconds.
 fn milliseconds(bytes: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (whole, rest) = text.split_once('.').unwrap_or((text, "0"));

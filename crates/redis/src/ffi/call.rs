@@ -16,7 +16,7 @@ pub(crate) struct Call<'a> {
     args: Args<'a>,
 }
 
-/// Its arguments, which begin with the command's name.
+/// The arguments of a command, which begin with its name.
 #[derive(Clone, Copy)]
 pub(crate) struct Args<'a> {
     texts: *const *mut Text,
@@ -254,8 +254,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Whether the command comes from a primary or an AOF. It must then be executed regardless of
-    /// this server's limits.
+    /// Whether the command comes from a primary or an AOF. Such a command must be executed
+    /// regardless of this server's limits.
     pub(crate) fn is_replicated(&self) -> bool {
         // SAFETY: in a command.
         let flags = unsafe { (api().GetContextFlags)(self.ctx) };

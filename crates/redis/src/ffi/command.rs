@@ -19,7 +19,8 @@ pub(crate) trait Verb {
     const SUMMARY: &'static CStr;
     /// The time complexity of the command.
     const COMPLEXITY: &'static CStr;
-    /// The number of arguments, including the name; if negative, the smallest number.
+    /// The number of arguments, including the name. A negative number `-n` means at least `n`
+    /// arguments.
     const ARITY: c_int;
 
     /// Runs the command.

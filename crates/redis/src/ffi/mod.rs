@@ -18,8 +18,8 @@ pub(crate) use alloc::with_blocks_up_to;
 pub(crate) use call::{Call, now};
 pub(crate) use command::{Keys, Verb};
 
-/// Runs a function on behalf of the server. A panic must not unwind into the server: it becomes
-/// `None`, and the panic hook that `load` sets has logged a line about it.
+/// Runs a function on behalf of the server. A panic must not unwind into the server. If the
+/// function panics, the result is `None`, and the panic hook that `load` sets logs a line.
 fn guarded<R>(run: impl FnOnce() -> R) -> Option<R> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).ok()
 }

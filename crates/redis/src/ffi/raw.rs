@@ -119,7 +119,7 @@ pub(super) struct KeySpec {
     pub(super) find: [c_int; 3],
 }
 
-/// A position; other servers may have a keyword instead.
+/// Where the keys begin. This module gives a position; the header also allows a keyword.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) union Begin {

@@ -17,8 +17,8 @@ use std::io::{self, Read, Write};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The name, which must never change: nine characters, by which servers without the module
-/// recognize a dump that they must refuse.
+/// The name of the type: nine characters that must never change. By this name, servers without the
+/// module recognize a dump that they must refuse.
 const NAME: &CStr = c"truebloom";
 
 /// The version of the outer encoding. The contents have a separate version.
@@ -140,9 +140,9 @@ fn loaded(io: *mut Io, read: impl FnOnce() -> Result<Value, String>) -> *mut c_v
     .unwrap_or(ptr::null_mut())
 }
 
-/// A filter in the form in which RedisBloom writes it: items, layers, options, growth; and for each
-/// layer its capacity, rate, probes, bits per item, bits, the binary logarithm of the bits or 0,
-/// the bits themselves, and items.
+/// Reads a filter in the form in which RedisBloom writes it: items, number of layers, options,
+/// growth, and the layers. Each layer has its capacity, rate, probes, bits per item, number of
+/// bits, the binary logarithm of this number or 0, the bits themselves, and items.
 fn read_redisbloom(io: *mut Io, encoding: c_int) -> Result<Value, String> {
     // SAFETY: the server is loading a value; numbers that cannot be read are 0, which `sound`
     // detects.
@@ -361,7 +361,7 @@ unsafe extern "C" fn free(value: *mut c_void) {
 }
 
 /// The effort of freeing a value. From 64 on, the server frees the value in a separate thread, so
-/// values of a megabyte or more return at least that.
+/// values of a megabyte or more return at least 64.
 unsafe extern "C" fn free_effort(_: *mut Text, value: *const c_void) -> usize {
     // SAFETY: the server passes a value of ours.
     guarded(|| 1 + unsafe { self::value(value) }.bytes() / (1 << 14)).unwrap_or(1)

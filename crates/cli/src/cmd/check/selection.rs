@@ -101,7 +101,7 @@ impl<'a, W: Write> Selection<'a, W> {
         }
     }
 
-    /// Prints the selected records; adjacent ones as one piece.
+    /// Prints the selected records. Adjacent records are printed as one piece.
     fn print(&mut self, batch: Batch<'_>, selected: &[u64]) -> io::Result<()> {
         let end = self.records.terminator();
         if self.args.only_key {
@@ -125,7 +125,7 @@ impl<'a, W: Write> Selection<'a, W> {
         Ok(())
     }
 
-    /// Prints the names of filters, separated by commas, a TAB, and the record.
+    /// Prints the names of filters, separated by commas, and then a TAB and the record.
     fn print_named(&mut self, batch: Batch<'_>, answers: &Answers) -> io::Result<()> {
         let end = self.records.terminator();
         for ((record, key), index) in batch.iter().zip(0..).filter(|(_, index)| is_selected(&answers.contained, *index)) {

@@ -27,9 +27,9 @@ pub(super) struct Trust {
 }
 
 impl Trust {
-    /// A number with the same mean over seeds as the number of false hits; it may exceed the number
-    /// of lines found. At a rate of 1, where nothing is known, the result is the number of lines
-    /// found.
+    /// An estimate of the number of false hits, with the same mean over seeds. It may exceed the
+    /// number of lines found. At a rate of 1, where nothing is known, the result is the number of
+    /// lines found.
     fn expected(&self) -> f64 {
         let missed = self.lines.saturating_sub(self.found) as f64;
         if self.rate >= 1.0 { self.found as f64 } else { missed * self.rate / (1.0 - self.rate) }
@@ -93,8 +93,8 @@ mod tests {
     }
 
     /// Tests false hits of lines that are in no filter. The mean agrees to five standard errors
-    /// (alpha below 1e-6), and the bound, which is wrong once in a million runs, never fails in two
-    /// thousand. A bound of a third of that value would fail in a quarter of the runs.
+    /// (alpha below 1e-6). The bound, which is wrong once in a million runs, never fails in two
+    /// thousand. A third of this bound would fail in a quarter of the runs.
     #[test]
     fn false_hits_are_as_expected() {
         let (runs, lines, rate) = (2_000u32, 500u64, 0.02);

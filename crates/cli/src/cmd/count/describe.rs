@@ -9,7 +9,7 @@ use truebloom::FormatError;
 use truebloom::count_min::{ListedSketch, PairwiseCountMin, RowHashes};
 use truebloom_math::Rate;
 
-/// The probability that an estimate's error exceeds the one that is printed.
+/// An estimate's error exceeds the printed error with at most this probability.
 const DELTA: &str = "0.1%";
 
 /// Describes the sketch in these bytes of a file. Returns false, without a description, for a kind

@@ -61,8 +61,8 @@ impl Account {
         if !args.json || args.report.has_file() { reserved.write(&report) } else { Ok(()) }
     }
 
-    /// Reports, once per run, that all lines were forgotten. It reports nothing with --remember,
-    /// which requests forgetting, nor with --json, whose object contains it.
+    /// Reports, once per run, that all lines were forgotten. Nothing is reported with --remember,
+    /// which requests forgetting, or with --json, whose object contains this fact.
     pub(super) fn tell_forgotten<W: Write>(&mut self, args: &Args, sift: &Sift<'_, W>, chosen: &Chosen) {
         if self.told || args.quiet || args.json || chosen.design.phases() > 1 || sift.filter().stats().cycles == self.before.cycles {
             return;
@@ -175,8 +175,8 @@ impl Account {
     }
 }
 
-/// Adds how many distinct lines a state was offered, as far as that is known. Until it forgets,
-/// these are all lines that were kept, plus those that were wrongly reported as seen.
+/// Adds how many distinct lines were offered to a state, as far as this is known. Until the state
+/// forgets, these are all lines that were kept, plus those that were wrongly reported as seen.
 pub(super) fn add_distinct(report: &mut Report, filter: &Filter, second: bool) -> Result<(), Failure> {
     let (stats, lost) = (filter.stats(), filter.wrong_drops(CONFIDENCE)?);
     report.field("kept", stats.new).field("cycles", stats.cycles).field("in_phase", stats.items);
@@ -251,7 +251,7 @@ pub(super) fn add_design(report: &mut Report, noun: &str, filter: &Filter, chose
 }
 
 /// The rate of lines for which at least one of this many look-ups is wrong. It is at most the sum
-/// of the look-ups' rates, and at least the rate of one.
+/// of the look-ups' rates, and at least the rate of one look-up.
 fn of_lines(fpr: &Fpr, look_ups: u64) -> Fpr {
     if look_ups == 1 {
         return *fpr;

@@ -188,7 +188,7 @@ impl Sizing {
         })
     }
 
-    /// The layout, if the options name one; `auto` does not count.
+    /// The layout, if the options name one; `auto` names none.
     pub(super) fn layout(&self) -> Option<Layout> {
         self.layout.filter(|layout| *layout != Layout::Auto)
     }
@@ -307,7 +307,8 @@ impl Designed {
 ///
 /// A line is forgotten when its phase ends, or, with two phases, when the next phase ends. Within a
 /// phase, each line enters only once, so a phase ends within `items` lines only if this many lines
-/// fill it. The probability of that is a tail probability of the fill, whatever the stream is.
+/// fill it. The probability of this event is a tail probability of the fill, whatever the stream
+/// is.
 fn surely_remembering(items: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>, Failure> {
     // Refreshed lines fill a phase before new ones come: of two phases only the worst rate holds
     // for every stream.

@@ -118,7 +118,7 @@ pub(crate) struct Args {
 /// Advice if there is not enough memory.
 const LESS: &str = "give less --memory, fewer lines with -n, or a higher rate with -p";
 
-/// The difference between clocks up to which no warning is printed, because the clocks of two
+/// The largest difference between clocks for which no warning is printed. The clocks of two
 /// machines may differ by this much.
 const TOLERATED: Duration = Duration::from_secs(60);
 
@@ -139,8 +139,8 @@ impl Args {
         self.strict || self.second
     }
 
-    /// Whether other threads hash the keys before they are looked up. Hashing and looking up
-    /// together takes less time, but work that other threads do ahead saves more.
+    /// Whether other threads hash the keys before they are looked up. Hashing and looking up in one
+    /// loop takes less time, but letting other threads hash ahead saves more.
     fn hashes_ahead(&self, records: &RecordArgs) -> bool {
         self.goes_one_by_one() || records.threads() > 1
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// How long a line must be remembered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Remember {
-    /// While at most this many other lines come.
+    /// The line is remembered while at most this many other lines come.
     Items(u64),
     Time(Duration),
 }

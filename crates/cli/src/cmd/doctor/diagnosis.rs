@@ -19,8 +19,8 @@ pub(super) struct Diagnosis {
     pub(super) header: Option<FileHeader>,
 }
 
-/// The header of a Bloom filter's file, if it is undamaged. For other kinds there is none, because
-/// their fields have other meanings.
+/// The header of a Bloom filter's file, if it is undamaged. For other kinds of files, this returns
+/// `None`, because their fields have other meanings.
 pub(super) fn header(start: &[u8]) -> Option<FileHeader> {
     FileHeader::from_bytes(start).ok().filter(|header| matches!(header.kind(), FileKind::Bloom | FileKind::Blocked))
 }

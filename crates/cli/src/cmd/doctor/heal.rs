@@ -72,8 +72,8 @@ pub(super) fn lengths(path: &Path) -> io::Result<(u64, u64)> {
     Ok((header.file_bytes(), file.metadata()?.len()))
 }
 
-/// The position of the first carriage return before a newline, if the file is correct without all
-/// of them.
+/// If the file is correct after every carriage return before a newline is removed, returns the
+/// position of the first of these carriage returns.
 pub(super) fn text_mode(path: &Path, length: u64) -> io::Result<Option<u64>> {
     if length > MAX_WHOLE {
         return Ok(None);

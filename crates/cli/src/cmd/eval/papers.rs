@@ -1,5 +1,5 @@
-//! Formulas of the papers that no plan needs: limits, bounds, concentration. docs/PAPERS.md has a
-//! query for each function here.
+//! Formulas from the papers, for which plans have no use: limits, bounds, concentration.
+//! docs/PAPERS.md has a query for each function here.
 
 use super::query::{Answer, Query, explain, object};
 use crate::report::fpr_value;
@@ -216,11 +216,11 @@ pub(super) fn textbook(query: &mut Query) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// The largest number of arrivals that one query simulates, in some seconds.
+/// One query simulates at most this many arrivals, which takes some seconds.
 const MOST_ARRIVALS: u64 = 10_000_000;
 
-/// Simulates a recycling filter over new items, or over a population of equally likely ones, with
-/// the three ways of counting of Dozier, Salamatian and Rubenstein.
+/// Simulates a recycling filter over new items, or over a population of equally likely items.
+/// Errors are counted in the three ways of Dozier, Salamatian and Rubenstein.
 pub(super) fn simulated(query: &mut Query) -> Result<Answer, String> {
     let design = super::recycling::design(query)?;
     let (arrivals, seed) = (query.whole("arrivals")?, query.whole("seed")?);

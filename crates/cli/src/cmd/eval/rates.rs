@@ -142,8 +142,8 @@ pub(super) fn bits_estimate(query: &mut Query) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// The mean and the variance of the number of hits are exact. A quantile is the proven upper end of
-/// its bracket; it is the quantile itself if both ends are equal.
+/// The mean and the variance of the number of hits are exact. For a quantile, the answer gives the
+/// proven upper end of its bracket, which is the quantile itself if both ends are equal.
 pub(super) fn hits(query: &mut Query) -> Result<Answer, String> {
     let (variant, bits, items, probes, queries) =
         (query.variant()?, query.whole("bits")?, query.whole("items")?, query.probes()?, query.whole("queries")?);

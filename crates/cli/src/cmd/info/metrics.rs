@@ -4,8 +4,8 @@ use crate::held::Looked;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// A number that describes a filter: its name, its meaning, and a function that computes it, unless
-/// the filter has no such number.
+/// A number that describes a filter: its name, its meaning, and a function that computes it, or
+/// returns `None` if the filter has no such number.
 type Metric = (&'static str, &'static str, fn(&Looked) -> Option<f64>);
 
 const METRICS: [Metric; 7] = [

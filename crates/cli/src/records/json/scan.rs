@@ -5,8 +5,8 @@
 //! nesting beyond [`DEEPEST`]), it gives no answer. Then the general reader decides what is wrong
 //! and words the message.
 //!
-//! Every function takes the text from the element after which it is named, and returns the text
-//! after that element, or `None` if it has no answer.
+//! Most functions are named after an element of JSON. Such a function takes the text that begins
+//! with this element, and returns the text after the element, or `None` if it has no answer.
 
 use crate::records::near;
 
@@ -32,8 +32,8 @@ pub(super) struct Value<'t> {
     pub(super) has_escapes: bool,
 }
 
-/// The names of the first members of the last record: programs usually write members in the same
-/// order, with the same spaces, so that one comparison usually finds the next value.
+/// The names of the first members of the last record. Programs usually write members in the same
+/// order and with the same spaces, so one comparison usually finds the next value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order([Before; 16]);
 
@@ -105,8 +105,8 @@ fn along<'t>(text: &'t [u8], path: &[String], depth: usize, order: &mut [Before]
     None
 }
 
-/// The text that begins with the value of the member after the byte `after`, and whether the member
-/// has this name.
+/// Reads the byte `after` and the name of a member. Returns the text that begins with the member's
+/// value, and whether the member has this name.
 #[inline(never)]
 fn member<'t>(text: &'t [u8], after: u8, name: &str) -> Option<(&'t [u8], bool)> {
     let (found, has_escapes, rest) = string(space(byte(text, after)?))?;

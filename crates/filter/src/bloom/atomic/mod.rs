@@ -61,7 +61,7 @@ impl<S: Scheme> AtomicFilterOf<S> {
     /// Like [`FilterOf::new`], for a filter shared by threads.
     ///
     /// # Errors
-    /// The errors of [`FilterOf::new`].
+    /// Returns the same errors as [`FilterOf::new`].
     #[cfg(feature = "random")]
     pub fn new<R: TryInto<Rate>>(items: impl ItemCount, rate: R) -> Result<AtomicFilterOf<S>, BuildError>
     where
@@ -73,7 +73,7 @@ impl<S: Scheme> AtomicFilterOf<S> {
     /// Like [`FilterOf::from_plan`], for a filter shared by threads.
     ///
     /// # Errors
-    /// The errors of [`FilterOf::from_plan`].
+    /// Returns the same errors as [`FilterOf::from_plan`].
     #[cfg(feature = "random")]
     pub fn from_plan(plan: &Plan) -> Result<AtomicFilterOf<S>, BuildError> {
         FilterOf::from_plan(plan).map(AtomicFilterOf::from)
@@ -84,7 +84,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// Like [`FilterOf::with_hasher`], for a filter shared by threads.
     ///
     /// # Errors
-    /// The errors of [`FilterOf::with_hasher`].
+    /// Returns the same errors as [`FilterOf::with_hasher`].
     pub fn with_hasher<R: TryInto<Rate>>(items: impl ItemCount, rate: R, hasher: H) -> Result<AtomicFilterOf<S, H>, BuildError>
     where
         BuildError: From<R::Error>,
@@ -111,7 +111,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.insert_hash(self.hash(key))
     }
 
-    /// Whether the filter contains a key.
+    /// Returns true if the filter contains a key.
     #[inline]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.contains_hash(self.hash(key))
@@ -152,7 +152,7 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// [`into_filter`](Self::into_filter). The time is linear in the number of bits.
     ///
     /// # Errors
-    /// The memory cannot be allocated.
+    /// Returns an error if the memory cannot be allocated.
     pub fn snapshot(&self) -> Result<FilterOf<S, H>, BuildError>
     where
         H: Clone,

@@ -20,8 +20,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
         self.ones() as f64 / self.bits() as f64
     }
 
-    /// Whether no bit is set. The check stops at the first set bit; if the filter is empty, the
-    /// time is linear in the number of bits.
+    /// Returns true if no bit is set. The check stops at the first set bit; if the filter is empty,
+    /// the time is linear in the number of bits.
     pub fn is_empty(&self) -> bool {
         self.bits.words().iter().all(|word| crate::word::Reads::read(word) == 0)
     }
@@ -56,7 +56,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// ```
     ///
     /// # Errors
-    /// The exact rate would take too long to compute, which happens only with hundreds of probes.
+    /// Returns an error if the exact rate would take too long to compute. This happens only with
+    /// hundreds of probes.
     pub fn expected_fpr(&self) -> Result<Option<Fpr>, Error> {
         self.capacity().map(|items| self.expected_fpr_at(items)).transpose()
     }
@@ -65,7 +66,8 @@ impl<S: Scheme, H: KeyHasher> AtomicFilterOf<S, H> {
     /// [`FilterOf::expected_fpr_at`](crate::FilterOf::expected_fpr_at).
     ///
     /// # Errors
-    /// The exact rate would take too long to compute, which happens only with hundreds of probes.
+    /// Returns an error if the exact rate would take too long to compute. This happens only with
+    /// hundreds of probes.
     pub fn expected_fpr_at(&self, items: u64) -> Result<Fpr, Error> {
         expected_at::<S, H>(self.scheme(), items)
     }

@@ -135,8 +135,9 @@ pub(super) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Decodes `length` bytes, appends them to `out`, and moves `coded` behind their code. Returns an
-/// error if this is not the code of that many bytes. The caller must have reserved the memory.
+/// Decodes `length` bytes, appends them to `out`, and advances `coded` past their code. Returns an
+/// error if `coded` does not begin with the code of that many bytes. The caller must have reserved
+/// the memory.
 pub(super) fn decode(coded: &mut &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), FormatError> {
     let mut left = length;
     while left > 0 {

@@ -16,8 +16,8 @@ use core::iter;
 /// cleared meanwhile, but it is large.
 ///
 /// # Errors
-/// A file is truncated or damaged; or the files differ in kind, seed, hasher or scheme; or they
-/// differ in probes or bits, which is allowed only for a filter that grows.
+/// Returns an error if a file is truncated or damaged, or if the files differ in kind, seed, hasher
+/// or scheme. The files may differ in probes or bits only if the filter grows.
 pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
     let (old, new) = (plain(old)?, plain(new)?);
     let ((old_header, old_payload), (new_header, new_payload)) = (split(&old)?, split(&new)?);
@@ -53,8 +53,8 @@ pub fn difference(old: &[u8], new: &[u8]) -> Result<Vec<u8>, FormatError> {
 /// are for the new bits, the removed bits, and the later file.
 ///
 /// # Errors
-/// The bytes are not a difference, or damaged; the difference was made from another file
-/// ([`FormatError::WrongBase`]).
+/// Returns an error if the bytes are not a difference or are damaged, or if the difference was made
+/// from another file ([`FormatError::WrongBase`]).
 pub fn apply(old: &[u8], difference: &[u8]) -> Result<Vec<u8>, FormatError> {
     let old = plain(old)?;
     let (old_header, old_payload) = split(&old)?;

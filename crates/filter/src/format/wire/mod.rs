@@ -1,6 +1,6 @@
 //! Compressed files and differences. The length of a compressed file is about the entropy of its
-//! bits, plus a thousandth, plus about 130 bytes. From 13 KB on, it is within a percent of the
-//! entropy. A difference turns one state of a filter into another.
+//! bits, plus a thousandth, plus about 130 bytes. The length of a compressed file of 13 KB or more
+//! is within a percent of the entropy. A difference turns one state of a filter into another.
 //!
 //! A filter is not queried while it is sent, so the compressed form only has to be small, not fast.
 //! The m bits of a filter are like random bits with the same share of ones (the fill), so they can
@@ -49,7 +49,7 @@ use envelope::What;
 /// compressed file, as with gzip.
 pub const MOST_EXPANSION: u64 = 1024;
 
-/// Whether bytes begin like those of a compressed file or of a difference.
+/// Returns true if the bytes begin like those of a compressed file or of a difference.
 #[must_use]
 pub fn is_coded(start: &[u8]) -> bool {
     is_compressed(start)
@@ -59,7 +59,7 @@ pub fn is_coded(start: &[u8]) -> bool {
 /// compressed again. The memory needed is the length of the result.
 ///
 /// # Errors
-/// The bytes are not exactly one file, with the length that its header says.
+/// Returns an error if the bytes are not exactly one file, of the length that its header states.
 pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
     if is_compressed(file) {
         return expand(file).and_then(|file| compress(&file));
@@ -79,7 +79,8 @@ pub fn compress(file: &[u8]) -> Result<Vec<u8>, FormatError> {
 /// any source: it needs at most [`MOST_EXPANSION`] times as much memory as the bytes.
 ///
 /// # Errors
-/// The bytes are not exactly one file; the file is damaged; the memory cannot be allocated.
+/// Returns an error if the bytes are not exactly one file, if the file is damaged, or if the memory
+/// cannot be allocated.
 pub fn expand(bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
     if !is_compressed(bytes) {
         let (header, payload) = split(bytes)?;

@@ -36,7 +36,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// [wrong drops](RecyclingFilter::wrong_drops).
     ///
     /// # Errors
-    /// The memory cannot be allocated.
+    /// Returns an error if the memory cannot be allocated.
     pub fn snapshot(&self) -> Result<RecyclingFilter<H, S>, BuildError>
     where
         H: Clone,

@@ -34,10 +34,10 @@ use std::sync::PoisonError;
 ///   a lock.
 /// * When more than [`sigma`](Policy::sigma) bits are set, the filter recycles once, however many
 ///   threads notice it. Until the recycle has the lock, every other thread may set up to k more
-///   bits, so the worst rate is the rate with `sigma + k (threads - 1)` set bits. An item that
+///   bits. So the worst rate is the rate with `sigma + k (threads - 1)` set bits. An item that
 ///   triggers a recycle belongs to the phase that it overfilled.
-/// * There is no bound on [wrong drops](RecyclingFilter::wrong_drops), because the fill when an
-///   item is offered depends on the order in which the threads run.
+/// * There is no bound on [wrong drops](RecyclingFilter::wrong_drops), because the fill at the
+///   moment of an offer depends on the order in which the threads run.
 ///
 /// ```
 /// use truebloom::recycling::{AtomicRecyclingFilter, Policy};
@@ -88,9 +88,10 @@ impl AtomicRecyclingFilter {
     /// Like [`RecyclingFilter::new`], for a filter that threads share.
     ///
     /// # Errors
-    /// Fails as [`RecyclingFilter::new`] does, and also in two cases. The policy has an age (use
-    /// your own clock, and call [`recycle`](Self::recycle)). The policy excludes triggers, whose
-    /// bits could not be distinguished from bits that other threads set.
+    /// Returns the same errors as [`RecyclingFilter::new`]. A policy with an age is also an error;
+    /// use your own clock instead, and call [`recycle`](Self::recycle). A policy that excludes
+    /// triggers is an error, because their bits could not be distinguished from bits that other
+    /// threads set.
     #[cfg(feature = "random")]
     pub fn new(bits: u64, probes: u32, policy: Policy) -> Result<AtomicRecyclingFilter, BuildError> {
         AtomicRecyclingFilter::with_hasher(bits, probes, policy, PortableHasher::random()?)
@@ -110,7 +111,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
     /// ```
     ///
     /// # Errors
-    /// The same errors as [`new`](Self::new), except the failure to get random numbers.
+    /// Returns the same errors as [`new`](Self::new), but needs no random numbers.
     pub fn with_hasher(bits: u64, probes: u32, policy: Policy, hasher: H) -> Result<AtomicRecyclingFilter<H, S>, BuildError> {
         let scheme = S::new(bits, probes)?;
         policy.check(bits, probes)?;
@@ -156,7 +157,7 @@ impl<H: KeyHasher, S: FillScheme> AtomicRecyclingFilter<H, S> {
         seen
     }
 
-    /// Whether the key is remembered.
+    /// Returns true if the key is remembered.
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.contains_hash(self.hash(key))
     }
