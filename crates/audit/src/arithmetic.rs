@@ -75,7 +75,7 @@ impl Arithmetic {
         -libm::expm1(items as f64 * libm::log1p(-equal))
     }
 
-    /// Calls `all` with the positions of a key until it returns false; the base words of the key
+    /// Calls `all` with each position of a key until `all` returns false. The base words of the key
     /// come from `word`. Returns true if `all` never returned false.
     pub(super) fn every(self, size: Size, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool {
         let (bits, probes) = (size.bits, u64::from(size.probes));

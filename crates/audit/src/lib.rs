@@ -2,8 +2,8 @@
 //! simulation.
 //!
 //! A [`Profile`] describes how one pinned version of a library computes bits, probes and positions,
-//! and cites the source. All results follow from the profile: the rate by a formula, if one
-//! applies, and in all cases the rate of a simulation with ideal hashes. Ideal base hashes are
+//! and cites the source. All results follow from the profile. A formula gives the rate if one
+//! applies. A simulation with ideal hashes gives the rate in all cases. Ideal base hashes are
 //! independent uniform words that take the place of the library's hash function. So only the
 //! arithmetic is audited: a library with a weak hash may be worse than reported here, but never
 //! better.
@@ -51,7 +51,8 @@ pub struct Profile {
     pub sizing: &'static str,
     /// How positions are computed.
     pub scheme: &'static str,
-    /// At which sizes the library keeps its rates, and at which it does not.
+    /// The sizes at which the library's filters have the requested rate, and the sizes at which
+    /// they do not.
     pub remark: &'static str,
     /// The arithmetic that computes the positions.
     pub arithmetic: Arithmetic,

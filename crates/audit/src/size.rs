@@ -61,8 +61,8 @@ pub(super) fn dcso(items: f64, rate: f64) -> Result<Size> {
 
 /// pybloom-live: one slice per probe.
 pub(super) fn pybloom_live(items: f64, rate: f64) -> Result<Size> {
-    // Python's log with base 2 is the logarithm's exact power of two only by luck: it is the
-    // quotient of two logarithms.
+    // Python computes the logarithm to base 2 as a quotient of two logarithms, which is not always
+    // exact for powers of two.
     let slices = (libm::log(1.0 / rate) / libm::log(2.0)).ceil();
     let bits = ((items * libm::log(rate).abs()) / (slices * libm::pow(LN_2, 2.0))).ceil();
     size(slices * bits, slices)
@@ -116,8 +116,8 @@ pub(super) fn parquet(items: f64, rate: f64) -> Result<Size> {
 pub(super) fn cassandra(items: f64, rate: f64) -> Result<Size> {
     const MOST: u32 = 20;
     let best = |bits: u32| (1..=bits).fold(1, |best, probes| if table(bits, probes) < table(bits, best) { probes } else { best });
-    // `new BloomSpecification(2, optKPerBuckets[2])`: its parameters are probes and bits, but they
-    // are exchanged here.
+    // `new BloomSpecification(2, optKPerBuckets[2])`: the constructor's parameters are probes and
+    // bits, but this call exchanges them.
     let (mut bits, mut probes) = (best(2), 2);
     if rate < table(2, 1) {
         (bits, probes) = (2, best(2));

@@ -134,8 +134,8 @@ pub fn table(title: &str, note: String, ordinate: Axis, columns: &[(String, Vec<
     Chart::new(title, Axis::linear("probes per item"), ordinate).note(note).with_all(curves)
 }
 
-/// A chart of the distribution of one filter's own rate over its seeds: the share of filters that
-/// keep a rate, as a function of the rate.
+/// A chart of how the rate of one filter varies with its seed. For each rate, it shows the share of
+/// filters whose own rate is at most that rate.
 ///
 /// # Errors
 /// The errors of the law.

@@ -43,7 +43,7 @@ impl Finding {
     /// The finding for a size, without a simulation.
     ///
     /// # Errors
-    /// The errors of the laws.
+    /// The numbers are out of range, or the law would take too long to compute.
     pub fn by_law(profile: &'static Profile, size: Size, items: u64, asked: Option<&Rate>) -> Result<Finding> {
         let share = asked.map(|asked| share(profile, size, items, asked)).transpose()?.flatten();
         Ok(Finding {

@@ -11,7 +11,7 @@ impl SplitMix64 {
         SplitMix64::of(&[seed])
     }
 
-    /// The published generator in this state.
+    /// Starts the published generator in the given state.
     #[must_use]
     pub fn at(state: u64) -> SplitMix64 {
         SplitMix64(state)

@@ -174,12 +174,12 @@ impl Design {
     /// Whether it is proven that the rates are equal. Two fractions that agree to `2^-90` are equal
     /// if the product of their denominators is below `2^90`.
     ///
-    /// An item makes one of at most `D = m^k` equally likely choices, which determine the next
-    /// state. So by the Markov chain tree theorem, the stationary probabilities of the `sigma + 1`
-    /// states are whole numbers divided by their sum, which is at most `(sigma + 1) D^sigma`. The
-    /// rate of a state, for any number of the query's positions, has a denominator that divides D.
-    /// The law of the frozen filter adds a factor D, and the number of distinct positions adds
-    /// another.
+    /// Each item's hashes are one of at most `D = m^k` equally likely choices. The choice
+    /// determines the next state. So by the Markov chain tree theorem, the stationary probabilities
+    /// of the `sigma + 1` states are whole numbers divided by their sum, which is at most
+    /// `(sigma + 1) D^sigma`. The rate of a state, for any number of the query's positions, has a
+    /// denominator that divides D. The law of the frozen filter adds a factor D, and the number of
+    /// distinct positions adds another.
     fn tie_is_proven(&self, rate: &Rate) -> bool {
         // A retained item that gets new positions doubles the choices of the step that ends a
         // cycle.

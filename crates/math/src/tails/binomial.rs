@@ -69,8 +69,8 @@ pub fn at_most(hits: u64, trials: u64, p: f64) -> f64 {
     lower_sum(hits, trials, p)
 }
 
-/// The exact two-sided p-value: twice the smaller tail, at most 1. A test that rejects if this
-/// value is below alpha rejects a true `p` with probability at most alpha.
+/// The exact two-sided p-value: twice the smaller tail, at most 1. If a test rejects `p` when this
+/// value is below alpha, it rejects a true `p` with probability at most alpha.
 #[must_use]
 pub fn two_sided(hits: u64, trials: u64, p: f64) -> f64 {
     (2.0 * at_least(hits, trials, p).min(at_most(hits, trials, p))).min(1.0)

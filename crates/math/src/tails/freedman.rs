@@ -30,8 +30,8 @@ use alloc::format;
 const GRID: u32 = 96;
 
 /// The largest u, even for the smallest odds. It limits the factor by which one wrong drop
-/// multiplies the martingale. Odds above this number are an error, so that the search for the bound
-/// ends.
+/// multiplies the martingale. Larger odds are rejected with an error; otherwise, the search for the
+/// bound might not end.
 const MOST: f64 = 1_048_576.0;
 
 /// The largest compensator, 2^53. Above it, an `f64` cannot represent every whole number.

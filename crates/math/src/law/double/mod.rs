@@ -191,7 +191,7 @@ impl Law for Double {
     }
 
     /// Decides by the exact rate if it can be computed, and otherwise by the upper end of the
-    /// bracket. With offsets, a fast bracket is tried first.
+    /// bracket. For a scheme with offsets, a bracket that takes little time is tried first.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items == 0 {
