@@ -68,7 +68,7 @@ impl Finding {
     /// Adds a simulation with this many queries.
     ///
     /// # Errors
-    /// The errors of the simulation.
+    /// The simulation cannot run: a number is out of range, or it would take too many steps.
     pub fn simulated(self, queries: u64, seed: u64) -> Result<Finding> {
         let simulation = Some(simulate(self.profile, self.size, self.items, queries, seed)?);
         Ok(Finding { simulation, ..self })

@@ -17,7 +17,7 @@ impl SplitMix64 {
         SplitMix64(state)
     }
 
-    /// A separate generator for each list of numbers.
+    /// Makes a generator from a list of numbers. Different lists give unrelated generators.
     #[must_use]
     pub fn of(numbers: &[u64]) -> SplitMix64 {
         let mut state = SplitMix64(0x5851_f42d_4c95_7f2d);

@@ -14,8 +14,8 @@ use core::hash::{Hash, Hasher};
 use core::str::FromStr;
 
 /// A false-positive rate strictly between 0 and 1, exactly as written. `0.1%`, `1/1000`, `1e-3` and
-/// `0.001` are the same number, which is not rounded to an `f64`. Plans compare with this exact
-/// number, so a filter with exactly this rate keeps it.
+/// `0.001` are the same number, which is not rounded to an `f64`. Plans compare rates with this
+/// exact number, so a filter with exactly this rate is accepted.
 ///
 /// A `Rate` is made from text (`"0.1%".parse()`), or from an `f64`, which stands for the shortest
 /// decimal that rounds to it. A `Rate` holds 19 significant digits and exponents down to -4000.

@@ -73,7 +73,8 @@ impl Fill {
         self.bennett(self.mean - ones as f64)
     }
 
-    /// Bennett's bound at this distance from the mean, reduced by the rounding error of the mean.
+    /// Bennett's bound at this distance from the mean. The distance is first reduced by the
+    /// rounding error of the mean.
     fn bennett(&self, distance: f64) -> f64 {
         bennett(self.variance, distance - 4.0 * f64::EPSILON * self.mean)
     }

@@ -68,8 +68,8 @@ impl Layer {
     /// closed when `probes` more set bits could exceed its limit, so the number of its set bits is
     /// above `limit - probes` and at most `limit`. If several threads fill the layers, only the
     /// upper end is guaranteed. An insertion in progress reserves room that it may not need, so a
-    /// layer may be closed early. A merge also leaves only the upper end guaranteed, because one of
-    /// two layers with the same number may have been open.
+    /// layer may be closed early. After a merge, too, only the upper end is guaranteed, because one
+    /// of two layers with the same number may have been open.
     ///
     /// # Errors
     /// Returns no error if the layer is valid.
@@ -105,8 +105,8 @@ impl Layered {
         Ok(Layered { layers, numbers: Vec::new() })
     }
 
-    /// The law of existing layers with their numbers, which must not decrease. Without layers, it
-    /// is the law of a filter that contains nothing.
+    /// The law of existing layers. `numbers` are the layers' numbers, which must not decrease. If
+    /// there are no layers, this is the law of an empty filter.
     #[doc(hidden)]
     #[must_use]
     pub fn numbered(layers: Vec<Layer>, numbers: Vec<u64>) -> Layered {
@@ -190,7 +190,7 @@ impl Law for Layered {
         self.layers.iter().map(|layer| layer.bits).sum()
     }
 
-    /// The sum over the layers. This is the largest number of probes that a query can need.
+    /// The sum of the layers' probes. A query needs at most this many.
     fn probes(&self) -> u32 {
         self.layers.iter().fold(0, |probes, layer| probes.saturating_add(layer.probes))
     }

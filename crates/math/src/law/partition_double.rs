@@ -261,7 +261,7 @@ impl Law for PartitionDouble {
         }
     }
 
-    /// Decides exactly if the rate is exact, and otherwise by the upper end of its bracket.
+    /// The decision is exact if the rate is exact. Otherwise the upper end of its bracket decides.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items > 0

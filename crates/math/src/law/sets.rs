@@ -115,8 +115,8 @@ pub struct SetSizes<T> {
 ///
 /// A size is `None` if a full filter does not determine it. Two empty sets have a similarity of 1.
 /// Negative estimates, which random errors can cause, are replaced by 0. The estimates are not
-/// corrected for bias; use intervals ([`intervals`]) for claims. For the partitioned filter, the
-/// slices must be equal.
+/// corrected for bias; for sizes with a confidence, use [`intervals`]. For the partitioned filter,
+/// the slices must be equal.
 ///
 /// # Errors
 /// The counts are impossible.

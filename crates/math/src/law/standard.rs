@@ -13,7 +13,7 @@ use alloc::format;
 ///
 /// The expected rate is `E[(X/m)^k]`, where `X` is the number of set bits after `nk` throws; see
 /// Burns (56) and Grandi (9). The textbook's `(1 - (1 - 1/m)^(nk))^k` (Lehr) is the power of the
-/// mean. So it is too low, except with one probe or one throw.
+/// mean fill. So it is too low, except with one probe or one throw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     bits: u64,

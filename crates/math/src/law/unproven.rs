@@ -126,10 +126,10 @@ impl Progression {
         Fpr::bound((1.0 - probes * empty(least) - ROUNDING).max(0.0), (1.0 - empty(most) + ROUNDING).min(1.0))
     }
 
-    /// The exact rate if states can be counted. Otherwise the proven bracket if its ends are within
-    /// a factor of two; otherwise a simulation, limited to the bracket; otherwise the bracket with
-    /// an approximate value. If the bracket says almost nothing, the method names the approximation
-    /// of the value: the first order, or the limit plus the law's floors.
+    /// The first of these that applies: the exact rate, if states can be counted; the proven
+    /// bracket, if its ends are within a factor of two; a simulation, limited to the bracket; the
+    /// bracket with an approximate value. If the bracket says almost nothing, the method names the
+    /// approximation of the value: the first order, or the limit plus the law's floors.
     pub(super) fn best(&self, items: u64, proven: Option<Fpr>, first_order: Option<f64>, floors: &[Floor]) -> Fpr {
         if let Some(exact) = self.counted(items) {
             return exact;

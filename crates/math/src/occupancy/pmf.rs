@@ -1,5 +1,5 @@
-//! The probability of one number of set bits, of every number, or of all numbers that are not
-//! negligibly rare; and sums of these.
+//! The probabilities of numbers of set bits: of one number, of every number, or of all numbers that
+//! are not negligibly rare. Also sums of such probabilities.
 
 use super::Occupancy;
 use super::contour::Contour;

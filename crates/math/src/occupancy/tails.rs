@@ -79,8 +79,8 @@ impl Effort {
 impl Occupancy {
     /// The probability of at most `ones` set bits.
     ///
-    /// The smaller tail is summed if that takes at most half a second; so its relative precision is
-    /// kept. Otherwise the result is a proven bound.
+    /// If it takes at most half a second, the smaller of the two tails is summed, so that a small
+    /// probability keeps its relative precision. Otherwise the result is a proven bound.
     ///
     /// # Errors
     /// The moments would take too much work.
@@ -111,10 +111,10 @@ impl Occupancy {
     /// The smallest number of set bits x with `P(X <= x) >= p`, for p strictly between 0 and 1.
     /// This takes at most about 50 microseconds at any size.
     ///
-    /// The number is exact for small laws. Otherwise the ends follow from the proven inequalities
-    /// of Bennett and of Berry and Esseen with the exact mean and variance. The two ends are then
-    /// at most about one standard deviation apart. At large sizes they differ by only a few bits,
-    /// unless p is extreme. [`Occupancy::exact_quantile`] sums the law instead.
+    /// The result is exact for small filters. Otherwise its two ends follow from the proven
+    /// inequalities of Bennett and of Berry and Esseen with the exact mean and variance. The two
+    /// ends are then at most about one standard deviation apart. At large sizes they differ by only
+    /// a few bits, unless p is extreme. [`Occupancy::exact_quantile`] sums the law instead.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -260,7 +260,8 @@ impl Occupancy {
     /// most a geometric series, by log-concavity. Returns `None` if more terms are needed than
     /// allowed.
     fn sum_contours(&self, contour: &Contour, tail: Tail, allowed: u64) -> Result<Option<Probability>> {
-        // A tail that includes the mean is one minus the other tail, which is more precise.
+        // A tail that includes the mean is computed as one minus the other tail, which is more
+        // precise.
         let mean = self.mean()?;
         let flipped = match tail {
             Tail::AtMost(x) if x as f64 > mean + 1.0 => Some(Tail::AtLeast(x + 1)),

@@ -1,5 +1,5 @@
-//! The rate that one blocked filter keeps with a given probability, by Chernoff's bound on the
-//! exact joint law of the blocks.
+//! A rate that one blocked filter does not exceed with a given probability. It follows from
+//! Chernoff's bound on the exact joint law of the blocks.
 //!
 //! A filter of B blocks that holds n items has the rate `R = (1/B) sum_b Y_b` with
 //! `Y_b = (X_b / 512)^k`, where `X_b` is the number of set bits in block b. The loads `L_b` are
@@ -128,7 +128,7 @@ pub(crate) struct Tilt {
 }
 
 impl Tilt {
-    /// Whether full blocks dominate. Such a tilt gives a sharp bound for few other sizes.
+    /// Whether full blocks dominate. Such a tilt gives a sharp bound for only a few other sizes.
     pub(crate) fn is_steep(&self) -> bool {
         libm::log1p(self.most) > STEEP
     }
@@ -320,7 +320,7 @@ impl BlockLaw {
         found
     }
 
-    /// An upper bound on the rate that a filter of `blocks` blocks with `items` items keeps with a
+    /// A rate that a filter of `blocks` blocks with `items` items does not exceed, with a
     /// probability of at least `1 - allowed`. It is 1 if there is no better bound. Every part of
     /// the bound is rounded up.
     pub(crate) fn kept(&self, tilt: Option<&Tilt>, blocks: u64, items: u64, allowed: f64) -> f64 {

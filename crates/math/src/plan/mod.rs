@@ -1,4 +1,5 @@
-//! Plans: the smallest filter that is proven to keep a rate, for every scheme and layout.
+//! Plans: the smallest filter whose rate is proven to be at most the requested one, for every
+//! scheme and layout.
 
 mod blocked;
 #[cfg(feature = "study")]
@@ -47,10 +48,10 @@ pub struct Plan {
     /// The expected rate at `items`; its upper end includes the floor of equal hashes, and is at
     /// most the requested rate.
     pub fpr: Fpr,
-    /// For [`Promise::OneFilter`]: the rate that the one filter keeps with the confidence of the
-    /// promise. The upper end of its bracket includes the floor of equal hashes, and is at most the
-    /// requested rate. The proof uses bounds on the tails and does not assume a normal
-    /// distribution.
+    /// For [`Promise::OneFilter`]: the rate that the one filter does not exceed, with the
+    /// confidence of the promise. The upper end of its bracket includes the floor of equal hashes,
+    /// and is at most the requested rate. The proof uses bounds on the tails and does not assume a
+    /// normal distribution.
     pub guarantee: Option<RateQuantile>,
     /// An upper bound on what equal hashes add to the rate: `items / 2^hash_bits`.
     pub hash_floor: f64,
@@ -63,13 +64,13 @@ impl Plan {
     /// largest number of items, or the rate of a size. The number of probes is the best unless it
     /// is given.
     ///
-    /// It is proven that the plan keeps the rate on average. With [`Promise::OneFilter`], it is
-    /// also proven that the one filter keeps the rate with the confidence of the target. With
-    /// [`Promise::Mean`], it is also proven that no smaller size keeps the rate: one bit less for
-    /// independent positions, one block less for blocks. With a guarantee, the size is only the
-    /// smallest that was *found*: the probability is not monotone in the bits, because rounding to
-    /// whole bits changes the rate. For schemes of two hashes, the size is also only the smallest
-    /// that was found.
+    /// The average rate is proven to be at most the requested rate. With [`Promise::OneFilter`],
+    /// the rate of the one filter is also proven to be at most this rate, with the confidence of
+    /// the target. With [`Promise::Mean`], it is also proven that no smaller size keeps the rate:
+    /// one bit less for independent positions, one block less for blocks. With a guarantee, the
+    /// size is only the smallest that was *found*: the probability is not monotone in the bits,
+    /// because rounding to whole bits changes the rate. For schemes of two hashes, the size is also
+    /// only the smallest that was found.
     ///
     /// # Errors
     /// Too little is given ([`Error::Underdetermined`](crate::Error::Underdetermined)). A guarantee
@@ -92,8 +93,8 @@ impl Plan {
         }
     }
 
-    /// The blocked plan if its speed is worth its bits, and otherwise the standard one. If the
-    /// blocked planner returns an error, there is no such blocked filter.
+    /// The blocked plan if [`Plan::is_worth_it`], and otherwise the standard plan. If the blocked
+    /// planner returns an error, no blocked filter meets the target.
     fn auto(target: &Target) -> Result<Plan> {
         let spread = spread::plan(target)?;
         let in_lines = blocked::plan(target).ok().filter(|plan| plan.is_worth_it(&spread));

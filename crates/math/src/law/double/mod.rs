@@ -138,7 +138,7 @@ impl Double {
         Ok(None)
     }
 
-    /// The bracket that is had for any bits.
+    /// A bracket that can be computed for any number of bits.
     pub(crate) fn bracket_of_averages(&self, items: u64) -> Result<Option<Fpr>> {
         averaged::rate(self, items)
     }

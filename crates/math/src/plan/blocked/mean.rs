@@ -33,7 +33,7 @@ pub(super) fn best(target: &Target, blocks: u64, items: u64) -> Result<(u32, Fpr
     best.ok_or(Error::Underdetermined { given: "no probes", missing: "a number of probes from 1" })
 }
 
-/// Another number of probes that keeps the rate at a size.
+/// Another number of probes with which a filter of this size has at most the requested rate.
 pub(super) fn better(target: &Target, table: &mut RateTable, blocks: u64, items: u64, rate: &Rate) -> Result<Option<u32>> {
     let ln_most = rate.ln_above();
     for probes in choice(target) {

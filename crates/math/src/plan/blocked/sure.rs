@@ -1,4 +1,4 @@
-//! The rate that one blocked filter keeps with one number of probes, at similar sizes.
+//! The guaranteed rate of one blocked filter, for one number of probes and similar sizes.
 
 use super::super::target::Target;
 use super::mean::law;
@@ -127,7 +127,7 @@ impl<'a> Sure<'a> {
         Ok(fpr.upper)
     }
 
-    /// The average alone.
+    /// Whether the average is low enough, whatever one filter's rate is.
     pub(super) fn meets(&self, blocks: u64, items: u64, rate: &Rate) -> Result<bool> {
         law(blocks, self.probes)?.meets(items, rate, self.target.hash_bits)
     }
@@ -163,8 +163,8 @@ pub(super) const FAR: f64 = 0.03;
 /// rate by the best tilt.
 pub(super) const NEARLY: f64 = 1.1;
 
-/// If the logarithms of two loads differ by more than this, the tilt of one is no starting point
-/// for the other.
+/// If the logarithms of two loads differ by more than this, the tilt of one is not a useful
+/// starting point for the other.
 pub(super) const MUCH: f64 = 0.7;
 
 /// A load, rounded up by at most two hundredths, so that sizes with similar loads share the law of

@@ -1,8 +1,8 @@
 //! Evidence that one filter keeps the rate with a given probability.
 //!
-//! The filter keeps p while at most `ones` bits are set. So `P(X >= a)` with a = ones + 1 must be
-//! small. X is a sum of independent Bernoulli variables (see [`crate::Fill`]) with known mean and
-//! variance v. The file docs/CERTIFICATE.md proves the bounds.
+//! The filter's rate is at most p while at most `ones` bits are set. So `P(X >= a)` with a = ones +
+//! 1 must be small. X is a sum of independent Bernoulli variables (see [`crate::Fill`]) with known
+//! mean and variance v. The file docs/CERTIFICATE.md proves the bounds.
 
 use super::Claim;
 use crate::exact::enclosure::Enclose;

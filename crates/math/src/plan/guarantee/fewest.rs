@@ -1,4 +1,4 @@
-//! The fewest bits that keep a rate.
+//! The smallest number of bits with a guaranteed rate.
 
 use super::super::look::ln_miss;
 use super::{Sure, promising};
@@ -15,10 +15,11 @@ const DOWN: u64 = 48;
 /// The number of proofs that may fail before the search continues in larger steps.
 const PROOFS: u64 = 64;
 
-/// Whole bits move a size by less than this from where it was guessed.
+/// Rounding to whole bits moves a size from its guess by less than this.
 pub(super) const WHOLE_BITS: f64 = 16.0;
 
-/// From a hundred items on the law takes less than this share off the size of the bounds.
+/// For a hundred or more items, a size found by the law is smaller than one found by the bounds by
+/// less than this share.
 pub(super) const LAW_SAVES: f64 = 1.0 / 64.0;
 
 impl Sure<'_> {
