@@ -53,8 +53,8 @@ impl Axis {
         value.abs() <= FARTHEST && (self.scale == Scale::Linear || value >= f64::MIN_POSITIVE)
     }
 
-    /// The axis for data between these two values, with as many labels as fit; `fits` gets all
-    /// labels and says whether they do.
+    /// The axis for data between these two values, with as many labels as fit. `fits` gets all
+    /// labels and returns whether they fit.
     pub(crate) fn coordinate(&self, (low, high): (f64, f64), fits: impl Fn(&[String]) -> bool) -> Coordinate {
         if !self.names.is_empty() {
             let labelled = (0..self.names.len()).map(|i| i as f64).collect();
@@ -134,8 +134,8 @@ fn linear_ticks(low: f64, high: f64, most: u32) -> Ticks {
     Ticks { labelled: (first..=last.min(first + 100)).map(at).collect(), minor: Vec::new() }
 }
 
-/// Powers of ten; if there are few of them, also two and five times these. For a range of less than
-/// about a decade, the ticks have equal steps, which are easier to read there.
+/// The ticks are powers of ten. If there are only a few, twice and five times each power are added.
+/// For a range of less than about a decade, the ticks are at equal distances instead.
 fn log_ticks(low: f64, high: f64, most: u32) -> Ticks {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let inside = |value: &f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(value);
@@ -152,7 +152,8 @@ fn log_ticks(low: f64, high: f64, most: u32) -> Ticks {
         d if d < 1.5 => of(&[1.0, 3.0], 1),
         d => {
             let step = (d / f64::from(most)).ceil().max(1.0) as i32;
-            // Every `step`-th power is used; which ones does not depend on the range.
+            // Only exponents that are multiples of `step` are used, so the choice does not depend
+            // on the range.
             (first..=last).filter(|e| e.rem_euclid(step) == 0).map(|e| decimal(1.0, e)).filter(inside).collect()
         }
     };

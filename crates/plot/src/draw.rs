@@ -39,7 +39,7 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
     let left = 26 + 7 * y.longest_label() as i32;
     // Half of the last tick's label is beyond the edge.
     let right_of = |longest: usize| SIDE.max(7 * longest as i32 / 2);
-    // Labels below the chart are side by side, on a linear axis at equal distances.
+    // Labels below the chart are side by side. On a linear axis, they are at equal distances.
     let fit_beside = |labels: &[String]| {
         let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
         let widest = labels.iter().map(|label| legend::text_width(label, 11.5)).max().unwrap_or(0);
@@ -297,8 +297,8 @@ pub(crate) fn clipped(points: &[(f64, f64, f64)], [x, y]: [&Coordinate; 2]) -> V
     paths
 }
 
-/// The part of a straight line that is within the unit square, as shares of its length; nothing if
-/// no part is.
+/// The part of a straight line that is within the unit square, as shares of its length. The result
+/// is `None` if no part is.
 pub(crate) fn inside(from: [f64; 2], to: [f64; 2]) -> Option<(f64, f64)> {
     let (mut start, mut end) = (0.0f64, 1.0f64);
     for (a, b) in from.into_iter().zip(to) {

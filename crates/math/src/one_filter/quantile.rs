@@ -64,8 +64,7 @@ pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
     let (high, ones) = kept_by(variant, (bits, items, probes), 1.0 - confidence)?;
     let Some(most) = ones else { return Ok(RateQuantile { confidence, fpr: high, ones }) };
     let law = OnesLaw::new(variant, bits, items, probes)?;
-    // If fewer than the share c of the filters have at most a certain count, the quantile is above
-    // that count.
+    // If fewer than the share c of the filters have at most x set bits, the quantile is above x.
     let least = boundary(law.fill.mean, 1, bits + 1, |ones| Ok(law.at_most((ones - 1) as f64) < confidence))? - 1;
     let low = own_rate(variant, bits, probes, least.min(most))?;
     let fpr = Fpr { lower: low.lower, ln_lower: low.ln_lower, ..high };

@@ -140,10 +140,11 @@ impl Plan {
         self.bits.div_ceil(64) * 8
     }
 
-    /// How many times the bits of the standard plan for the same question a blocked filter takes
-    /// that does the same. If a size was given, this blocked plan has the same bits, but holds
-    /// fewer items or has a higher rate; then it is the blocked filter with the items and the rate
-    /// of the standard plan that counts, and `None` if none is proven to keep it.
+    /// The bits of a blocked filter divided by the bits of the standard plan, where both hold the
+    /// same items at the same rate. If the target gives the bits, this blocked plan has the same
+    /// bits as the standard plan, but holds fewer items or has a higher rate. Then the blocked
+    /// filter that is compared is one for the items and the rate of the standard plan. The result
+    /// is `None` if no such filter is proven to have that rate.
     #[must_use]
     pub fn times_bits(&self, standard: &Plan) -> Option<f64> {
         let _work = work::begin();
@@ -163,8 +164,8 @@ impl Plan {
         self.guarantee.map_or(self.fpr.upper, |one| one.fpr.upper.max(self.fpr.upper))
     }
 
-    /// Whether the speed of one cache line per query is worth the bits of this blocked plan: it is
-    /// if the plan takes at most a tenth more bits than a standard one ([`Plan::times_bits`]).
+    /// Whether the speed of one cache line per query is worth the bits of this blocked plan. It is
+    /// if the plan takes at most a tenth more bits than a standard plan ([`Plan::times_bits`]).
     /// [`Layout::Auto`] uses this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &Plan) -> bool {
@@ -179,13 +180,13 @@ impl Plan {
         Ok(Plan { target, ..Plan::new(&given)? })
     }
 
-    /// Makes the plan for a size that was decided to keep the rate. `fpr` is the expected rate
-    /// without equal hashes, which are added here.
+    /// Makes the plan for a size that is known to keep the rate. `fpr` is the expected rate without
+    /// equal hashes, which are added here.
     fn of(target: &Target, scheme: SchemeId, bits: u64, probes: u32, items: u64, mut fpr: Fpr, guarantee: Option<RateQuantile>) -> Plan {
         let hash_floor = hash_floor(items, target.hash_bits);
         fpr.add_above(hash_floor);
-        // It was decided in whole numbers that the rate is kept. Rounding outward must not
-        // contradict that.
+        // It was decided in whole numbers that the plan keeps the rate. Rounding outward must not
+        // contradict that decision.
         if let Some(rate) = target.rate {
             fpr.cap(&rate);
         }

@@ -1,5 +1,5 @@
-//! Plans for schemes of two hashes: a size that is proven to meet a rate, or an error that says
-//! which scheme can.
+//! Plans for schemes of two hashes: a size that is proven to meet a rate, or an error that names a
+//! scheme that can.
 
 mod proofs;
 
@@ -19,7 +19,7 @@ use proofs::Proofs;
 /// Without a memory cap, a scheme may need at most this many times the bits of the standard filter.
 const MOST_TIMES_STANDARD: u64 = 4;
 
-/// From so many probes on the walk for the lowest rate of a size begins.
+/// The search for the lowest rate of a size begins with at most this many probes.
 const FEW_PROBES: u32 = 12;
 
 /// The largest number of probes in plans for schemes of two hashes.
@@ -81,7 +81,7 @@ fn smallest(question: &Question<'_>, cap: u64) -> Result<core::result::Result<(u
 fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
     let proofs = Proofs::new(target);
     check_size(target, bits)?;
-    // Only a start, and a limit: distinct positions may hold a few items more.
+    // This number only starts and limits the search. Distinct positions may hold a few items more.
     let standard = Plan::new(&standard(target)).map_or(1, |plan| plan.items);
     let limit = standard.saturating_mul(2).saturating_add(16);
     let mut best = None;
@@ -143,8 +143,9 @@ fn lowest(proofs: &Proofs<'_>, bits: u64, items: u64) -> Result<(u32, f64)> {
     Ok(best)
 }
 
-/// A step of the walk. If nothing is proven of a number of probes, fewer may do; but not more than
-/// are known to do.
+/// The result of trying a number of probes. If no rate is proven for it, it is excluded if the best
+/// number so far is smaller. Otherwise the search continues, because a smaller number may be
+/// enough.
 fn step(rate: f64, is_better: bool, is_more: bool) -> Step {
     if rate == 1.0 && is_more { Step::Excluded } else { Step::Kept { rate, is_better } }
 }
@@ -173,7 +174,7 @@ fn finish(proofs: &Proofs<'_>, bits: u64, probes: u32, items: u64) -> Result<Pla
     Ok(Plan::of(proofs.target, proofs.target.scheme, bits, probes, items, fpr, None))
 }
 
-/// The question for the smallest number of bits for items at a rate.
+/// Asks for the smallest number of bits for these items at this rate.
 struct Question<'a> {
     target: &'a Target,
     items: u64,
@@ -281,7 +282,7 @@ fn proven_size(question: &Question<'_>, probes: u32, cap: u64) -> Result<Option<
     let meets = |bits: u64| question.meets(bits, probes);
     let mut start = Prediction::new(question.target.scheme, probes)?.bits(question, probes, cap);
     let stride = start / 4096 + 1;
-    // A prediction that is far too high.
+    // The prediction may be far too high.
     while let Some(less) = size_below(question, start - start / 128, probes).filter(|less| *less < start)
         && meets(less)?
     {
@@ -290,7 +291,7 @@ fn proven_size(question: &Question<'_>, probes: u32, cap: u64) -> Result<Option<
     let Some((failed, found)) = first_from(question, start, stride, probes, cap)? else { return Ok(None) };
     let Some(mut below) = failed else { return Ok(Some(found)) };
     let mut found = found;
-    // Back towards the last that failed.
+    // Bisects between this size and the last one that failed.
     while found - below > found / 4096 {
         let middle = size_from(question, below + (found - below) / 2, probes).filter(|middle| below < *middle && *middle < found);
         let Some(middle) = middle else { break };
@@ -299,8 +300,8 @@ fn proven_size(question: &Question<'_>, probes: u32, cap: u64) -> Result<Option<
     Ok(Some(found))
 }
 
-/// From a start upwards in strides that double: a size that meets the rate, and the last before it
-/// that failed.
+/// Searches upwards from `start`, in strides that double. Returns a size that meets the rate, and
+/// the last size before it that failed.
 fn first_from(question: &Question<'_>, start: u64, mut stride: u64, probes: u32, cap: u64) -> Result<Option<(Option<u64>, u64)>> {
     let mut failed: Option<u64> = None;
     let mut next = start;

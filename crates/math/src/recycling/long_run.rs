@@ -19,8 +19,9 @@ use core::cmp::Ordering;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LongRun {
-    /// The share of new items that are wrongly reported as seen, in the long run. See Dozier,
-    /// Salamatian and Rubenstein (18), and (26) with the corrections D10 and D11.
+    /// The share of new items that are wrongly reported as seen, in the long run. See equations
+    /// (18) and (26) of Dozier, Salamatian and Rubenstein, with the corrections D10 and D11 of
+    /// docs/ERRATA.md.
     pub fpr: Fpr,
     /// The probability that a new item is reported as seen in the fullest state. In this state,
     /// `sigma` bits are set, and with two phases, the frozen filter is also as full as possible.
@@ -84,7 +85,7 @@ impl Design {
     /// sets at most k bits, and neither distinct probes nor retaining make a cycle longer.
     ///
     /// # Errors
-    /// The errors of `long_run` for the approximating design.
+    /// [`Error::TooLong`] if even the approximating design would take too long.
     pub fn long_run_nearly(&self) -> Result<LongRun> {
         let _work = work::begin();
         let mode = Mode { colliding: true, retaining: false, ..self.mode };

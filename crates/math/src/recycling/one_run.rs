@@ -27,8 +27,8 @@ use crate::error::{check_confidence, out_of_range};
 use crate::exact::bisect::bisect_reals;
 use crate::exact::work;
 
-/// The largest number of hashes in a cycle for which the mean over the cycle is computed, about six
-/// times.
+/// The largest number of hashes in a cycle for which the mean over the cycle is computed. It is
+/// computed about six times.
 const MOST_HASHES: f64 = 1e7;
 
 /// The largest number of means that are computed to find lambda.

@@ -135,7 +135,7 @@ fn mostly(items: u64, forgotten: f64, search: &Search<'_>, mode: Mode) -> Result
             return Ok(None);
         }
         let Some(found) = search.min_bits(mean)? else { return Ok(None) };
-        // Counts the long run of the design, and that of its cycle.
+        // Counts the steps of the long run of the design, and those of its cycle.
         search.spend(2.0 * found.design.steps_of_long_run()?);
         let chance = found.design.forgetting_within(MANY_CALLS)?.probability(items).value;
         Ok((chance <= forgotten).then_some(found))

@@ -130,7 +130,7 @@ const FEW: u64 = 100;
 const FEW_STRETCHES: u64 = 20;
 
 /// A ratio of sums over sections, with the usual interval for a ratio. If counts are small, or all
-/// sections agree, the interval is the wider of the usual and an exact one.
+/// sections agree, an exact interval is computed as well, and the wider of the two is used.
 fn share(tallies: &[Tally], part: impl Fn(&Tally) -> u64, whole: impl Fn(&Tally) -> u64, counted: Counted) -> Bracket {
     let sum = |of: &dyn Fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
     let (parts, wholes) = (sum(&part), sum(&whole));
@@ -180,7 +180,8 @@ struct Tally {
 /// The last arrival of an item of the population, and whether the item passed when it was new.
 #[derive(Clone, Copy, Default)]
 struct Past {
-    /// The number of the cycle whose filter holds the item, from 1, or 0 if the item never came.
+    /// The number of the cycle whose filter holds the item. Cycles are numbered from 1, and 0 means
+    /// that the item never came.
     cycle: u64,
     passed: bool,
 }

@@ -30,7 +30,7 @@ impl Comparison {
 
     /// The number of items per phase of two phases, divided by the number of items of
     /// [`today`](Self::today). With two phases, every item is remembered for at least the shortest
-    /// length of a phase, whereas the filter of `today` may forget an item with the next one.
+    /// length of a phase, whereas the filter of `today` may forget an item when the next one comes.
     #[must_use]
     pub fn gain_two_phase(&self) -> Option<f64> {
         self.over_today(self.two_phase.as_ref())

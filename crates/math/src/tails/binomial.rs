@@ -36,8 +36,8 @@ pub fn probability(hits: u64, trials: u64, p: f64) -> f64 {
     libm::exp(ln) * libm::sqrt(n / (2.0 * PI * x * rest))
 }
 
-/// The probability of at least `hits` successes in `trials` trials with success probability `p`.
-/// The sum has the terms within about one standard deviation, at most about 10^5.
+/// The probability of at least `hits` successes in `trials` trials with success probability `p`. At
+/// most about 10^5 terms are summed, those within about one standard deviation.
 #[must_use]
 pub fn at_least(hits: u64, trials: u64, p: f64) -> f64 {
     let p = p.clamp(0.0, 1.0);

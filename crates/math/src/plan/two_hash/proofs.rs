@@ -1,7 +1,8 @@
-//! The proven rate of a size of a two-hash scheme: what every answer here goes by.
+//! The proven rates of two-hash schemes, by which all sizes are judged.
 //!
-//! It depends on the size alone. Every rate is computed with a limit of its own on the work, so it
-//! is the same whatever the search has computed before, and no two questions contradict each other.
+//! A rate depends only on the size. Each rate is computed with a separate limit on its work, so it
+//! does not depend on earlier steps of the search. So answers to different questions cannot
+//! contradict each other.
 
 use super::super::target::Target;
 use crate::exact::enclosure::Enclose;
@@ -12,13 +13,14 @@ use crate::{Fpr, Method, Result, SchemeId};
 use alloc::collections::BTreeMap;
 use core::cell::RefCell;
 
-/// Up to this many bits the exact rate is summed; a bracket is wide there.
+/// Up to this many bits, the exact rate is summed, because brackets of small filters are wide.
 const SMALL: u64 = 1_000;
 
-/// The number of steps for one rate: at most about a third of a second.
+/// The largest number of steps for one rate. They take about a third of a second.
 const STEPS: u32 = 200_000_000;
 
-/// The proven rates of a scheme. The terms of exact sums do not depend on the items, and are kept.
+/// The proven rates of a scheme. The terms of exact sums are cached, because they do not depend on
+/// the items.
 pub(super) struct Proofs<'a> {
     pub(super) target: &'a Target,
     sums: RefCell<BTreeMap<(u64, u32), Option<Powers>>>,
@@ -29,7 +31,8 @@ impl<'a> Proofs<'a> {
         Proofs { target, sums: RefCell::default() }
     }
 
-    /// The proven rate of a size, with equal hashes; 1 if nothing is proven.
+    /// The upper end of the proven rate of a size, including equal hashes. It is 1 if nothing is
+    /// proven.
     pub(super) fn promised(&self, bits: u64, items: u64, probes: u32) -> Result<f64> {
         let mut fpr = self.proven(bits, items, probes)?;
         fpr.add_above(hash_floor(items, self.target.hash_bits));
@@ -47,7 +50,8 @@ impl<'a> Proofs<'a> {
         Ok(better.unwrap_or(proven))
     }
 
-    /// Exact for small sizes, and otherwise from a bracket, which takes no time beside the sum.
+    /// The rate of a size. It is exact for small sizes. Otherwise it is a bracket, which takes much
+    /// less time than the exact sum.
     fn proven(&self, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
         let Some(law) = self.target.scheme.double(bits, probes)? else {
             return Ok(affordable(self.law(bits, items, probes))?.unwrap_or(Fpr::bound(0.0, 1.0)));
@@ -84,7 +88,7 @@ impl<'a> Proofs<'a> {
     }
 }
 
-/// Of work that is refused, nothing is proven.
+/// Returns `None` if the computation was refused because it would take too long.
 fn affordable(found: Result<Option<Fpr>>) -> Result<Option<Fpr>> {
     match found {
         Err(error) if error.is_cost() => Ok(None),

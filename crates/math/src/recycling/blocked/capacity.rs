@@ -80,8 +80,8 @@ fn most_items(blocks: u64, candidates: &[(u32, f64)], rate: &Rate) -> Result<Opt
     Ok(best)
 }
 
-/// The lowest rate. At lower rates, blocked filters take more than 1.7 times the bits, and the
-/// search takes seconds.
+/// The lowest rate that is supported. At lower rates, blocked filters take more than 1.7 times the
+/// bits, and the search takes seconds.
 const LEAST_RATE: f64 = 1e-9;
 
 fn check_rate(rate: &Rate) -> Result<()> {
