@@ -134,8 +134,9 @@ fn linear_ticks(low: f64, high: f64, most: u32) -> Ticks {
     Ticks { labelled: (first..=last.min(first + 100)).map(at).collect(), minor: Vec::new() }
 }
 
-/// The ticks are powers of ten. If there are only a few, twice and five times each power are added.
-/// For a range of less than about a decade, the ticks are at equal distances instead.
+/// The ticks are powers of ten. If there are only a few, multiples of them are added, such as twice
+/// and five times each power. For a range of less than about a decade, the ticks are at equal
+/// distances instead.
 fn log_ticks(low: f64, high: f64, most: u32) -> Ticks {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let inside = |value: &f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(value);

@@ -21,8 +21,8 @@ pub enum Shape {
 pub struct Series {
     pub(crate) name: String,
     pub(crate) shape: Shape,
-    /// The points of the series: horizontal value, vertical value, and for a band the upper
-    /// vertical value (otherwise the same).
+    /// The points of the series: the horizontal value, the vertical value, and the upper vertical
+    /// value of a band. For other series, the two vertical values are equal.
     pub(crate) points: Vec<(f64, f64, f64)>,
     pub(crate) colour: Option<usize>,
     pub(crate) ramp: Option<f64>,

@@ -1,4 +1,4 @@
-//! Charts of the curves behind the answers.
+//! Charts of the rates from which the answers are read.
 
 use crate::scatter::Scatter;
 use crate::show::{count, fpr, plural, significant};
@@ -84,7 +84,7 @@ pub fn plan(plan: &Plan) -> Result<Chart> {
     Ok(chart.marked(Mark::upright(planned as f64, format!("planned: {}", count(planned)))))
 }
 
-/// For each number of items, the two rates between which 98% of filters are.
+/// For each number of items, the range of rates that contains 98% of the filters.
 fn scatter(plan: &Plan, variant: Variant) -> Vec<(f64, f64, f64)> {
     let at = |share: f64| {
         let items = items_at(plan.items, share);
@@ -199,8 +199,8 @@ pub fn libraries(given: &[Given], refused: &[&str], items: u64, asked: Option<f6
     let height = 150 + 24 * given.len() as u32;
     let missing =
         if refused.is_empty() { String::new() } else { format!("; not drawn, because they refuse these numbers: {}", refused.join(", ")) };
-    // The range covers only the rates, because an interval of few hits, or a rate without hits,
-    // reaches down to the floor of equal hashes.
+    // The range covers only the rates. With few or no hits, an interval reaches down to the floor
+    // of equal hashes.
     let rates = given.iter().flat_map(|given| [given.ideal, given.rate.0]).chain(asked).filter(|rate| *rate > 0.0);
     let (low, high) = rates.fold((f64::INFINITY, 0.0f64), |(low, high), rate| (low.min(rate), high.max(rate)));
     let chart = Chart::new(
@@ -234,7 +234,8 @@ pub fn library(
         shares(38).map_while(|share| Some((items_at(items, share) as f64, rate(items_at(items, share))?))).collect()
     };
     let (line, ideal) = (of(&rate), of(&ideal));
-    // An interval of few hits may reach down to the floor of equal hashes, far below what matters.
+    // With few hits, the interval may reach down to the floor of equal hashes, far below the rates
+    // of interest.
     let lowest = asked.unwrap_or(now.0) * 1e-4;
     let ordinate = Axis::log(RATE).between(lowest.max(f64::MIN_POSITIVE), 1.0);
     let mut chart = Chart::new(format!("The rate that {title} really gives"), Axis::linear("items in the filter"), ordinate)

@@ -73,7 +73,7 @@ pub fn held_in_words(held: f64) -> Option<String> {
 pub struct Designs {
     /// The usual design, without a model.
     pub today: Option<Today>,
-    /// One phase, which keeps the rate on average.
+    /// One phase, whose average rate is at most the requested rate.
     pub one: Option<SizedDesign>,
     /// One phase in cache lines.
     pub blocked: Option<BlockedSized>,

@@ -27,7 +27,7 @@ pub struct Finding {
     pub items: u64,
     /// The size that the library chooses, or that was given.
     pub size: Size,
-    /// The rate that the same number of independent positions would have.
+    /// The rate of this size with independent positions.
     pub ideal: Fpr,
     /// The rate by a formula, if one applies.
     pub law: Option<Fpr>,
@@ -35,7 +35,7 @@ pub struct Finding {
     pub floor: f64,
     /// The rate by a simulation.
     pub simulation: Option<Simulation>,
-    /// A lower bound on the share of filters that keep the requested rate.
+    /// A lower bound on the share of filters whose own rate is at most the requested rate.
     pub share: Option<f64>,
 }
 
@@ -94,7 +94,7 @@ impl Finding {
         (found.upper > USELESS * found.rate.max(self.floor)).then_some(found.hits)
     }
 
-    /// How the rate is known, for a line of a table; `write` writes a rate.
+    /// How the rate was obtained, for a line of a table. `write` formats a rate.
     #[must_use]
     pub fn known_by(&self, write: impl Fn(f64) -> String) -> String {
         let (_, lower, upper) = self.rate();
@@ -105,7 +105,7 @@ impl Finding {
         }
     }
 
-    /// The verdict on the rate from only the simulation.
+    /// The interval of the simulation as text, or a note that the simulation was too short.
     #[must_use]
     pub fn interval(&self, found: &Simulation, write: impl Fn(f64) -> String) -> String {
         match self.too_short() {
@@ -151,7 +151,7 @@ impl Finding {
         self.simulation.as_ref().filter(|_| is_open).map(|found| more(found.queries))
     }
 
-    /// Whether the rate is at most the one asked for.
+    /// Whether the rate is at most the requested rate.
     #[must_use]
     pub fn verdict(&self, asked: Option<Rate>) -> Verdict {
         let Some(rate) = asked else { return Verdict::NothingAsked };
@@ -169,23 +169,24 @@ impl Finding {
     }
 }
 
-/// Whether a rate is at most the one asked for. `{}` gives a text.
+/// Whether a rate is at most the requested rate. `{}` formats the verdict as text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// No rate was asked for.
+    /// No rate was requested.
     NothingAsked,
-    /// The rate is at most the one asked for.
+    /// The rate is at most the requested rate.
     Kept,
-    /// The rate may be below or above the one asked for, as too few queries were simulated; this
-    /// many, written as `20M`, may be enough.
+    /// Too few queries were simulated to decide. The text is a number of queries that may be
+    /// enough, written as `20M`.
     TooFew(String),
-    /// The rate may be below or above the one asked for.
+    /// The rate may be below or above the requested rate.
     TooClose,
-    /// The rate is higher than the one asked for.
+    /// The rate is above the requested rate.
     Missed {
-        /// The rate divided by the one asked for.
+        /// The rate divided by the requested rate.
         times: f64,
-        /// The number of bits of a hash, if equal hashes alone give more than what was asked for.
+        /// The number of bits of a hash, if equal hashes alone cause a rate above the requested
+        /// rate.
         hash_bits: Option<u32>,
     },
 }
@@ -209,8 +210,8 @@ impl fmt::Display for Verdict {
 /// An interval is useless if it ends at more than this many times the measured rate.
 const USELESS: f64 = 30.0;
 
-/// A number of queries as it is written in a message, such as `20M`: ten times as many as before,
-/// or twenty million.
+/// The number of queries that a message suggests, such as `20M`: ten times as many as before, and
+/// at least twenty million.
 fn more(queries: u64) -> String {
     let wanted = queries.saturating_mul(10).max(20_000_000).div_ceil(10_000_000) * 10;
     if wanted.is_multiple_of(1_000) { format!("{}G", wanted / 1_000) } else { format!("{wanted}M") }

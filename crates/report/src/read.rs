@@ -142,7 +142,7 @@ pub fn memory(text: &str) -> Result<u64, String> {
 /// The smallest number of bytes that may be written without a unit.
 const LEAST_BARE: u64 = 64 << 10;
 
-/// The number of probes for a filter that can have at most `most`.
+/// A number of probes, at most `most`.
 ///
 /// # Errors
 /// The text is wrong; the error says how to write it.
@@ -198,7 +198,7 @@ fn with_point(text: &str) -> Option<String> {
     (text.starts_with("0,") && !text.contains('.')).then(|| text.replacen(',', ".", 1))
 }
 
-/// A probability that something holds.
+/// A confidence: the probability that a statement holds.
 ///
 /// # Errors
 /// The text is wrong; the error says how to write it.
@@ -288,7 +288,7 @@ struct Written<'a> {
 }
 
 impl<'a> Written<'a> {
-    /// `like` are examples for the error.
+    /// Parses a text that begins with a number. `like` has the examples for the error.
     fn of(text: &'a str, like: &str) -> Result<Written<'a>, String> {
         let text = text.trim();
         let (number, after) = split_number(text);

@@ -16,8 +16,8 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// An expected number as text: from 2 on it is rounded to a whole number, because decimals of a
-/// count mean nothing.
+/// An expected number as text. A number of 2 or more is rounded to a whole number, because decimals
+/// of a count mean nothing.
 #[must_use]
 pub fn expected(number: f64) -> String {
     match number {
@@ -33,7 +33,7 @@ pub fn plural(number: u64, what: &str) -> String {
     format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// Bytes in the largest binary unit that keeps the number at least 1.
+/// Bytes in the largest binary unit in which the number is at least 1.
 #[must_use]
 pub fn bytes(number: u64) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -70,8 +70,8 @@ pub fn power(ln: f64, digits: usize) -> String {
     format!("{}e{exponent}", significant(mantissa, digits.min(10)))
 }
 
-/// The upper end of a proven rate, rounded up to 6 digits, but never above a rate that it is proven
-/// not to exceed.
+/// The upper end of a proven rate, rounded up to 6 digits. It is never above `met`, a rate that is
+/// proven to be an upper bound.
 #[must_use]
 pub fn proven(fpr: &Fpr, met: Option<Rate>) -> String {
     let text = rate_up(fpr.upper, 6);
@@ -87,15 +87,15 @@ pub fn rate(value: f64, digits: usize) -> String {
     round_with(value, digits, |exact| exact)
 }
 
-/// Like [`rate`], but never below the number: for upper bounds.
+/// Like [`rate`], but rounded up, for upper bounds.
 #[must_use]
 pub fn rate_up(value: f64, digits: usize) -> String {
     // If the printed number is too low, it is raised by one in its last digit.
     round_with(value, digits, |shown| if shown < value { step(value, digits) } else { 0.0 } + shown)
 }
 
-/// A probability as the number of a percentage: to `digits` significant digits, or to all of them
-/// if these would turn it into 100.
+/// A probability in percent, without the sign. It is written to `digits` significant digits, or
+/// with all its digits if rounding would give 100.
 #[must_use]
 pub fn certainty(share: f64, digits: usize) -> String {
     let short = significant(100.0 * share, digits);

@@ -9,7 +9,7 @@ use truebloom_math::{
     max_efficiency, max_items, min_bits, optimal_probes, peak_efficiency, peak_items_approximation, standard_limit, valley_efficiency,
 };
 
-/// The number of bits up to which statements about all filters are tried.
+/// Statements about all filters are tested up to this number of bits.
 const BITS_TRIED: u64 = 40;
 
 pub(super) fn claims() -> Result<Vec<Claim>> {

@@ -1,4 +1,4 @@
-//! The figures as charts: what the papers draw, from our numbers.
+//! The figures of the papers as charts, drawn from our numbers.
 
 use crate::Figure;
 use truebloom_plot::{Axis, Chart, Error, Mark, Series};
@@ -11,10 +11,11 @@ fn rate_axis() -> Axis {
 impl Figure {
     /// The charts of the figure, with their file names without an ending. Most figures are one
     /// chart. Figure 1 of Kirsch and Mitzenmacher has a chart for each load, and figure 2 one for
-    /// each scheme. If many decades hide a difference, there is a second chart of ratios.
+    /// each scheme. If a difference is invisible on an axis of many decades, there is a second
+    /// chart of ratios.
     ///
     /// # Errors
-    /// The figure has no points; all those of [`crate::Paper::figures`] have some.
+    /// The figure has no points. This cannot happen for the figures of [`crate::Paper::figures`].
     pub fn charts(&self) -> Result<Vec<(String, String)>, Error> {
         let again = match self.name {
             "grandi-1-s1" => Some(self.over_standard(10)),

@@ -85,7 +85,7 @@ impl Effort {
     /// A hundredth of the papers' filters and a fraction of their items; this takes less than a
     /// minute.
     pub const QUICK: Effort = Effort { filters: 100, items_3: 200_000, items_4: 500_000 };
-    /// The papers' own numbers, which take some minutes.
+    /// The papers' own numbers of filters and items, which take some minutes.
     pub const FULL: Effort = Effort { filters: 10_000, items_3: 700_000, items_4: 14_000_000 };
 
     /// No figures, only the claims, which are the same with every effort.
@@ -256,7 +256,7 @@ pub struct Claim {
     pub corrected: Option<&'static str>,
     /// The result that is computed here; numbers have six digits.
     pub ours: String,
-    /// The verdict that follows.
+    /// The verdict, which follows from the numbers.
     pub verdict: Verdict,
     /// The row of `docs/ERRATA.md`. Corrections and refutations always have one; for some confirmed
     /// claims it is a note.

@@ -19,7 +19,7 @@ use proofs::Proofs;
 /// Without a memory cap, a scheme may need at most this many times the bits of the standard filter.
 const MOST_TIMES_STANDARD: u64 = 4;
 
-/// The search for the lowest rate of a size begins with at most this many probes.
+/// The search for the lowest rate of a size starts with at most this many probes.
 const FEW_PROBES: u32 = 12;
 
 /// The largest number of probes in plans for schemes of two hashes.
@@ -143,9 +143,8 @@ fn lowest(proofs: &Proofs<'_>, bits: u64, items: u64) -> Result<(u32, f64)> {
     Ok(best)
 }
 
-/// The result of trying a number of probes. If no rate is proven for it, it is excluded if the best
-/// number so far is smaller. Otherwise the search continues, because a smaller number may be
-/// enough.
+/// The result for one number of probes. The number is excluded if no rate is proven for it (`rate`
+/// is 1) and fewer probes are the best so far (`is_more`).
 fn step(rate: f64, is_better: bool, is_more: bool) -> Step {
     if rate == 1.0 && is_more { Step::Excluded } else { Step::Kept { rate, is_better } }
 }

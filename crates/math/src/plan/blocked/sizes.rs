@@ -1,4 +1,4 @@
-//! The sizes among which a plan with a guarantee searches.
+//! The sizes among which a plan with a guarantee chooses.
 
 use super::super::target::Target;
 use super::MAX_BLOCKS;

@@ -1,8 +1,7 @@
-//! The proven rates of two-hash schemes, by which all sizes are judged.
+//! The proven rate of a size of a two-hash scheme. Every answer of the planner is based on it.
 //!
-//! A rate depends only on the size. Each rate is computed with a separate limit on its work, so it
-//! does not depend on earlier steps of the search. So answers to different questions cannot
-//! contradict each other.
+//! The rate depends only on the size. The limit on the work holds for each rate alone, so a rate
+//! does not depend on what the search computed before, and no two answers contradict each other.
 
 use super::super::target::Target;
 use crate::exact::enclosure::Enclose;
@@ -31,8 +30,7 @@ impl<'a> Proofs<'a> {
         Proofs { target, sums: RefCell::default() }
     }
 
-    /// The upper end of the proven rate of a size, including equal hashes. It is 1 if nothing is
-    /// proven.
+    /// The proven rate of a size, including equal hashes; 1 if nothing is proven.
     pub(super) fn promised(&self, bits: u64, items: u64, probes: u32) -> Result<f64> {
         let mut fpr = self.proven(bits, items, probes)?;
         fpr.add_above(hash_floor(items, self.target.hash_bits));
@@ -88,7 +86,7 @@ impl<'a> Proofs<'a> {
     }
 }
 
-/// Returns `None` if the computation was refused because it would take too long.
+/// Returns `None` if a computation was refused because it would take too long.
 fn affordable(found: Result<Option<Fpr>>) -> Result<Option<Fpr>> {
     match found {
         Err(error) if error.is_cost() => Ok(None),
