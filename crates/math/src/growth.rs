@@ -86,7 +86,7 @@ impl Growth {
     /// the smallest ratio with which 20 layers hold 10^6 times the items of the first layer.
     ///
     /// # Errors
-    /// The rate is below 1e-13. `first` is out of range.
+    /// Fails if the rate is below 1e-13, or if `first` is out of range.
     pub fn new(rate: Rate, first: u64) -> Result<Growth> {
         let reaches = |ratio: f64| Growth { rate, first, ratio }.reaches(LAYERS);
         let (mut low, mut high) = (1.0, 4.0);
@@ -104,10 +104,10 @@ impl Growth {
     /// A growth with a custom ratio of memory. A lower ratio means more layers and slower queries.
     ///
     /// # Errors
-    /// The rate is below 1e-13. `first` is out of range. The ratio is above 10^9, or too low. A
-    /// ratio is too low if growing to 10^6 times the first size would take more than 100 layers, or
-    /// if layers would shrink before they have 2^62 bits together. (Layers can shrink because
-    /// shares fall, so each layer needs more bits per item than the previous one.)
+    /// Fails if the rate is below 1e-13, if `first` is out of range, or if the ratio is above 10^9
+    /// or too low. A ratio is too low if growing to 10^6 times the first size would take more than
+    /// 100 layers, or if layers would shrink before they have 2^62 bits together. (Layers can
+    /// shrink because shares fall, so each layer needs more bits per item than the previous one.)
     pub fn with_ratio(rate: Rate, first: u64, ratio: f64) -> Result<Growth> {
         if rate.to_f64() < LEAST_RATE {
             return out_of_range("rate", rate, format!("at least {LEAST_RATE:e} for a filter that grows: equal hashes need a share too"));
@@ -220,7 +220,7 @@ impl Growth {
     /// microseconds.
     ///
     /// # Errors
-    /// The number is so high that the layer would have more bits than [`MAX_BITS`].
+    /// Fails if the number is so high that the layer would have more bits than [`MAX_BITS`].
     pub fn layer(&self, layer: u32) -> Result<PlannedLayer> {
         let _work = work::begin();
         let items = if layer < Growth::MOST_LAYERS { self.items(layer) } else { f64::INFINITY };

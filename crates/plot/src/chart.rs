@@ -68,7 +68,7 @@ impl Chart {
     /// logarithmic axis) leaves a gap in its line. The description of the chart counts such points.
     ///
     /// # Errors
-    /// No point of any series can be shown.
+    /// Fails if no point of any series can be shown.
     pub fn svg(&self) -> Result<String, Error> {
         crate::draw::svg(self)
     }

@@ -21,7 +21,7 @@ pub struct Overload {
 /// load of more than 2^64 items.
 ///
 /// # Errors
-/// The rate cannot be computed.
+/// Fails if the rate cannot be computed.
 pub fn overload(plan: &Plan) -> Result<Vec<Overload>> {
     let law = plan.law()?;
     let items = |factor: u64| u64::try_from((u128::from(plan.items) * u128::from(factor)).div_ceil(100)).ok();

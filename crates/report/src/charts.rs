@@ -54,7 +54,7 @@ fn line_and_band(name: &str, rates: &[(f64, Fpr)]) -> Vec<Series> {
 /// range of one filter's own rate.
 ///
 /// # Errors
-/// The rate cannot be computed.
+/// Fails if the rate cannot be computed.
 pub fn plan(plan: &Plan) -> Result<Chart> {
     let law = plan.law()?;
     let planned = plan.items;
@@ -98,7 +98,7 @@ fn scatter(plan: &Plan, variant: Variant) -> Vec<(f64, f64, f64)> {
 /// A chart of the rate by the number of probes, for given bits and items.
 ///
 /// # Errors
-/// The rate cannot be computed.
+/// Fails if the rate cannot be computed.
 pub fn by_probes(
     (name, points): (&str, u32),
     bits: u64,
@@ -138,7 +138,7 @@ pub fn table(title: &str, note: String, ordinate: Axis, columns: &[(String, Vec<
 /// filters whose own rate is at most that rate.
 ///
 /// # Errors
-/// The rate cannot be computed.
+/// Fails if the rate cannot be computed.
 pub fn spread(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Chart> {
     let scatter = Scatter::new(variant, bits, items, probes)?;
     let occupancy = &scatter.fill;

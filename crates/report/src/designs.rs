@@ -87,7 +87,7 @@ impl Designs {
     /// The designs with the most items for a given memory.
     ///
     /// # Errors
-    /// Numbers are out of range, or the answer would take too long.
+    /// Fails if numbers are out of range, or the answer would take too long.
     pub fn of_bits(bits: u64, rate: &Rate, layout: Layout) -> Result<Designs> {
         let today = max_items(Variant::Standard, bits, rate)?.filter(|best| best.items > 0);
         Ok(Designs {
@@ -102,7 +102,7 @@ impl Designs {
     /// The designs with the smallest memory for this many items per cycle.
     ///
     /// # Errors
-    /// Numbers are out of range, or the answer would take too long.
+    /// Fails if numbers are out of range, or the answer would take too long.
     pub fn of_items(items: u64, rate: &Rate, layout: Layout) -> Result<Designs> {
         let number = items as f64;
         let (one, two) = (min_bits(number, rate, Mode::default())?, worst_min_bits(number, rate, Mode::two_phase())?);
@@ -113,7 +113,7 @@ impl Designs {
     /// The designs with the smallest memory that remember items for this long.
     ///
     /// # Errors
-    /// Numbers are out of range, or the answer would take too long.
+    /// Fails if numbers are out of range, or the answer would take too long.
     pub fn of_gap(gap: u64, forget: f64, rate: &Rate, layout: Layout) -> Result<Designs> {
         let one = remember(gap, forget, rate, Mode::default())?;
         let two = worst_remember(gap, forget, rate, Mode::two_phase())?;

@@ -10,7 +10,7 @@ use truebloom_plot::Chart;
 /// The library with this name, in upper or lower case.
 ///
 /// # Errors
-/// The name is not known; the message lists all names.
+/// Fails if the name is not known; the message lists all names.
 pub fn library(name: &str) -> std::result::Result<&'static Profile, String> {
     find(&name.to_lowercase()).ok_or_else(|| {
         let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
@@ -43,7 +43,7 @@ impl Finding {
     /// The finding for a size, without a simulation.
     ///
     /// # Errors
-    /// The numbers are out of range, or the law would take too long to compute.
+    /// Fails if the numbers are out of range, or the law would take too long to compute.
     pub fn by_law(profile: &'static Profile, size: Size, items: u64, asked: Option<&Rate>) -> Result<Finding> {
         let share = asked.map(|asked| share(profile, size, items, asked)).transpose()?.flatten();
         Ok(Finding {
@@ -68,7 +68,7 @@ impl Finding {
     /// Adds a simulation with this many queries.
     ///
     /// # Errors
-    /// The simulation cannot run: a number is out of range, or it would take too many steps.
+    /// Fails if a number is out of range, or if the simulation would take too many steps.
     pub fn simulated(self, queries: u64, seed: u64) -> Result<Finding> {
         let simulation = Some(simulate(self.profile, self.size, self.items, queries, seed)?);
         Ok(Finding { simulation, ..self })

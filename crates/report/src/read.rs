@@ -7,7 +7,7 @@ use truebloom_math::{Error, Rate};
 /// A whole number with an optional suffix: k, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024).
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn count(text: &str) -> Result<u64, String> {
     let written = Written::of(text, "1000, 10k, 10M or 2.5e9")?;
     let meant = match written.unit {
@@ -23,7 +23,7 @@ pub fn count(text: &str) -> Result<u64, String> {
 /// size or a time instead, the error says so.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn items(text: &str) -> Result<u64, String> {
     count(without_noun(text)).map_err(|error| match () {
         () if rate(text).is_ok() => format!("{error}{IS_RATE}"),
@@ -81,7 +81,7 @@ fn without_last<'a>(text: &'a str, word: &str) -> Option<&'a str> {
 /// bit.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn bits(text: &str) -> Result<u64, String> {
     bits_written(text).map_err(|error| if rate(text).is_ok() { error + IS_RATE } else { error })
 }
@@ -116,7 +116,7 @@ const SIZES: &str = "64Mi, 2MB or 64MiB";
 /// A number of bytes, with or without the final `B`, rounded down to a whole byte.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let written = Written::of(text, SIZES)?;
     match written.unit {
@@ -129,7 +129,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
 /// because so few bytes are hardly intended.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn memory(text: &str) -> Result<u64, String> {
     let size = bytes(text)?;
     if size < LEAST_BARE && text.trim().bytes().all(|byte| byte.is_ascii_digit()) {
@@ -145,7 +145,7 @@ const LEAST_BARE: u64 = 64 << 10;
 /// A number of probes, at most `most`.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn probes_up_to(most: u32, text: &str) -> Result<u32, String> {
     let found = count(text).ok().and_then(|probes| u32::try_from(probes).ok()).filter(|probes| (1..=most).contains(probes));
     found.ok_or_else(|| format!("`{text}` is not a number of probes from 1 to {most}"))
@@ -154,7 +154,7 @@ pub fn probes_up_to(most: u32, text: &str) -> Result<u32, String> {
 /// A rate, exactly as it is written: `0.1%`, `1/1000`, `1 in 1000`, `once in a thousand`, `1e-3`.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn rate(text: &str) -> Result<Rate, String> {
     let meant = one_in(text).or_else(|| percent(text)).or_else(|| with_point(text));
     meant.as_deref().unwrap_or(text).parse().map_err(|error: Error| match count(text) {
@@ -201,7 +201,7 @@ fn with_point(text: &str) -> Option<String> {
 /// A confidence: the probability that a statement holds.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn confidence(text: &str) -> Result<f64, String> {
     rate(text).map(|share| share.to_f64()).map_err(|_| {
         let meant = text.trim().parse().ok().filter(|percent: &f64| (50.0..100.0).contains(percent));
@@ -214,7 +214,7 @@ pub fn confidence(text: &str) -> Result<f64, String> {
 /// times with this function.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn time(text: &str) -> Result<Duration, String> {
     let wrong = || format!("`{text}` is not a time; write it as 30s, 10min, 1h or 7d");
     let trimmed = text.trim();
@@ -246,7 +246,7 @@ fn seconds_of(unit: &str) -> Option<f64> {
 /// A number of bits per item: 10, 14.4.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn bits_per_item(text: &str) -> Result<f64, String> {
     let found = text.trim().parse::<f64>().ok().filter(|bits| *bits > 0.0 && *bits <= 1e6);
     found.ok_or_else(|| format!("`{text}` is not a number of bits per item above 0 and at most a million; write it as 10 or 14.4"))
@@ -255,7 +255,7 @@ pub fn bits_per_item(text: &str) -> Result<f64, String> {
 /// A number of items per second: 5000, 2.5, 10k, 500/s, 30k a minute.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn per_second(text: &str) -> Result<f64, String> {
     let trimmed = text.trim();
     let timed = ["/", " per ", " a ", " an ", " each ", " every "]
@@ -272,7 +272,7 @@ pub fn per_second(text: &str) -> Result<f64, String> {
 /// Like [`time`], in seconds; a number without a unit means seconds.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn seconds(text: &str) -> Result<f64, String> {
     let bare = text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     bare.map_or_else(|| time(text).map(|time| time.as_secs_f64()), Ok)

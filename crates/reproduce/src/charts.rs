@@ -15,7 +15,8 @@ impl Figure {
     /// chart of ratios.
     ///
     /// # Errors
-    /// The figure has no points. This cannot happen for the figures of [`crate::Paper::figures`].
+    /// Fails if the figure has no points. This cannot happen for the figures of
+    /// [`crate::Paper::figures`].
     pub fn charts(&self) -> Result<Vec<(String, String)>, Error> {
         let again = match self.name {
             "grandi-1-s1" => Some(self.over_standard(10)),

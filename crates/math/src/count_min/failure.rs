@@ -25,7 +25,7 @@ impl Shape {
     ///   for each single row, and copies are independent.
     ///
     /// # Errors
-    /// The shape or the error is out of range.
+    /// Fails if the shape or `epsilon` is out of range.
     pub fn failure_bound(&self, epsilon: &Rate, family: Family) -> Result<Fpr> {
         let _work = work::begin();
         let Some(bound) = self.failure(epsilon, family) else { return Ok(Fpr::ONE) };

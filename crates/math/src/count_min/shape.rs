@@ -30,9 +30,9 @@ impl Shape {
     /// A sketch of this size.
     ///
     /// # Errors
-    /// A number is 0. Independent rows have more than one copy (use more rows instead). For two
-    /// hashes, the width is not a prime, or it is below the depth, so that two rows would have the
-    /// same function.
+    /// Fails if a number is 0, or if independent rows have more than one copy (use more rows
+    /// instead). For two hashes, fails if the width is not a prime, or is below the depth, so that
+    /// two rows would have the same function.
     pub fn new(rows: Rows, width: u64, depth: u32, copies: u32) -> Result<Shape> {
         if width == 0 {
             return out_of_range("width", width, "at least 1");
@@ -61,8 +61,8 @@ impl Shape {
     /// ideal family (see [`failure_bound`](Shape::failure_bound)).
     ///
     /// # Errors
-    /// A row would need more counters than a word can count (`epsilon` is below about 3e-19). There
-    /// would be more than 2^30 copies.
+    /// Fails if a row would need more counters than a word can count (`epsilon` is below about
+    /// 3e-19), or if there would be more than 2^30 copies.
     pub fn for_error(epsilon: &Rate, delta: &Rate, rows: Rows) -> Result<Shape> {
         let _work = work::begin();
         let width = width(epsilon, rows)?;
@@ -125,7 +125,7 @@ impl Shape {
     /// that [`for_error`](Shape::for_error) uses.
     ///
     /// # Errors
-    /// The errors of [`for_error`](Self::for_error).
+    /// Fails as [`for_error`](Self::for_error) does.
     pub fn copies_proven(&self, epsilon: &Rate, delta: &Rate, family: Family) -> Result<Option<u32>> {
         let _work = work::begin();
         let enough = |copies| Shape { copies, ..*self }.is_proven(epsilon, delta, family);

@@ -32,7 +32,8 @@ impl Shape {
     /// shares of each copy.
     ///
     /// # Errors
-    /// `at_least` does not have one number per row, or one of them is above the width.
+    /// Fails if `at_least` does not have one number per row, or if one of the numbers is above the
+    /// width.
     pub fn ln_tail(&self, at_least: &[u64]) -> Result<f64> {
         if at_least.len() as u64 != self.all_rows() {
             return out_of_range("rows", at_least.len(), self.all_rows());
@@ -51,7 +52,7 @@ impl Shape {
     /// Whether [`ln_tail`](Shape::ln_tail) proves a probability of at most `delta`.
     ///
     /// # Errors
-    /// The errors of [`ln_tail`](Self::ln_tail).
+    /// Fails as [`ln_tail`](Self::ln_tail) does.
     pub fn tail_is_below(&self, at_least: &[u64], delta: &Rate) -> Result<bool> {
         let _work = work::begin();
         Ok(self.ln_tail(at_least)? <= ln_target(delta))

@@ -186,8 +186,8 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
 /// ```
 ///
 /// # Errors
-/// Parameters are out of range. `more` exceeds the number of unset bits. The confidence is not
-/// between 0 and 1.
+/// Fails if parameters are out of range, if `more` exceeds the number of unset bits, or if the
+/// confidence is not between 0 and 1.
 pub fn items_beyond(ground: &Ground<'_>, probes: u32, more: u64, confidence: f64) -> Result<ItemsEstimate> {
     let _work = work::begin();
     ground.check(probes)?;

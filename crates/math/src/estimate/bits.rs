@@ -48,8 +48,8 @@ const MAX_STEPS: f64 = 1e8;
 /// ```
 ///
 /// # Errors
-/// The estimate would take more than 10^8 steps. `ones` is impossible, because it is not between 1
-/// (classic: `probes`) and `items * probes`.
+/// Fails if the estimate would take more than 10^8 steps, or if `ones` is impossible. It must be at
+/// most `items * probes`, and at least 1 (classic: `probes`).
 pub fn estimate_bits(variant: Variant, items: u64, probes: u32, ones: u64) -> Result<BitsEstimate> {
     let _work = work::begin();
     let (batches, batch) = batches(variant, items, probes, ones)?;

@@ -54,9 +54,9 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
 /// ```
 ///
 /// # Errors
-/// Parameters are out of range. The filter is partitioned, so that each slice has its own count. No
-/// number of items can give `ones` set bits, because `ones` exceeds `bits` or, in a classic filter,
-/// is above 0 but below `probes`.
+/// Fails if parameters are out of range, or if the filter is partitioned, so that each slice has
+/// its own count. Also fails if no number of items can give `ones` set bits: `ones` exceeds `bits`
+/// or, in a classic filter, is above 0 but below `probes`.
 pub fn items_by_moments(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<f64>> {
     let _work = work::begin();
     check(variant, bits, probes, ones)?;

@@ -20,7 +20,7 @@ pub fn bisect(range: RangeInclusive<u64>, mut reached: impl FnMut(u64) -> bool) 
 /// Like [`bisect`], for a `reached` that may fail.
 ///
 /// # Errors
-/// The first error of `reached`.
+/// Returns the first error of `reached`.
 pub fn try_bisect<E>(range: RangeInclusive<u64>, mut reached: impl FnMut(u64) -> Result<bool, E>) -> Result<u64, E> {
     let (mut low, mut high) = range.into_inner();
     while low < high {

@@ -44,7 +44,7 @@ impl Rate {
     /// The rate `numerator * 10^exponent / divisor`, as stored in files.
     ///
     /// # Errors
-    /// The rate is not strictly between 0 and 1.
+    /// Fails if the rate is not strictly between 0 and 1.
     pub fn from_parts(numerator: u64, exponent: i32, divisor: u64) -> Result<Rate> {
         let shown = || format!("{numerator}e{exponent}/{divisor}");
         let fail = |reason| Err(Error::NotARate { found: shown(), reason });

@@ -18,7 +18,8 @@ impl Blocked {
     /// relative width is below 1e-12. This takes a few hundred microseconds.
     ///
     /// # Errors
-    /// `blocks_with` has a wrong length, or its counts do not add up to the number of blocks.
+    /// Fails if `blocks_with` has a wrong length, or its counts do not add up to the number of
+    /// blocks.
     pub fn fpr_at_block_fills(&self, blocks_with: &[u64]) -> Result<Option<Fpr>> {
         let block_bits = self.block_bits();
         if blocks_with.len() as u64 != block_bits + 1 {

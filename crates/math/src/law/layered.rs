@@ -20,7 +20,7 @@ impl Layer {
     /// that an item fits, and below the number of bits.
     ///
     /// # Errors
-    /// Bits, probes or limit are out of range.
+    /// Fails if bits, probes or limit are out of range.
     pub fn new(bits: u64, probes: u32, limit: u64) -> Result<Layer> {
         Standard::new(bits, probes)?;
         if limit < probes.into() || limit >= bits {
@@ -50,7 +50,7 @@ impl Layer {
     /// The rate of the layer when this many bits are set, `(ones / bits)^probes`.
     ///
     /// # Errors
-    /// `ones` exceeds the number of bits.
+    /// Fails if `ones` exceeds the number of bits.
     pub fn fpr_at_fill(&self, ones: u64) -> Result<Fpr> {
         let rate = Standard::new(self.bits, self.probes)?.fpr_at_fill(&[ones])?;
         Ok(rate.unwrap_or(Fpr::ONE))
@@ -98,7 +98,8 @@ impl Layered {
     /// The law of these layers.
     ///
     /// # Errors
-    /// There are no layers, or together they have more bits than [`MAX_BITS`](crate::MAX_BITS).
+    /// Fails if there are no layers, or together they have more bits than
+    /// [`MAX_BITS`](crate::MAX_BITS).
     pub fn new(layers: Vec<Layer>) -> Result<Layered> {
         let bits = layers.iter().try_fold(0u64, |bits, layer| bits.checked_add(layer.bits));
         check_bits(bits.unwrap_or(u64::MAX))?;

@@ -83,14 +83,15 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// items. Its [`Method`](crate::Method) says how well it is known.
     ///
     /// # Errors
-    /// Computing the rate would take too much work, which happens only with hundreds of probes.
+    /// Fails if computing the rate would take too much work, which happens only with hundreds of
+    /// probes.
     fn fpr(&self, items: u64) -> Result<Fpr>;
 
     /// The expected rate if it is proven, exactly or as a bracket, and otherwise `None`. Guarantees
     /// use only this rate.
     ///
     /// # Errors
-    /// The errors of [`fpr`](Self::fpr).
+    /// Fails as [`fpr`](Self::fpr) does.
     fn proven(&self, items: u64) -> Result<Option<Fpr>> {
         self.fpr(items).map(Some)
     }
@@ -100,15 +101,15 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// rate.
     ///
     /// # Errors
-    /// The number of counts is wrong, or a count exceeds the bits.
+    /// Fails if the number of counts is wrong, or a count exceeds the bits.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>>;
 
     /// The law of the number of set bits after `items` distinct items, or `None` if it is not
     /// known.
     ///
     /// # Errors
-    /// Computing the mean or the variance would take too much work, which happens only with
-    /// hundreds of probes.
+    /// Fails if computing the mean or the variance would take too much work, which happens only
+    /// with hundreds of probes.
     fn fill(&self, items: u64) -> Result<Option<Fill>>;
 
     /// Whether the expected rate at `items` distinct items, plus the floor of equal hashes, is at
@@ -116,7 +117,7 @@ pub trait Law: sealed::Sealed + Send + Sync {
     /// upper end of the bracket decides.
     ///
     /// # Errors
-    /// The errors of [`fpr`](Self::fpr).
+    /// Fails as [`fpr`](Self::fpr) does.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let Some(mut fpr) = self.proven(items)? else { return Ok(false) };
         fpr.add_above(hash_floor(items, hash_bits));
@@ -195,8 +196,9 @@ impl Variant {
     /// The law for `bits` and `probes`.
     ///
     /// # Errors
-    /// Parameters are out of range: bits must be from 1 to 2^62 and probes from 1 to 100,000. If
-    /// positions are distinct or sliced, the number of probes must be at most the number of bits.
+    /// Fails if parameters are out of range. Bits must be from 1 to 2^62, and probes from 1 to
+    /// 100,000. If positions are distinct or sliced, the number of probes must be at most the
+    /// number of bits.
     pub fn law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
         Ok(match self {
             Variant::Standard => Box::new(Standard::new(bits, probes)?),
@@ -249,7 +251,8 @@ impl Variant {
     /// ```
     ///
     /// # Errors
-    /// Parameters are out of range. [`Error::TooCostly`] can occur far beyond ordinary parameters.
+    /// Fails if parameters are out of range. Far beyond ordinary parameters, it can fail with
+    /// [`Error::TooCostly`].
     pub fn fpr(self, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
         let _work = work::begin();
         self.check(bits, probes)?;

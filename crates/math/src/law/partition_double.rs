@@ -40,7 +40,7 @@ impl PartitionDouble {
     /// ```
     ///
     /// # Errors
-    /// The number of probes, or of the bits of all slices together, is out of range.
+    /// Fails if the number of probes, or of the bits of all slices together, is out of range.
     pub fn new(slice_bits: u64, probes: u32) -> Result<PartitionDouble> {
         check_probes(probes)?;
         match slice_bits.checked_mul(u64::from(probes)) {

@@ -179,8 +179,9 @@ impl SchemeId {
     /// ```
     ///
     /// # Errors
-    /// Bits or probes are out of range. `partition-double` cannot divide the bits equally among its
-    /// slices. The bits of `blocked` are not a multiple of [`BLOCK_BITS`].
+    /// Fails if bits or probes are out of range. For `partition-double`, also fails if the bits
+    /// cannot be divided equally among the slices. For `blocked`, also fails if the bits are not a
+    /// multiple of [`BLOCK_BITS`].
     pub fn law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
         match self {
             SchemeId::Standard => Ok(Box::new(Standard::new(bits, probes)?)),

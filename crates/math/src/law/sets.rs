@@ -62,7 +62,7 @@ impl FromStr for SetOp {
 /// ```
 ///
 /// # Errors
-/// Parameters are out of range, the list is empty, or the sum of items is 2^64 or more.
+/// Fails if parameters are out of range, the list is empty, or the sum of items is 2^64 or more.
 pub fn set_fpr(op: SetOp, variant: Variant, bits: u64, probes: u32, items: &[u64]) -> Result<Fpr> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -119,7 +119,7 @@ pub struct SetSizes<T> {
 /// the slices must be equal.
 ///
 /// # Errors
-/// The counts are impossible.
+/// Fails if the counts are impossible.
 pub fn sizes(variant: Variant, bits: u64, probes: u32, ones_a: u64, ones_b: u64, ones_union: u64) -> Result<SetSizes<Option<f64>>> {
     let _work = work::begin();
     variant.check(bits, probes)?;

@@ -24,7 +24,7 @@ impl Standard {
     /// The law of filters of this size.
     ///
     /// # Errors
-    /// Bits or probes are out of range. There may be more probes than bits.
+    /// Fails if bits or probes are out of range. There may be more probes than bits.
     pub fn new(bits: u64, probes: u32) -> Result<Standard> {
         Variant::Standard.check(bits, probes)?;
         Ok(Standard { bits, probes })

@@ -75,7 +75,7 @@ impl Occupancy {
     /// throws.
     ///
     /// # Errors
-    /// Bits or probes are out of range.
+    /// Fails if bits or probes are out of range.
     pub fn standard(bits: u64, items: u64, probes: u32) -> Result<Occupancy> {
         Variant::Standard.check(bits, probes)?;
         check_probes(probes)?;
@@ -86,7 +86,7 @@ impl Occupancy {
     /// The number of set bits in a classic filter: `items` committees of `probes` distinct bits.
     ///
     /// # Errors
-    /// Bits or probes are out of range, or probes exceed bits.
+    /// Fails if bits or probes are out of range, or probes exceed bits.
     pub fn classic(bits: u64, items: u64, probes: u32) -> Result<Occupancy> {
         Variant::Classic.check(bits, probes)?;
         let committees = [Committees { size: u64::from(probes), count: u128::from(items) }];
@@ -99,7 +99,7 @@ impl Occupancy {
     /// For counts of 0 or an empty list, no bit is hit.
     ///
     /// # Errors
-    /// Bits are out of range, or a size is 0 or above bits.
+    /// Fails if bits are out of range, or a size is 0 or above bits.
     pub fn union(bits: u64, committees: &[(u64, u64)]) -> Result<Occupancy> {
         check_bits(bits)?;
         Ok(Occupancy { bits, departments: vec![department(bits, committees)?] })

@@ -21,7 +21,7 @@ impl Occupancy {
     /// correction, Grandi (7) and (13). This takes microseconds at any size.
     ///
     /// # Errors
-    /// The moments would take too much work.
+    /// Fails if the moments would take too much work.
     pub fn mean(&self) -> Result<f64> {
         let _work = work::begin();
         Ok(self.bits as f64 * self.all_hit(1)?)
@@ -33,7 +33,7 @@ impl Occupancy {
     /// any size. The result is 0 if it is below the range of `f64`.
     ///
     /// # Errors
-    /// The moments would take too much work.
+    /// Fails if the moments would take too much work.
     pub fn variance(&self) -> Result<f64> {
         let _work = work::begin();
         let (least, most) = self.support();
@@ -64,7 +64,7 @@ impl Occupancy {
     /// power of r.
     ///
     /// # Errors
-    /// The moment is too large for an `f64`.
+    /// Fails if the moment is too large for an `f64`.
     pub fn raw_moment(&self, order: u32) -> Result<f64> {
         let _work = work::begin();
         check_order(order)?;
@@ -92,7 +92,7 @@ impl Occupancy {
     /// is below `1e-15 (r + 2)`. See Burns (9), (16), (37) and (41).
     ///
     /// # Errors
-    /// The moment is too large for an `f64`.
+    /// Fails if the moment is too large for an `f64`.
     pub fn factorial_moment(&self, order: u32) -> Result<f64> {
         let _work = work::begin();
         check_order(order)?;
@@ -108,7 +108,7 @@ impl Occupancy {
     /// by `r!`. The relative error is below `2e-15 (r + 2)`. See Burns (33) and (36).
     ///
     /// # Errors
-    /// The moment is too large for an `f64`, or takes too much work.
+    /// Fails if the moment is too large for an `f64`, or takes too much work.
     pub fn binomial_moment(&self, order: u32) -> Result<f64> {
         let _work = work::begin();
         check_order(order)?;

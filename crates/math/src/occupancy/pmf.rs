@@ -52,8 +52,8 @@ impl Occupancy {
     /// probability).
     ///
     /// # Errors
-    /// [`crate::Error::LawTooCostly`] above 2^27 bits, or if the recurrence would take more than
-    /// some seconds.
+    /// Fails with [`crate::Error::LawTooCostly`] above 2^27 bits, or if the recurrence would take
+    /// more than some seconds.
     pub fn pmf(&self) -> Result<Vec<f64>> {
         let _work = work::begin();
         if self.bits > MAX_VECTOR {
@@ -76,7 +76,7 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`pmf`](Occupancy::pmf).
+    /// Fails as [`pmf`](Occupancy::pmf) does.
     pub fn pmf_window(&self) -> Result<Pmf> {
         let _work = work::begin();
         self.part(1e-20)
@@ -88,7 +88,7 @@ impl Occupancy {
     /// as [`Occupancy::pmf_window`].
     ///
     /// # Errors
-    /// The errors of [`pmf`](Self::pmf).
+    /// Fails as [`pmf`](Self::pmf) does.
     pub fn probability(&self, ones: u64) -> Result<f64> {
         let _work = work::begin();
         let (least, most) = self.support();
@@ -116,7 +116,7 @@ impl Occupancy {
     /// the value at |z|.
     ///
     /// # Errors
-    /// The value exceeds the range of `f64`, or depends on probabilities below 1e-280.
+    /// Fails if the value exceeds the range of `f64`, or depends on probabilities below 1e-280.
     pub fn generating_function(&self, z: f64) -> Result<f64> {
         let _work = work::begin();
         if !z.is_finite() {

@@ -30,8 +30,8 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// [`crate::Error::LawTooCostly`] above about 10^7 draws (each bit of a committee counts as
-    /// four) or 10^8 bits.
+    /// Fails with [`crate::Error::LawTooCostly`] above about 10^7 draws (each bit of a committee
+    /// counts as four), or above 10^8 bits.
     pub fn sample(&self, words: &mut impl FnMut() -> u64) -> Result<u64> {
         let all = self.departments.iter().flatten();
         // A small committee's bits are remembered. For a large committee, the bits that it leaves

@@ -83,7 +83,7 @@ impl Occupancy {
     /// probability keeps its relative precision. Otherwise the result is a proven bound.
     ///
     /// # Errors
-    /// The moments would take too much work.
+    /// Fails if the moments would take too much work.
     pub fn cdf(&self, ones: u64) -> Result<Probability> {
         let _work = work::begin();
         if (ones as f64) < self.mean()? {
@@ -98,7 +98,7 @@ impl Occupancy {
     /// The probability of at least `ones` set bits; see [`Occupancy::cdf`].
     ///
     /// # Errors
-    /// The errors of [`cdf`](Occupancy::cdf).
+    /// Fails as [`cdf`](Occupancy::cdf) does.
     pub fn at_least(&self, ones: u64) -> Result<Probability> {
         let _work = work::begin();
         match ones.checked_sub(1) {
@@ -124,7 +124,8 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// The probability is not strictly between 0 and 1, or the moments would take too much work.
+    /// Fails if the probability is not strictly between 0 and 1, or the moments would take too much
+    /// work.
     pub fn quantile(&self, p: f64) -> Result<Quantile> {
         let _work = work::begin();
         check_level(p)?;
@@ -144,7 +145,7 @@ impl Occupancy {
     /// if P(X <= x) equals p to within rounding. This takes up to some seconds.
     ///
     /// # Errors
-    /// [`Error::LawTooCostly`] if it would take longer.
+    /// Fails with [`Error::LawTooCostly`] if summing the law would take longer.
     pub fn exact_quantile(&self, p: f64) -> Result<Quantile> {
         let _work = work::begin();
         check_level(p)?;

@@ -64,7 +64,7 @@ pub struct Hits {
 /// ```
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<RateMoments> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -97,7 +97,7 @@ pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Res
 /// single Bernoulli trial at the expected rate.
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn false_positives(variant: Variant, bits: u64, items: u64, probes: u32, queries: u64) -> Result<Hits> {
     let _work = work::begin();
     if queries > 1 << 62 {

@@ -53,7 +53,7 @@ pub struct RateQuantile {
 /// ```
 ///
 /// # Errors
-/// Parameters are out of range, or the confidence is not strictly between 0 and 1.
+/// Fails if parameters are out of range, or the confidence is not strictly between 0 and 1.
 pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32, confidence: f64) -> Result<RateQuantile> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -114,7 +114,7 @@ fn as_bound(high: Fpr) -> Fpr {
 /// `rate`. The largest number of set bits with at most this rate is found exactly.
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn confidence_bound(variant: Variant, bits: u64, items: u64, probes: u32, rate: &Rate) -> Result<f64> {
     let _work = work::begin();
     variant.check(bits, probes)?;

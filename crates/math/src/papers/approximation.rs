@@ -48,8 +48,8 @@ impl Approximation {
     /// underflows, it is 0.
     ///
     /// # Errors
-    /// Parameters are out of range. For `bloom` and `lower`, the number of probes must be at most
-    /// the number of bits.
+    /// Fails if parameters are out of range. For `bloom` and `lower`, the number of probes must be
+    /// at most the number of bits.
     pub fn value(self, bits: u64, items: u64, probes: u32) -> Result<f64> {
         let distinct = matches!(self, Approximation::Bloom | Approximation::Lower);
         if distinct { Variant::Classic } else { Variant::Standard }.check(bits, probes)?;

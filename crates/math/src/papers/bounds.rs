@@ -73,7 +73,7 @@ pub struct RateBounds {
 /// ```
 ///
 /// # Errors
-/// The parameters do not satisfy the conditions above.
+/// Fails if the parameters do not satisfy the conditions above.
 pub fn chain(bits: u64, items: u64, probes: u32, order: u32) -> Result<Chain> {
     let _work = work::begin();
     check(bits, items, probes)?;
@@ -106,7 +106,7 @@ pub fn chain(bits: u64, items: u64, probes: u32, order: u32) -> Result<Chain> {
 /// ```
 ///
 /// # Errors
-/// Parameters are out of range, or the sum over the bits would be too long.
+/// Fails if parameters are out of range, or the sum over the bits would be too long.
 pub fn rates(bits: u64, items: u64, probes: u32) -> Result<RateBounds> {
     let _work = work::begin();
     check(bits, items, probes)?;
@@ -126,7 +126,7 @@ pub fn rates(bits: u64, items: u64, probes: u32) -> Result<RateBounds> {
 /// are more probes than bits.
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn collision_free(bits: u64, probes: u32) -> Result<Fpr> {
     Variant::Standard.check(bits, probes)?;
     Ratios::new((0..u64::from(probes)).map(|i| (bits.saturating_sub(i), bits))).rate()

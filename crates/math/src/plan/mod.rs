@@ -73,11 +73,11 @@ impl Plan {
     /// only the smallest that was found.
     ///
     /// # Errors
-    /// Too little is given ([`Error::Underdetermined`](crate::Error::Underdetermined)). A guarantee
-    /// is requested for a scheme of two hashes ([`Error::NoGuarantee`](crate::Error::NoGuarantee)).
-    /// The rate is below the hash floor, needs more than the memory cap, or cannot be reached with
-    /// the given bits; the error then has the lowest rate that can be reached. Parameters are out
-    /// of range.
+    /// Fails if parameters are out of range, if too little is given
+    /// ([`Error::Underdetermined`](crate::Error::Underdetermined)), or if a guarantee is requested
+    /// for a scheme of two hashes ([`Error::NoGuarantee`](crate::Error::NoGuarantee)). Also fails
+    /// if the rate is below the hash floor, needs more than the memory cap, or cannot be reached
+    /// with the given bits; the error then has the lowest rate that can be reached.
     pub fn new(target: &Target) -> Result<Plan> {
         let _work = work::begin();
         target.check()?;
@@ -104,7 +104,7 @@ impl Plan {
     /// The law of the filter that is planned.
     ///
     /// # Errors
-    /// The errors of [`SchemeId::law`]. They cannot occur for the bits and probes of a plan.
+    /// Fails as [`SchemeId::law`] does. This cannot happen for the bits and probes of a plan.
     pub fn law(&self) -> Result<Box<dyn Law>> {
         self.scheme.law(self.bits, self.probes)
     }
@@ -119,7 +119,7 @@ impl Plan {
     /// hashes, by correlated positions.
     ///
     /// # Errors
-    /// The errors of [`law`](Self::law).
+    /// Fails as [`law`](Self::law) does.
     pub fn floors(&self) -> Result<Vec<Floor>> {
         let _work = work::begin();
         Ok(self.law()?.floors(self.items, self.target.hash_bits))
@@ -128,7 +128,7 @@ impl Plan {
     /// The answer of the textbook formulas to the same question, and the true rate of that answer.
     ///
     /// # Errors
-    /// Computing the exact rate of the textbook's size would take too much work.
+    /// Fails if computing the exact rate of the textbook's size would take too much work.
     pub fn textbook(&self) -> Result<Textbook> {
         let _work = work::begin();
         Textbook::new(&self.target, self)

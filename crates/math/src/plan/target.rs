@@ -227,7 +227,7 @@ impl Target {
     /// Checks a number of bits against [`max_bits`](Self::max_bits), without a plan.
     ///
     /// # Errors
-    /// There are more bits than allowed.
+    /// Fails if there are more bits than allowed.
     pub fn check_cap(&self, bits: u64) -> Result<()> {
         match self.max_bits {
             Some(cap) if bits > cap => out_of_range("bits", bits, format!("at most the memory cap of {cap} bits")),

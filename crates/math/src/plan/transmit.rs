@@ -35,7 +35,8 @@ impl Plan {
     /// (Mitzenmacher 2002; Burns 4.3 has the fill).
     ///
     /// # Errors
-    /// Computing the mean would take too much work, which happens only with hundreds of probes.
+    /// Fails if computing the mean would take too much work, which happens only with hundreds of
+    /// probes.
     pub fn transmitted_bits(&self) -> Result<Option<f64>> {
         Ok(self.law()?.fill(self.items)?.map(|fill| entropy(self.bits as f64, fill.mean)))
     }

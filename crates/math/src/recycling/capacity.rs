@@ -49,7 +49,7 @@ pub struct SizedDesign {
 /// ```
 ///
 /// # Errors
-/// Bits are out of range, or the rate is below 1e-300.
+/// Fails if bits are out of range, or the rate is below 1e-300.
 pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Average, mode)?.capacity(bits)
@@ -77,7 +77,7 @@ pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign
 /// ```
 ///
 /// # Errors
-/// The errors of [`capacity()`].
+/// Fails as [`capacity()`] does.
 pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Worst, mode)?.capacity(bits)
@@ -103,7 +103,7 @@ pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesig
 /// Like [`min_bits`], but `rate` bounds the worst rate (see [`worst_capacity`]).
 ///
 /// # Errors
-/// The errors of [`min_bits`].
+/// Fails as [`min_bits`] does.
 pub fn worst_min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Worst, mode)?.min_bits(items)

@@ -49,7 +49,7 @@ impl Design {
     /// cycle has the mean `E[N (N+1) / 2]`.
     ///
     /// # Errors
-    /// The errors of [`long_run`](Self::long_run).
+    /// Fails as [`long_run`](Self::long_run) does.
     pub fn cycle(&self) -> Result<Cycle> {
         let _work = work::begin();
         self.cycle_within(MAX_LAW)
@@ -137,7 +137,7 @@ impl Cycle {
     /// many bits.
     ///
     /// # Errors
-    /// The probability is not strictly between 0 and 1.
+    /// Fails if the probability is not strictly between 0 and 1.
     pub fn quantile(&self, p: f64) -> Result<(u64, Method)> {
         if !(p > 0.0 && p < 1.0) {
             return out_of_range("quantiles", p, "strictly between 0 and 1");

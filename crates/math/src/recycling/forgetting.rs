@@ -41,7 +41,7 @@ impl Design {
     /// This takes as long as [`Design::cycle`].
     ///
     /// # Errors
-    /// The errors of [`long_run`](Self::long_run).
+    /// Fails as [`long_run`](Self::long_run) does.
     pub fn forgetting(&self) -> Result<Forgetting> {
         let _work = work::begin();
         self.forgetting_within(MAX_LAW)

@@ -101,7 +101,7 @@ impl Forgetting {
     /// less than the rise within a range (at most 1e-3 if the distribution is wide).
     ///
     /// # Errors
-    /// The distribution is out of range.
+    /// Fails if the distribution is out of range.
     pub fn averaged(&self, gaps: Gaps) -> Result<f64> {
         gaps.check()?;
         let below = gaps.cumulated();
@@ -121,7 +121,7 @@ impl Forgetting {
     /// deviation.
     ///
     /// # Errors
-    /// One of the arguments is negative or not finite, or their product is above 1e18.
+    /// Fails if one of the arguments is negative or not finite, or their product is above 1e18.
     pub fn after(&self, seconds: f64, rate: f64) -> Result<f64> {
         let mean = seconds * rate;
         if !(seconds >= 0.0 && rate >= 0.0 && mean <= 1e18) {

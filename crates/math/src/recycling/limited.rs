@@ -21,8 +21,8 @@ impl Design {
     /// the fill), limited to 6e7 steps.
     ///
     /// # Errors
-    /// The computation would take more than 6e7 steps. `items` is 0. There are two phases, where an
-    /// early end of one phase is correlated with the rate of the next.
+    /// Fails if `items` is 0, or if the computation would take more than 6e7 steps. Also fails for
+    /// two phases, where an early end of one phase is correlated with the rate of the next.
     pub fn fpr_with_limit(&self, items: u64) -> Result<f64> {
         let _work = work::begin();
         if items == 0 {

@@ -60,7 +60,7 @@ impl Design {
     /// [`Method::Bound`].
     ///
     /// # Errors
-    /// [`Error::TooLong`] if the computation would take more than about a second.
+    /// Fails with [`Error::TooLong`] if the computation would take more than about a second.
     pub fn long_run(&self) -> Result<LongRun> {
         let _work = work::begin();
         let found = match self.hashes() {
@@ -85,7 +85,7 @@ impl Design {
     /// sets at most k bits, and neither distinct probes nor retaining make a cycle longer.
     ///
     /// # Errors
-    /// [`Error::TooLong`] if even the approximating design would take too long.
+    /// Fails with [`Error::TooLong`] if even the approximating design would take too long.
     pub fn long_run_nearly(&self) -> Result<LongRun> {
         let _work = work::begin();
         let mode = Mode { colliding: true, retaining: false, ..self.mode };

@@ -102,10 +102,10 @@ impl Design {
     /// are set after an item.
     ///
     /// # Errors
-    /// Bits or probes are out of range. `sigma` is above `bits - 1`, so that the filter is never
-    /// recycled. Distinct probes exceed bits. A filter that retains could be too full from the
-    /// start (`sigma` is below the probes). There are two phases that retain, for which no exact
-    /// law is known.
+    /// Fails if bits or probes are out of range, if distinct probes exceed bits, or if `sigma` is
+    /// above `bits - 1`, so that the filter is never recycled. With retained items, fails if
+    /// `sigma` is below the probes, because the filter could be too full from the start. Also fails
+    /// for two phases with retained items, for which no exact law is known.
     pub fn new(bits: u64, probes: u32, sigma: u64, mode: Mode) -> Result<Design> {
         check_bits(bits)?;
         check_probes(probes)?;

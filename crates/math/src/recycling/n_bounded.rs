@@ -66,7 +66,7 @@ pub struct NBounded {
 /// ```
 ///
 /// # Errors
-/// Bits, probes or items (at least 1) are out of range.
+/// Fails if bits or probes are out of range, or if there are no items.
 pub fn n_bounded(bits: u64, probes: u32, items: u64, counting: Counting) -> Result<NBounded> {
     let _work = work::begin();
     check_bits(bits)?;

@@ -133,7 +133,7 @@ impl BlockedDesign {
     /// [`limit`](BlockedDesign::limit). This takes microseconds.
     ///
     /// # Errors
-    /// `items` is 0 or above 10^15. The confidence is not strictly between 0 and 1.
+    /// Fails if `items` is 0 or above 10^15, or if the confidence is not strictly between 0 and 1.
     pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
         let _work = work::begin();
         Ok(by_worst(items, self.limit(), threshold(items, confidence)?))

@@ -47,7 +47,7 @@ pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<O
 /// [`worst_capacity`](super::worst_capacity)).
 ///
 /// # Errors
-/// The errors of [`remember()`].
+/// Fails as [`remember()`] does.
 pub fn worst_remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     remembering(items, forgotten, rate, Kept::Worst, mode)

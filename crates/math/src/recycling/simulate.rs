@@ -67,7 +67,7 @@ pub trait Subject {
 /// ```
 ///
 /// # Errors
-/// There are fewer than 6,400 arrivals, or more than 2^28 bits or items to hold.
+/// Fails if there are fewer than 6,400 arrivals, or more than 2^28 bits or items to hold.
 pub fn simulate(design: &Design, stream: Stream, arrivals: u64, seed: u64) -> Result<Simulated> {
     simulate_subject(&mut Filter::new(*design, seed)?, design.mode(), stream, arrivals, seed)
 }
@@ -76,7 +76,7 @@ pub fn simulate(design: &Design, stream: Stream, arrivals: u64, seed: u64) -> Re
 /// that set bits.
 ///
 /// # Errors
-/// There are more than 2^28 bits.
+/// Fails if there are more than 2^28 bits.
 pub fn subject(design: &Design, most_items: Option<u64>, seed: u64) -> Result<impl Subject + use<>> {
     Filter::counted(*design, most_items.unwrap_or(u64::MAX), seed)
 }
@@ -85,7 +85,7 @@ pub fn subject(design: &Design, most_items: Option<u64>, seed: u64) -> Result<im
 /// They determine which items the filter must remember, so the simulation does not ask the filter.
 ///
 /// # Errors
-/// The errors of [`simulate`](simulate()).
+/// Fails as [`simulate`](simulate()) does.
 pub fn simulate_subject(subject: &mut (impl Subject + ?Sized), mode: Mode, stream: Stream, arrivals: u64, seed: u64) -> Result<Simulated> {
     if arrivals < 100 * STRETCHES as u64 {
         return out_of_range("arrivals", arrivals, "at least 6400");

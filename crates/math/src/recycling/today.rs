@@ -54,7 +54,7 @@ impl Comparison {
 /// ```
 ///
 /// # Errors
-/// The errors of [`capacity()`].
+/// Fails as [`capacity()`] does.
 pub fn compare(bits: u64, rate: &Rate, mode: Mode) -> Result<Comparison> {
     let _work = work::begin();
     let trigger = if let Phases::Two(trigger) = mode.phases { trigger } else { Trigger::Included };

@@ -91,7 +91,7 @@ pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probe
 /// microseconds each. With a thousand probes in a nearly empty filter, it takes some seconds.
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn optimal_probes(variant: Variant, bits: u64, items: u64) -> Result<OptimalProbes> {
     let _work = work::begin();
     check_bits(bits)?;
@@ -476,7 +476,7 @@ pub struct Best {
 /// size does not include the floor of equal hashes; for filters, use [`crate::Plan`].
 ///
 /// # Errors
-/// `items` is 0.
+/// Fails if `items` is 0.
 pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best>> {
     let _work = work::begin();
     if items == 0 {
@@ -490,7 +490,7 @@ pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best
 /// probes, is at most `rate`. The result is `None` if not even one item fits.
 ///
 /// # Errors
-/// Bits or probes are out of range.
+/// Fails if bits or probes are out of range.
 pub fn max_items(variant: Variant, bits: u64, rate: &Rate) -> Result<Option<Best>> {
     let _work = work::begin();
     check_bits(bits)?;

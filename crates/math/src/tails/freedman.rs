@@ -57,8 +57,8 @@ const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 /// ```
 ///
 /// # Errors
-/// The compensator is negative or above 2^53. The odds are negative or above 2^20. The confidence
-/// is not strictly between 0 and 1.
+/// Fails if the compensator is negative or above 2^53, if the odds are negative or above 2^20, or
+/// if the confidence is not strictly between 0 and 1.
 pub fn wrong_drops_at_most(compensator: f64, max_odds: f64, confidence: f64) -> Result<u64> {
     for (name, value, most) in [("compensator", compensator, MOST_DROPS), ("max_odds", max_odds, MOST)] {
         if !(0.0..=most).contains(&value) {

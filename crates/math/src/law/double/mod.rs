@@ -85,8 +85,8 @@ impl Double {
     /// ```
     ///
     /// # Errors
-    /// Bits or probes are out of range. The only possible `h2` is 0. The number of custom offsets
-    /// differs from the number of probes.
+    /// Fails if bits or probes are out of range, if the only possible `h2` is 0, or if the number
+    /// of custom offsets differs from the number of probes.
     pub fn new(bits: u64, probes: u32, step: Step, offsets: Offsets) -> Result<Double> {
         check_bits(bits)?;
         check_probes(probes)?;

@@ -19,7 +19,7 @@ use core::f64::consts::LN_2;
 /// takes as long as [`Variant::fpr`].
 ///
 /// # Errors
-/// The errors of [`Variant::fpr`].
+/// Fails as [`Variant::fpr`] does.
 pub fn efficiency(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<f64> {
     let _work = work::begin();
     let fpr = variant.fpr(bits, items, probes)?;
@@ -38,7 +38,7 @@ fn share(bits: u64, items: u64, ln_rate: f64) -> f64 {
 /// reached with one probe, at a rate of one half (Burns 74). Both results are 0 for one bit.
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn standard_limit(bits: u64) -> Result<(f64, f64)> {
     check_bits(bits)?;
     if bits == 1 {
@@ -52,7 +52,7 @@ pub fn standard_limit(bits: u64) -> Result<(f64, f64)> {
 /// `(m/k - 1) ln 2`. This approximation is good from about two items on, and poor for one item.
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn peak_items_approximation(bits: u64, probes: u32) -> Result<f64> {
     Variant::Classic.check(bits, probes)?;
     Ok((bits as f64 / f64::from(probes) - 1.0) * LN_2)
@@ -63,7 +63,7 @@ pub fn peak_items_approximation(bits: u64, probes: u32) -> Result<f64> {
 /// item. (For m = 100 and n = 1 it gives 40.9, but 50 is best.)
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn best_probes_approximation(bits: u64, items: u64) -> Result<f64> {
     check_bits(bits)?;
     if items == 0 {
@@ -78,7 +78,7 @@ pub fn best_probes_approximation(bits: u64, items: u64) -> Result<f64> {
 /// for every law of uniform positions (Burns, section 4.1).
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn half_full_items(bits: u64, probes: u32) -> Result<f64> {
     check_probes(probes)?;
     Ok(standard_limit(bits)?.0 / f64::from(probes))

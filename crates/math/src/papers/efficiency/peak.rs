@@ -51,7 +51,7 @@ pub const MOST_BITS_SEARCHED: u64 = 256;
 /// ```
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -80,7 +80,7 @@ pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak>
 /// range.
 ///
 /// # Errors
-/// Bits are out of range.
+/// Fails if bits are out of range.
 pub fn max_efficiency(variant: Variant, bits: u64) -> Result<Peak> {
     let _work = work::begin();
     check_bits(bits)?;

@@ -18,7 +18,7 @@ use core::f64::consts::LN_2;
 /// ```
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn crossover(probes: u32) -> Result<f64> {
     let _work = work::begin();
     check_probes(probes)?;
@@ -41,7 +41,7 @@ pub fn crossover(probes: u32) -> Result<f64> {
 /// same approximation. The efficiency rises to ln 2 as the number of probes increases.
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn valley_efficiency(probes: u32) -> Result<f64> {
     let _work = work::begin();
     let (x, k) = (crossover(probes)?, f64::from(probes));

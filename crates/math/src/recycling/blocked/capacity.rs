@@ -55,7 +55,8 @@ impl BlockedSized {
 /// ```
 ///
 /// # Errors
-/// There are fewer bits than in one line. Bits are out of range. The rate is below 1e-9.
+/// Fails if there are fewer bits than in one line, if bits are out of range, or if the rate is
+/// below 1e-9.
 pub fn blocked_capacity(bits: u64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let _work = work::begin();
     check_bits(bits)?;
@@ -180,7 +181,7 @@ fn decimal_below(limit: f64) -> i64 {
 /// thousandth plus one line. This takes some tenths of a second.
 ///
 /// # Errors
-/// `items` is not above 0 and at most 1e18, or the rate is below 1e-9.
+/// Fails if `items` is not above 0, or is above 1e18, or if the rate is below 1e-9.
 pub fn blocked_min_bits(items: f64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let _work = work::begin();
     if !(items > 0.0 && items <= 1e18) {

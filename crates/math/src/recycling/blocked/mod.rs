@@ -57,8 +57,9 @@ impl BlockedDesign {
     /// that begins with the item that ended the previous one.
     ///
     /// # Errors
-    /// Bits are out of range or not a multiple of `block_bits`. Lines have more than 65,536 bits.
-    /// Probes are not from 1 to [`MAX_BLOCKED_PROBES`]. `limit` is not from 1e-15 to 0.999.
+    /// Fails if bits are out of range or not a multiple of `block_bits`, if lines have more than
+    /// 65,536 bits, if probes are not from 1 to [`MAX_BLOCKED_PROBES`], or if `limit` is not from
+    /// 1e-15 to 0.999.
     pub fn new(bits: u64, block_bits: u64, probes: u32, limit: f64) -> Result<BlockedDesign> {
         check_probes(probes)?;
         if probes > MAX_BLOCKED_PROBES {
@@ -126,7 +127,7 @@ impl BlockedDesign {
     /// size, and up to a second with 32 probes.
     ///
     /// # Errors
-    /// A cycle may take more than 2^61 items, which can happen with sizes near 2^62 bits.
+    /// Fails if a cycle may take more than 2^61 items, which can happen with sizes near 2^62 bits.
     pub fn long_run(&self) -> Result<LongRun> {
         let _work = work::begin();
         let (fpr, items_per_cycle) = cycle::bracket(self)?;
