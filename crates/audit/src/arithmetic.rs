@@ -45,7 +45,7 @@ const PRIME: u64 = 0xffff_ffff_ffff_ffc5;
 const SALTS: [u32; 8] = [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
 
 impl Arithmetic {
-    /// The number of hash bits from which all positions of a key are computed.
+    /// Returns the number of hash bits from which all positions of a key are computed.
     pub fn hash_bits(self, size: Size) -> u32 {
         match self {
             Arithmetic::ProgressionOf63Bits
@@ -60,10 +60,10 @@ impl Arithmetic {
         }
     }
 
-    /// The probability that a key has the same positions as one of `items` items because it has the
-    /// same hash: `1 - (1 - 2^-bits)^items`. More bits or probes do not reduce this probability.
-    /// The split-block filter computes the positions within a block from 32 bits, so a key in the
-    /// same block has the same positions if these 32 bits agree.
+    /// Returns the probability that a key has the same positions as one of `items` items because it
+    /// has the same hash: `1 - (1 - 2^-bits)^items`. More bits or probes do not reduce this
+    /// probability. The split-block filter computes the positions within a block from 32 bits, so a
+    /// key in the same block has the same positions if these 32 bits agree.
     pub fn hash_floor(self, size: Size, items: u64) -> f64 {
         if items == 0 {
             return 0.0;

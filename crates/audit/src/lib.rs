@@ -71,8 +71,8 @@ pub struct Size {
 }
 
 impl Profile {
-    /// The numbers of bits and probes for this many items at this rate, with the library's own
-    /// rounding.
+    /// Returns the numbers of bits and probes for this many items at this rate, with the library's
+    /// own rounding.
     ///
     /// Errors: there are no items; the rate is not strictly between 0 and 1; the library itself
     /// refuses these arguments; there are more bits or probes than the formulas support.
@@ -86,8 +86,8 @@ impl Profile {
         checked((self.sizes)(items as f64, rate)?)
     }
 
-    /// The size for given bits and probes; the bits are rounded up to a number that the library can
-    /// store.
+    /// Returns the size for given bits and probes; the bits are rounded up to a number that the
+    /// library can store.
     ///
     /// Errors: bits or probes are out of range, or impossible with the arithmetic.
     pub fn size_of(&self, bits: u64, probes: u32) -> Result<Size> {

@@ -165,7 +165,7 @@ pub static PROFILES: [Profile; 13] = [
     },
 ];
 
-/// The profile with this name.
+/// Returns the profile with this name.
 pub fn find(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
 }

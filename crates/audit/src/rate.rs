@@ -5,8 +5,8 @@ use crate::{Arithmetic, Profile, Size};
 use truebloom_math::occupancy::Occupancy;
 use truebloom_math::{Error, Fpr, Method, Rate, Result, Variant};
 
-/// The expected rate of a library's filter, computed from a law of its arithmetic; `None` if no law
-/// applies and only a simulation gives an answer.
+/// Returns the expected rate of a library's filter, computed from a law of its arithmetic; `None`
+/// if no law applies and only a simulation gives an answer.
 ///
 /// * Slices by chunks of a digest: each position of a slice has one of two probabilities. So the
 ///   rate of a slice is a sum of two terms, and the slices are independent. Only the hash is
@@ -55,11 +55,11 @@ pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
     })
 }
 
-/// The share of a library's filters whose own rate is at most `asked`. The result is a lower bound
-/// on the probability over seeds or keys. It comes from the distribution of the number of set bits
-/// for independent positions, and includes the probability of equal hashes. If that distribution
-/// can be summed (within half a second), the bound is within 1e-9 of the share; otherwise it comes
-/// from bounds on the tails.
+/// Returns the share of a library's filters whose own rate is at most `asked`. The result is a
+/// lower bound on the probability over seeds or keys. It comes from the distribution of the number
+/// of set bits for independent positions, and includes the probability of equal hashes. If that
+/// distribution can be summed (within half a second), the bound is within 1e-9 of the share;
+/// otherwise it comes from bounds on the tails.
 ///
 /// The average does not give this share: if the average is the requested rate, about half of the
 /// filters exceed it. `None` if positions are not independent, because then the set bits do not
@@ -91,8 +91,8 @@ pub fn share(profile: &Profile, size: Size, items: u64, asked: &Rate) -> Result<
     Ok(Some(fill.cdf(most)?.lower))
 }
 
-/// The exact rate of the same number of independent positions in the same number of bits. This is
-/// the rate that a library's sizes would give with a perfect scheme.
+/// Returns the exact rate of the same number of independent positions in the same number of bits.
+/// This is the rate that a library's sizes would give with a perfect scheme.
 pub fn ideal(size: Size, items: u64) -> Result<Fpr> {
     if size.probes == 0 {
         return Ok(Fpr::ONE);

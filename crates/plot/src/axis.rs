@@ -23,19 +23,19 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// A linear axis; the label names the quantity and its unit.
+    /// Creates a linear axis; the label names the quantity and its unit.
     #[must_use]
     pub fn linear(label: impl Into<String>) -> Axis {
         Axis { label: label.into(), scale: Scale::Linear, range: None, names: Vec::new() }
     }
 
-    /// A logarithmic axis.
+    /// Creates a logarithmic axis.
     #[must_use]
     pub fn log(label: impl Into<String>) -> Axis {
         Axis { label: label.into(), scale: Scale::Log, range: None, names: Vec::new() }
     }
 
-    /// An axis for things with names: the first is at 0, the next at 1 and so on.
+    /// Creates an axis for things with names: the first is at 0, the next at 1 and so on.
     #[must_use]
     pub fn named(label: impl Into<String>, names: Vec<String>) -> Axis {
         Axis { names, ..Axis::linear(label) }

@@ -17,8 +17,8 @@ pub struct Overload {
     pub fpr: Fpr,
 }
 
-/// The expected rates of a filter that is filled beyond its plan. The list ends before the first
-/// load of more than 2^64 items.
+/// Returns the expected rates of a filter that is filled beyond its plan. The list ends before the
+/// first load of more than 2^64 items.
 ///
 /// # Errors
 /// Fails if the rate cannot be computed.
@@ -43,7 +43,8 @@ pub struct Static {
     pub fuse: f64,
 }
 
-/// The static filters for the items and the rate of a plan; `None` if no rate was requested.
+/// Returns the static filters for the items and the rate of a plan; `None` if no rate was
+/// requested.
 #[must_use]
 pub fn static_filters(plan: &Plan) -> Option<Static> {
     let fingerprint = (-plan.rate?.to_f64().log2()).ceil().max(1.0);

@@ -15,8 +15,8 @@ pub struct Alternative {
 }
 
 impl Alternative {
-    /// The alternative to this plan. It is `None` if the limits are too low for a blocked filter,
-    /// or if no blocked filter is proven to have the rate of the standard filter.
+    /// Returns the alternative to this plan. It is `None` if the limits are too low for a blocked
+    /// filter, or if no blocked filter is proven to have the rate of the standard filter.
     #[must_use]
     pub fn of(target: &Target, standard: &Plan) -> Option<Alternative> {
         let plan = Plan::new(&target.clone().layout(Layout::Lines)).ok()?;

@@ -50,8 +50,8 @@ fn line_and_band(name: &str, rates: &[(f64, Fpr)]) -> Vec<Series> {
     series
 }
 
-/// The chart of a plan: the rate by the number of items, up to twice as many as planned, and the
-/// range of one filter's own rate.
+/// Draws the chart of a plan: the rate by the number of items, up to twice as many as planned, and
+/// the range of one filter's own rate.
 ///
 /// # Errors
 /// Fails if the rate cannot be computed.
@@ -95,7 +95,7 @@ fn scatter(plan: &Plan, variant: Variant) -> Vec<(f64, f64, f64)> {
     shares(19).map_while(at).collect()
 }
 
-/// A chart of the rate by the number of probes, for given bits and items.
+/// Draws a chart of the rate by the number of probes, for given bits and items.
 ///
 /// # Errors
 /// Fails if the rate cannot be computed.
@@ -126,7 +126,7 @@ pub fn by_probes(
         .marked(Mark::upright(f64::from(given), format!("given: {given}"))))
 }
 
-/// A chart of the columns of a table, as curves over its rows.
+/// Draws a chart of the columns of a table, as curves over its rows.
 #[must_use]
 pub fn table(title: &str, note: String, ordinate: Axis, columns: &[(String, Vec<(f64, f64)>)]) -> Chart {
     let last = columns.len().saturating_sub(1).max(1) as f64;
@@ -134,8 +134,8 @@ pub fn table(title: &str, note: String, ordinate: Axis, columns: &[(String, Vec<
     Chart::new(title, Axis::linear("probes per item"), ordinate).note(note).with_all(curves)
 }
 
-/// A chart of how the rate of one filter varies with its seed. For each rate, it shows the share of
-/// filters whose own rate is at most that rate.
+/// Draws a chart of how the rate of one filter varies with its seed. For each rate, it shows the
+/// share of filters whose own rate is at most that rate.
 ///
 /// # Errors
 /// Fails if the rate cannot be computed.
@@ -184,8 +184,8 @@ pub struct Given {
     pub rate: (f64, f64, f64),
 }
 
-/// A chart of libraries, one below the other, with their rates and the requested rate. `refused`
-/// lists the libraries that do not support these parameters.
+/// Draws a chart of libraries, one below the other, with their rates and the requested rate.
+/// `refused` lists the libraries that do not support these parameters.
 #[must_use]
 pub fn libraries(given: &[Given], refused: &[&str], items: u64, asked: Option<f64>) -> Chart {
     let place = |i: usize| (given.len() - 1 - i) as f64;
@@ -219,7 +219,7 @@ pub fn libraries(given: &[Given], refused: &[&str], items: u64, asked: Option<f6
     }
 }
 
-/// A chart of the rate of one library's filter by the number of items, and of the rate with
+/// Draws a chart of the rate of one library's filter by the number of items, and of the rate with
 /// independent positions.
 #[must_use]
 pub fn library(

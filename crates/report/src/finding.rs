@@ -7,7 +7,7 @@ use truebloom_audit::{PROFILES, Profile, Simulation, Size, find, ideal, rate, sh
 use truebloom_math::{Fpr, Rate, Result};
 use truebloom_plot::Chart;
 
-/// The library with this name, in upper or lower case.
+/// Returns the library with this name, in upper or lower case.
 ///
 /// # Errors
 /// Fails if the name is not known; the message lists all names.
@@ -40,7 +40,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// The finding for a size, without a simulation.
+    /// Returns the finding for a size, without a simulation.
     ///
     /// # Errors
     /// Fails if the numbers are out of range, or the law would take too long to compute.
@@ -58,8 +58,8 @@ impl Finding {
         })
     }
 
-    /// How many queries a simulation needs to measure the rate to a few percent, limited to about a
-    /// second of work; `None` if a formula gives the rate.
+    /// Returns how many queries a simulation needs to measure the rate to a few percent, limited to
+    /// about a second of work; `None` if a formula gives the rate.
     #[must_use]
     pub fn queries(&self) -> Option<u64> {
         self.law.is_none().then(|| (10_000.0 / self.ideal.value).clamp(1e6, 2e7) as u64)
@@ -74,8 +74,8 @@ impl Finding {
         Ok(Finding { simulation, ..self })
     }
 
-    /// The rate and its interval. The numbers come from the formula if there is one, and are never
-    /// below the floor of equal hashes.
+    /// Returns the rate and its interval. The numbers come from the formula if there is one, and
+    /// are never below the floor of equal hashes.
     #[must_use]
     pub fn rate(&self) -> (f64, f64, f64) {
         match (&self.law, &self.simulation) {
@@ -85,7 +85,7 @@ impl Finding {
         }
     }
 
-    /// The number of hits, if the interval of the simulation is so wide that it says almost
+    /// Returns the number of hits, if the interval of the simulation is so wide that it says almost
     /// nothing. In this case, too few filters had hits, or there were too few filters to rule out
     /// that some filters have many hits.
     #[must_use]
@@ -94,7 +94,7 @@ impl Finding {
         (found.upper > USELESS * found.rate.max(self.floor)).then_some(found.hits)
     }
 
-    /// How the rate was obtained, for a line of a table. `write` formats a rate.
+    /// Returns how the rate was obtained, for a line of a table. `write` formats a rate.
     #[must_use]
     pub fn known_by(&self, write: impl Fn(f64) -> String) -> String {
         let (_, lower, upper) = self.rate();
@@ -105,7 +105,7 @@ impl Finding {
         }
     }
 
-    /// The interval of the simulation as text, or a note that the simulation was too short.
+    /// Returns the interval of the simulation as text, or a note that the simulation was too short.
     #[must_use]
     pub fn interval(&self, found: &Simulation, write: impl Fn(f64) -> String) -> String {
         match self.too_short() {
@@ -114,7 +114,7 @@ impl Finding {
         }
     }
 
-    /// A chart of the rate by the number of items, around the given number.
+    /// Returns a chart of the rate by the number of items, around the given number.
     #[must_use]
     pub fn chart(&self, asked: Option<Rate>) -> Chart {
         let by_law = |items: u64| rate(self.profile, self.size, items).ok()?.map(|fpr| fpr.value);
@@ -124,7 +124,7 @@ impl Finding {
         truebloom_math::as_one_call(|| charts::library(self.profile.title, self.items, asked, by_law, ideal, self.rate())).note(note)
     }
 
-    /// The library's line in a chart of all libraries.
+    /// Returns the library's line in a chart of all libraries.
     #[must_use]
     pub fn given(&self) -> Given {
         let name = self.profile.name;
@@ -136,14 +136,14 @@ impl Finding {
         }
     }
 
-    /// A text that says how the rate was obtained.
+    /// Returns a text that says how the rate was obtained.
     #[must_use]
     pub fn method(&self) -> String {
         self.law.map_or("simulation".to_owned(), |fpr| fpr.method.to_string())
     }
 
-    /// The number of queries that may be enough, written as `20M`, if too few were simulated to
-    /// tell whether the rate is at most the requested rate.
+    /// Returns the number of queries that may be enough, written as `20M`, if too few were
+    /// simulated to tell whether the rate is at most the requested rate.
     #[must_use]
     pub fn more_queries(&self, asked: Rate) -> Option<String> {
         let (asked, (_, lower, upper)) = (asked.to_f64(), self.rate());
@@ -151,7 +151,7 @@ impl Finding {
         self.simulation.as_ref().filter(|_| is_open).map(|found| more(found.queries))
     }
 
-    /// Whether the rate is at most the requested rate.
+    /// Decides whether the rate is at most the requested rate.
     #[must_use]
     pub fn verdict(&self, asked: Option<Rate>) -> Verdict {
         let Some(rate) = asked else { return Verdict::NothingAsked };

@@ -4,7 +4,8 @@
 use std::time::Duration;
 use truebloom_math::{Error, Rate};
 
-/// A whole number with an optional suffix: k, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024).
+/// Parses a whole number with an optional suffix: k, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of
+/// 1024).
 ///
 /// # Errors
 /// Fails if the text is wrong; the error says how to write it.
@@ -19,8 +20,8 @@ pub fn count(text: &str) -> Result<u64, String> {
     Err(format!("`{text}` is not a number of items; write it as 1000, 10k, 10M or 2.5e9{meant}"))
 }
 
-/// A number of items, which may be followed by a noun: `10 million users`. If the text is a rate, a
-/// size or a time instead, the error says so.
+/// Parses a number of items, which may be followed by a noun: `10 million users`. If the text is a
+/// rate, a size or a time instead, the error says so.
 ///
 /// # Errors
 /// Fails if the text is wrong; the error says how to write it.
@@ -76,9 +77,9 @@ fn without_last<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     (last.eq_ignore_ascii_case(word) && rest.ends_with(' ') && !rest.trim().is_empty()).then_some(rest)
 }
 
-/// A number of bits. Plain numbers and suffixes mean bits, also with a final `b`; a final `B` means
-/// bytes. A number with a unit may have decimals, as in `17.14MiB`, and is rounded down to a whole
-/// bit.
+/// Parses a number of bits. Plain numbers and suffixes mean bits, also with a final `b`; a final
+/// `B` means bytes. A number with a unit may have decimals, as in `17.14MiB`, and is rounded down
+/// to a whole bit.
 ///
 /// # Errors
 /// Fails if the text is wrong; the error says how to write it.
@@ -113,7 +114,7 @@ fn meant_size(text: &str) -> String {
 /// How sizes are written.
 const SIZES: &str = "64Mi, 2MB or 64MiB";
 
-/// A number of bytes, with or without the final `B`, rounded down to a whole byte.
+/// Parses a number of bytes, with or without the final `B`, rounded down to a whole byte.
 ///
 /// # Errors
 /// Fails if the text is wrong; the error says how to write it.
@@ -125,8 +126,8 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A number of bytes of memory for a useful filter. A small number without a unit is an error,
-/// because so few bytes are hardly intended.
+/// Parses a number of bytes of memory for a useful filter. A small number without a unit is an
+/// error, because so few bytes are hardly intended.
 ///
 /// # Errors
 /// Fails if the text is wrong; the error says how to write it.
@@ -142,7 +143,7 @@ pub fn memory(text: &str) -> Result<u64, String> {
 /// The smallest number of bytes that may be written without a unit.
 const LEAST_BARE: u64 = 64 << 10;
 
-/// A number of probes, at most `most`.
+/// Parses a number of probes, at most `most`.
 ///
 /// # Errors
 /// Fails if the text is wrong; the error says how to write it.
@@ -151,7 +152,8 @@ pub fn probes_up_to(most: u32, text: &str) -> Result<u32, String> {
     found.ok_or_else(|| format!("`{text}` is not a number of probes from 1 to {most}"))
 }
 
-/// A rate, exactly as it is written: `0.1%`, `1/1000`, `1 in 1000`, `once in a thousand`, `1e-3`.
+/// Parses a rate, exactly as it is written: `0.1%`, `1/1000`, `1 in 1000`, `once in a thousand`,
+/// `1e-3`.
 ///
 /// # Errors
 /// Fails if the text is wrong; the error says how to write it.
@@ -198,7 +200,7 @@ fn with_point(text: &str) -> Option<String> {
     (text.starts_with("0,") && !text.contains('.')).then(|| text.replacen(',', ".", 1))
 }
 
-/// A confidence: the probability that a statement holds.
+/// Parses a confidence: the probability that a statement holds.
 ///
 /// # Errors
 /// Fails if the text is wrong; the error says how to write it.
@@ -210,8 +212,8 @@ pub fn confidence(text: &str) -> Result<f64, String> {
     })
 }
 
-/// A time with its unit: 30s, 10min, 1.5h, 7d, 2w, or in words: 2 hours, a day. All commands read
-/// times with this function.
+/// Parses a time with its unit: 30s, 10min, 1.5h, 7d, 2w, or in words: 2 hours, a day. All commands
+/// read times with this function.
 ///
 /// # Errors
 /// Fails if the text is wrong; the error says how to write it.
@@ -243,7 +245,7 @@ fn seconds_of(unit: &str) -> Option<f64> {
     units.into_iter().find_map(|(names, seconds)| names.iter().any(is_this).then_some(seconds))
 }
 
-/// A number of bits per item: 10, 14.4.
+/// Parses a number of bits per item: 10, 14.4.
 ///
 /// # Errors
 /// Fails if the text is wrong; the error says how to write it.
@@ -252,7 +254,7 @@ pub fn bits_per_item(text: &str) -> Result<f64, String> {
     found.ok_or_else(|| format!("`{text}` is not a number of bits per item above 0 and at most a million; write it as 10 or 14.4"))
 }
 
-/// A number of items per second: 5000, 2.5, 10k, 500/s, 30k a minute.
+/// Parses a number of items per second: 5000, 2.5, 10k, 500/s, 30k a minute.
 ///
 /// # Errors
 /// Fails if the text is wrong; the error says how to write it.
@@ -477,7 +479,7 @@ fn whole(digits: u64, exponent: i32, factor: u64) -> Option<u64> {
     u64::try_from(value).ok()
 }
 
-/// A JSON number that stands for a whole number: `1000`, `1e9`, `5.0`.
+/// Parses a JSON number that stands for a whole number: `1000`, `1e9`, `5.0`.
 #[must_use]
 pub fn json_whole(number: &str) -> Option<u64> {
     decimal(number).and_then(|(digits, exponent)| whole(digits, exponent, 1))

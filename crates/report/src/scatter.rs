@@ -20,7 +20,7 @@ pub struct Scatter {
 }
 
 impl Scatter {
-    /// The distributions for a filter of this size.
+    /// Creates the distributions for a filter of this size.
     ///
     /// # Errors
     /// Fails if parameters are out of range.

@@ -9,9 +9,9 @@ fn rate_axis() -> Axis {
 }
 
 impl Figure {
-    /// The charts of the figure, with their file names without an ending. Most figures are one
-    /// chart. Figure 1 of Kirsch and Mitzenmacher has a chart for each load, and figure 2 one for
-    /// each scheme. If a difference is invisible on an axis of many decades, there is a second
+    /// Returns the charts of the figure, with their file names without an ending. Most figures are
+    /// one chart. Figure 1 of Kirsch and Mitzenmacher has a chart for each load, and figure 2 one
+    /// for each scheme. If a difference is invisible on an axis of many decades, there is a second
     /// chart of ratios.
     ///
     /// # Errors

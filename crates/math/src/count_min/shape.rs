@@ -27,7 +27,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// A sketch of this size.
+    /// Creates the shape of a sketch from its numbers of counters, rows and copies.
     ///
     /// # Errors
     /// Fails if a number is 0, or if independent rows have more than one copy (use more rows
@@ -49,8 +49,8 @@ impl Shape {
         }
     }
 
-    /// The size for an error of at most `epsilon` N with a probability of at least `1 - delta`,
-    /// where N is the sum of the stream.
+    /// Computes the size for an error of at most `epsilon` N with a probability of at least
+    /// `1 - delta`, where N is the sum of the stream.
     ///
     /// For independent rows, the width is `ceil(e / epsilon)` and the depth is
     /// `ceil(ln(1 / delta))`. For two hashes, the width is the smallest prime of at least
@@ -73,44 +73,45 @@ impl Shape {
         Shape::new(rows, width, depth, copies)
     }
 
-    /// How the rows get their hashes.
+    /// Returns how the rows get their hashes.
     #[must_use]
     pub fn rows(&self) -> Rows {
         self.rows
     }
 
-    /// The number of counters per row.
+    /// Returns the number of counters per row.
     #[must_use]
     pub fn width(&self) -> u64 {
         self.width
     }
 
-    /// The number of rows per copy.
+    /// Returns the number of rows per copy.
     #[must_use]
     pub fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// The number of independent copies. The smallest of their estimates is used. For independent
-    /// rows, the number is 1.
+    /// Returns the number of independent copies. The smallest of their estimates is used. For
+    /// independent rows, the number is 1.
     #[must_use]
     pub fn copies(&self) -> u32 {
         self.copies
     }
 
-    /// The number of rows in all copies: `depth` times `copies`, at most 2^62.
+    /// Returns the number of rows in all copies: `depth` times `copies`, at most 2^62.
     #[must_use]
     pub fn all_rows(&self) -> u64 {
         u64::from(self.depth) * u64::from(self.copies)
     }
 
-    /// The number of counters in all rows.
+    /// Returns the number of counters in all rows.
     #[must_use]
     pub fn cells(&self) -> u128 {
         u128::from(self.width) * u128::from(self.all_rows())
     }
 
-    /// The number of hash functions that are evaluated per item: one per row, or two per copy.
+    /// Returns the number of hash functions that are evaluated per item: one per row, or two per
+    /// copy.
     #[must_use]
     pub fn hash_functions(&self) -> u64 {
         match self.rows {
@@ -119,10 +120,10 @@ impl Shape {
         }
     }
 
-    /// The smallest number of copies for which this is proven: an estimate is too high by `epsilon`
-    /// N or more with a probability of at most `delta`. The result is `None` if [`MAX_COPIES`] are
-    /// not enough. For two hashes that are only pairwise independent, it is larger than the number
-    /// that [`for_error`](Shape::for_error) uses.
+    /// Returns the smallest number of copies for which this is proven: an estimate is too high by
+    /// `epsilon` N or more with a probability of at most `delta`. The result is `None` if
+    /// [`MAX_COPIES`] are not enough. For two hashes that are only pairwise independent, it is
+    /// larger than the number that [`for_error`](Shape::for_error) uses.
     ///
     /// # Errors
     /// Fails as [`for_error`](Self::for_error) does.

@@ -22,10 +22,10 @@ use crate::{Rate, Result, error::out_of_range};
 use alloc::format;
 
 impl Shape {
-    /// An upper bound on the logarithm of the probability that the other items added at least v to
-    /// all counters of an item. The item must be chosen without knowing the hashes. `at_least[j]`
-    /// is the number of counters of row j that are at least v. The bound is for hashes of the ideal
-    /// family.
+    /// Returns an upper bound on the logarithm of the probability that the other items added at
+    /// least v to all counters of an item. The item must be chosen without knowing the hashes.
+    /// `at_least[j]` is the number of counters of row j that are at least v. The bound is for
+    /// hashes of the ideal family.
     ///
     /// For independent rows, the bound on the probability is the product of the shares. For two
     /// hashes, any two rows of a copy are independent, so it is the product of the two smallest
@@ -49,7 +49,7 @@ impl Shape {
         Ok((ln + ln.abs().min(1e300) * LN_SLACK * 1e-3).min(0.0))
     }
 
-    /// Whether [`ln_tail`](Shape::ln_tail) proves a probability of at most `delta`.
+    /// Returns whether [`ln_tail`](Shape::ln_tail) proves a probability of at most `delta`.
     ///
     /// # Errors
     /// Fails as [`ln_tail`](Self::ln_tail) does.

@@ -24,8 +24,8 @@ const NOTE: &str = "unbiased only when bits <= items x probes; for more bits no 
 /// The largest number of elementary steps for one estimate; they take about a second.
 const MAX_STEPS: f64 = 1e8;
 
-/// The minimum-variance unbiased estimate of the number of bits of a filter that holds `items`
-/// items with `probes` probes each and has `ones` set bits.
+/// Returns the minimum-variance unbiased estimate of the number of bits of a filter that holds
+/// `items` items with `probes` probes each and has `ones` set bits.
 ///
 /// For the classic filter (n batches of k different bits) it is Burns (47), `x + x W(x-1) / W(x)`,
 /// where `W(x)` is the number of ways in which n batches cover x bits. For the standard filter (nk

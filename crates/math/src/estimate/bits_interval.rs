@@ -30,8 +30,8 @@ pub struct BitsInterval {
     pub method: Method,
 }
 
-/// An interval that covers the number of bits of a filter with probability at least `confidence`
-/// (between 0 and 1). It is computed from the filter's items, probes and set bits.
+/// Returns an interval that covers the number of bits of a filter with probability at least
+/// `confidence` (between 0 and 1). It is computed from the filter's items, probes and set bits.
 /// [`crate::estimate_bits()`] gives an estimate without an interval.
 ///
 /// The method is equal-tailed inversion of the exact law over whole bits: the interval has all m

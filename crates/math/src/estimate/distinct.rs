@@ -33,10 +33,10 @@ const MOST: u64 = 1 << 62;
 /// A margin for rounding errors: some thousand steps with a relative error of 2^-52 each.
 const SLACK: f64 = 1e-9;
 
-/// An upper bound on the number of distinct keys that a filter was asked about, if `changed` of
-/// them set a bit. The true number is larger with probability at most `error`, over seeds, for any
-/// number of keys and any repeats. The result is `None` if there is no bound, for example if the
-/// filter is nearly full.
+/// Returns an upper bound on the number of distinct keys that a filter was asked about, if
+/// `changed` of them set a bit. The true number is larger with probability at most `error`, over
+/// seeds, for any number of keys and any repeats. The result is `None` if there is no bound, for
+/// example if the filter is nearly full.
 ///
 /// The fill after i keys is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)).
 /// So Bernstein's inequality bounds the fill at the ends of 32 equal parts of the n keys, for which

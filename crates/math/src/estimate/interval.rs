@@ -37,8 +37,9 @@ const ADDED_TERMS: f64 = 2e7;
 /// about ten milliseconds.
 const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 
-/// The number of items in a standard or classic filter, from its number of set bits. For every true
-/// number, the interval covers it with probability at least `confidence` (between 0 and 1).
+/// Estimates the number of items in a standard or classic filter from its number of set bits. For
+/// every true number, the interval covers this number with probability at least `confidence`
+/// (between 0 and 1).
 ///
 /// The method is equal-tailed inversion of the exact law over whole items: the interval has all n
 /// with `P_n(X >= ones) > alpha/2` and `P_n(X <= ones) > alpha/2`, where alpha is `1 - confidence`.

@@ -11,7 +11,7 @@ use crate::{Result, Variant, try_bisect};
 /// tenths of a second.
 const WALK_TERMS: f64 = 1e8;
 
-/// The number of items for which `ones` set bits are most likely. If there are several such
+/// Returns the number of items for which `ones` set bits are most likely. If there are several such
 /// numbers, it is the smallest. For a full filter, the likelihood grows with every item, and the
 /// result is `None`.
 ///

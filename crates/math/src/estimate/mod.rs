@@ -25,10 +25,10 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Result, Variant};
 
-/// The method-of-moments estimate of the number of distinct items in a standard filter with `ones`
-/// set bits: `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`, which inverts the mean fill (Burns 46,
-/// corrected for the standard filter). The result is `None` for a full filter, because any
-/// sufficiently large number of items would fill it.
+/// Returns the method-of-moments estimate of the number of distinct items in a standard filter with
+/// `ones` set bits: `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`, which inverts the mean fill
+/// (Burns 46, corrected for the standard filter). The result is `None` for a full filter, because
+/// any sufficiently large number of items would fill it.
 #[must_use]
 pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
     if ones >= bits {
@@ -39,8 +39,8 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
     Some((libm::log1p(-(ones as f64) / m) / (f64::from(probes) * libm::log1p(-1.0 / m))).max(0.0))
 }
 
-/// The method-of-moments estimate for both unsliced variants: the (real) number of items that would
-/// set `ones` bits on average.
+/// Returns the method-of-moments estimate for both unsliced variants: the (real) number of items
+/// that would set `ones` bits on average.
 ///
 /// For the standard filter, it is [`items_from_ones`]. For the classic filter, it is
 /// `ln(1 - ones/bits) / ln(1 - probes/bits)`, Burns (46). The result is `None` for a full filter,

@@ -41,7 +41,7 @@ const MIN_EXPONENT: i32 = -4000;
 const TEN_19: u64 = 10_000_000_000_000_000_000;
 
 impl Rate {
-    /// The rate `numerator * 10^exponent / divisor`, as stored in files.
+    /// Creates the rate `numerator * 10^exponent / divisor`. Files store rates in these parts.
     ///
     /// # Errors
     /// Fails if the rate is not strictly between 0 and 1.
@@ -63,14 +63,15 @@ impl Rate {
         Ok(Rate { numerator, exponent, divisor })
     }
 
-    /// The parts `(numerator, exponent, divisor)` of a rate `numerator * 10^exponent / divisor`.
+    /// Returns the parts `(numerator, exponent, divisor)` of a rate
+    /// `numerator * 10^exponent / divisor`.
     #[must_use]
     pub fn parts(&self) -> (u64, i32, u64) {
         (self.numerator, self.exponent, self.divisor)
     }
 
-    /// The nearest `f64`, or a neighbour of the nearest. It is 0 for rates below the range of `f64`
-    /// (see [`Rate::ln`]).
+    /// Returns the nearest `f64`, or a neighbour of the nearest. It is 0 for rates below the range
+    /// of `f64` (see [`Rate::ln`]).
     #[must_use]
     pub fn to_f64(&self) -> f64 {
         let decimal: f64 = format!("{}e{}", self.numerator, self.exponent).parse().unwrap_or(0.0);
@@ -101,7 +102,7 @@ impl Rate {
         self.floored().ln().0
     }
 
-    /// The natural logarithm of the rate, rounded.
+    /// Returns the natural logarithm of the rate, rounded.
     #[must_use]
     pub fn ln(&self) -> f64 {
         libm::log(self.numerator as f64 / self.divisor as f64) + f64::from(self.exponent) * core::f64::consts::LN_10

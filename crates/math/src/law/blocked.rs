@@ -74,13 +74,13 @@ impl Blocked {
         Ok(Blocked { bits, block_bits, in_block, probes })
     }
 
-    /// The number of bits in a block.
+    /// Returns the number of bits in a block.
     #[must_use]
     pub fn block_bits(&self) -> u64 {
         self.block_bits
     }
 
-    /// How the probes are distributed in a block.
+    /// Returns how the probes are distributed in a block.
     #[must_use]
     pub fn in_block(&self) -> InBlock {
         self.in_block

@@ -16,7 +16,7 @@ pub struct Classic {
 }
 
 impl Classic {
-    /// The law of filters of this size.
+    /// Creates the law of filters of this size.
     ///
     /// # Errors
     /// Fails if bits or probes are out of range, or probes exceed bits.

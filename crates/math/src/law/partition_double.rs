@@ -50,7 +50,7 @@ impl PartitionDouble {
         Ok(PartitionDouble { slice_bits, probes })
     }
 
-    /// The number of bits of one slice, m'.
+    /// Returns the number of bits of one slice, m'.
     #[must_use]
     pub fn slice_bits(&self) -> u64 {
         self.slice_bits

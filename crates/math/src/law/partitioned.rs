@@ -22,7 +22,7 @@ pub struct Partitioned {
 }
 
 impl Partitioned {
-    /// The law of filters of this size.
+    /// Creates the law of filters of this size.
     ///
     /// # Errors
     /// Fails if bits or probes are out of range, or probes exceed bits.

@@ -25,7 +25,7 @@ pub enum SetOp {
 }
 
 impl SetOp {
-    /// The operation's name.
+    /// Returns the operation's name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -44,8 +44,8 @@ impl FromStr for SetOp {
     }
 }
 
-/// The expected rate of the union or intersection of filters, for keys in none of their sets. The
-/// sets are disjoint and have these numbers of `items`.
+/// Returns the expected rate of the union or intersection of filters, for keys in none of their
+/// sets. The sets are disjoint and have these numbers of `items`.
 ///
 /// The union is the same as one filter that holds all items. For the intersection of standard
 /// filters, the rate is an average over the number of different positions of a query. So the rate
@@ -109,9 +109,9 @@ pub struct SetSizes<T> {
     pub jaccard: T,
 }
 
-/// Point estimates from the numbers of set bits of two filters with the same bits, probes and seed,
-/// and of their OR. The method of moments gives the first three sizes. The others are computed from
-/// these three.
+/// Returns point estimates from the numbers of set bits of two filters with the same bits, probes
+/// and seed, and of their OR. The method of moments gives the first three sizes. The others are
+/// computed from these three.
 ///
 /// A size is `None` if a full filter does not determine it. Two empty sets have a similarity of 1.
 /// Negative estimates, which random errors can cause, are replaced by 0. The estimates are not
@@ -194,8 +194,8 @@ pub struct Bounds {
     pub upper: f64,
 }
 
-/// Intervals for all sizes that belong to two sets, computed from intervals for |A|, |B| and |A or
-/// B|.
+/// Returns intervals for all sizes that belong to two sets, computed from intervals for |A|, |B|
+/// and |A or B|.
 ///
 /// For a confidence of c, give each of the three intervals the confidence `1 - (1-c)/3`. Then all
 /// three hold with probability at least c, and so do all seven intervals of the result. The result

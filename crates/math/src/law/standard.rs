@@ -21,7 +21,7 @@ pub struct Standard {
 }
 
 impl Standard {
-    /// The law of filters of this size.
+    /// Creates the law of filters of this size.
     ///
     /// # Errors
     /// Fails if bits or probes are out of range. There may be more probes than bits.

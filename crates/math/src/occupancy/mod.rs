@@ -71,8 +71,8 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// The number of set bits in a standard filter, which is hit by `items * probes` independent
-    /// throws.
+    /// Creates the law of the number of set bits in a standard filter, which is hit by
+    /// `items * probes` independent throws.
     ///
     /// # Errors
     /// Fails if bits or probes are out of range.
@@ -83,7 +83,8 @@ impl Occupancy {
         Ok(Occupancy { bits, departments: vec![merged(&committees)] })
     }
 
-    /// The number of set bits in a classic filter: `items` committees of `probes` distinct bits.
+    /// Creates the law of the number of set bits in a classic filter: `items` committees of
+    /// `probes` distinct bits.
     ///
     /// # Errors
     /// Fails if bits or probes are out of range, or probes exceed bits.
@@ -93,8 +94,8 @@ impl Occupancy {
         Ok(Occupancy { bits, departments: vec![merged(&committees)] })
     }
 
-    /// The number of bits that at least one of several committees hits. The committees are given as
-    /// `(size, count)`: Burns (18)-(23).
+    /// Creates the law of the number of bits that at least one of several committees hits. The
+    /// committees are given as `(size, count)`: Burns (18)-(23).
     ///
     /// For counts of 0 or an empty list, no bit is hit.
     ///
@@ -105,9 +106,9 @@ impl Occupancy {
         Ok(Occupancy { bits, departments: vec![department(bits, committees)?] })
     }
 
-    /// The number of bits that are hit in every department. A department is a list of committees
-    /// `(size, count)`, as in [`Occupancy::union`]. See Burns (24)-(42); (38) is printed with a
-    /// wrong sign.
+    /// Creates the law of the number of bits that are hit in every department. A department is a
+    /// list of committees `(size, count)`, as in [`Occupancy::union`]. See Burns (24)-(42); (38) is
+    /// printed with a wrong sign.
     ///
     /// # Errors
     /// The errors of [`Occupancy::union`], or there is no department.
@@ -120,13 +121,13 @@ impl Occupancy {
         Ok(Occupancy { bits, departments })
     }
 
-    /// The number of bits, m.
+    /// Returns the number of bits, m.
     #[must_use]
     pub fn bits(&self) -> u64 {
         self.bits
     }
 
-    /// The smallest and the largest possible number of set bits. All numbers in between are
+    /// Returns the smallest and the largest possible number of set bits. All numbers in between are
     /// possible.
     ///
     /// ```

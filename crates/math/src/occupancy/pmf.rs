@@ -43,7 +43,7 @@ pub struct Pmf {
 }
 
 impl Occupancy {
-    /// The probability of each number of set bits, from index 0 to `bits`.
+    /// Returns the probability of each number of set bits, from index 0 to `bits`.
     ///
     /// The relative error is at most 1e-12 for every probability above 1e-280; smaller
     /// probabilities may be 0. The law is computed by a recurrence of positive terms. The work of
@@ -65,8 +65,8 @@ impl Occupancy {
         Ok(whole)
     }
 
-    /// All probabilities above 1e-20, and a bound on the sum of the others. They are computed as in
-    /// [`Occupancy::pmf`], but for any number of bits.
+    /// Returns all probabilities above 1e-20, and a bound on the sum of the others. They are
+    /// computed as in [`Occupancy::pmf`], but for any number of bits.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -82,10 +82,10 @@ impl Occupancy {
         self.part(1e-20)
     }
 
-    /// The probability of exactly `ones` set bits, with a relative error of at most 1e-12 for
-    /// results above 1e-280. The result is 0 if that number is impossible. This takes microseconds
-    /// for the standard law at any size up to 2^53 bits and throws. For other laws it takes as long
-    /// as [`Occupancy::pmf_window`].
+    /// Returns the probability of exactly `ones` set bits, with a relative error of at most 1e-12
+    /// for results above 1e-280. The result is 0 if that number is impossible. This takes
+    /// microseconds for the standard law at any size up to 2^53 bits and throws. For other laws it
+    /// takes as long as [`Occupancy::pmf_window`].
     ///
     /// # Errors
     /// Fails as [`pmf`](Self::pmf) does.
@@ -109,7 +109,8 @@ impl Occupancy {
         }
     }
 
-    /// The generating function `E[z^X]` for a finite z of either sign: Burns (5), (20) and (28).
+    /// Returns the generating function `E[z^X]` for a finite z of either sign: Burns (5), (20) and
+    /// (28).
     ///
     /// The function is a sum over [`Occupancy::pmf`], and takes as long. For z >= 0, the relative
     /// error is at most 2e-12. For z < 0, the terms alternate, and the error is at most 2e-12 of

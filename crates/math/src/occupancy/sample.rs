@@ -9,8 +9,8 @@ use alloc::vec;
 const MAX_DRAWS: f64 = 1e7;
 
 impl Occupancy {
-    /// A number of set bits, drawn exactly from the law by simulating the throws. `words` must
-    /// return uniform and independent 64-bit words.
+    /// Returns a number of set bits, drawn exactly from the law by simulating the throws. `words`
+    /// must return uniform and independent 64-bit words.
     ///
     /// Work: one draw per throw. For a committee, the number of draws is the number of its bits, or
     /// of the bits that it leaves out. Memory: one byte per bit.

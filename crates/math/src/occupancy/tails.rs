@@ -77,7 +77,7 @@ impl Effort {
 }
 
 impl Occupancy {
-    /// The probability of at most `ones` set bits.
+    /// Returns the probability of at most `ones` set bits.
     ///
     /// If it takes at most half a second, the smaller of the two tails is summed, so that a small
     /// probability keeps its relative precision. Otherwise the result is a proven bound.
@@ -95,7 +95,7 @@ impl Occupancy {
         }
     }
 
-    /// The probability of at least `ones` set bits; see [`Occupancy::cdf`].
+    /// Returns the probability of at least `ones` set bits; see [`Occupancy::cdf`].
     ///
     /// # Errors
     /// Fails as [`cdf`](Occupancy::cdf) does.
@@ -108,8 +108,8 @@ impl Occupancy {
         }
     }
 
-    /// The smallest number of set bits x with `P(X <= x) >= p`, for p strictly between 0 and 1.
-    /// This takes at most about 50 microseconds at any size.
+    /// Returns the smallest number of set bits x with `P(X <= x) >= p`, for p strictly between 0
+    /// and 1. This takes at most about 50 microseconds at any size.
     ///
     /// The result is exact for small filters. Otherwise its two ends follow from the proven
     /// inequalities of Bennett and of Berry and Esseen with the exact mean and variance. The two

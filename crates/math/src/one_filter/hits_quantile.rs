@@ -37,8 +37,8 @@ pub struct HitsQuantile {
     pub method: Method,
 }
 
-/// A proven bracket for the smallest h with `P(H <= h) >= probability`. H is the number of hits
-/// among `queries` new keys in one filter with `items` items, over filters and keys.
+/// Returns a proven bracket for the smallest h with `P(H <= h) >= probability`. H is the number of
+/// hits among `queries` new keys in one filter with `items` items, over filters and keys.
 ///
 /// If the law of the fill can be summed quickly (up to about ten thousand throws), both ends are
 /// equal. Otherwise their distance depends on the proven bounds on the tails. For the partitioned

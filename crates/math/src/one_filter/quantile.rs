@@ -34,8 +34,8 @@ pub struct RateQuantile {
     pub ones: Option<u64>,
 }
 
-/// A proven bracket for the `confidence`-quantile of the rate of one filter with `items` items,
-/// over all seeds.
+/// Returns a proven bracket for the `confidence`-quantile of the rate of one filter with `items`
+/// items, over all seeds.
 ///
 /// With at least the probability `confidence`, a filter's rate is at most the upper end. It is the
 /// rate that a [`Plan`](crate::Plan) of this size guarantees. For few items, the quantile comes
@@ -110,8 +110,8 @@ fn as_bound(high: Fpr) -> Fpr {
     Fpr { value: high.upper, ln: high.ln_upper, method: Method::Bound, ..high }
 }
 
-/// A lower bound on the probability that the rate of one filter with `items` items is at most
-/// `rate`. The largest number of set bits with at most this rate is found exactly.
+/// Returns a lower bound on the probability that the rate of one filter with `items` items is at
+/// most `rate`. The largest number of set bits with at most this rate is found exactly.
 ///
 /// # Errors
 /// Fails if parameters are out of range.

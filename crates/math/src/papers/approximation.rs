@@ -32,7 +32,7 @@ impl Approximation {
     pub const ALL: [Approximation; 5] =
         [Approximation::SeveranceLohman, Approximation::Knuth, Approximation::Grandi, Approximation::Bloom, Approximation::Lower];
 
-    /// The approximation's name.
+    /// Returns the approximation's name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -44,8 +44,8 @@ impl Approximation {
         }
     }
 
-    /// The approximation's value. Rounding causes a relative error of about 1e-15 k. If the value
-    /// underflows, it is 0.
+    /// Returns the approximation's value. Rounding causes a relative error of about 1e-15 k. If the
+    /// value underflows, it is 0.
     ///
     /// # Errors
     /// Fails if parameters are out of range. For `bloom` and `lower`, the number of probes must be

@@ -60,8 +60,8 @@ pub struct RateBounds {
     pub upper: Fpr,
 }
 
-/// The terms of Burns' theorem 15 for r = `order` given bits of a filter with `bits` bits and
-/// `items` items of `probes` bits each.
+/// Returns the terms of Burns' theorem 15 for r = `order` given bits of a filter with `bits` bits
+/// and `items` items of `probes` bits each.
 ///
 /// There must be at least one item, `probes <= bits` and `order <= min(probes, bits - probes)`. The
 /// function takes `order^2` steps on integers that have about `order` bits more than an `f64`.
@@ -93,7 +93,8 @@ pub fn chain(bits: u64, items: u64, probes: u32, order: u32) -> Result<Chain> {
     })
 }
 
-/// The bounds of Burns' corollary 23 for the expected rates with `items` items (at least 1).
+/// Returns the bounds of Burns' corollary 23 for the expected rates with `items` items (at least
+/// 1).
 ///
 /// The parameters must be in Burns' range, `probes <= (bits - 1) / 2`.
 ///
@@ -121,7 +122,7 @@ pub fn rates(bits: u64, items: u64, probes: u32) -> Result<RateBounds> {
     })
 }
 
-/// The probability that the `probes` independent positions of one item are all different,
+/// Returns the probability that the `probes` independent positions of one item are all different,
 /// `m (m-1) .. (m-k+1) / m^k` (a collision-free code word in Burns, section 3). It is 0 if there
 /// are more probes than bits.
 ///

@@ -101,7 +101,7 @@ impl Plan {
         Ok(in_lines.unwrap_or(spread))
     }
 
-    /// The law of the filter that is planned.
+    /// Returns the law of the filter that is planned.
     ///
     /// # Errors
     /// Fails as [`SchemeId::law`] does. This cannot happen for the bits and probes of a plan.
@@ -109,14 +109,14 @@ impl Plan {
         self.scheme.law(self.bits, self.probes)
     }
 
-    /// Where a key's positions are. This is never [`Layout::Auto`].
+    /// Returns where a key's positions are. This is never [`Layout::Auto`].
     #[must_use]
     pub fn layout(&self) -> Layout {
         self.scheme.layout()
     }
 
-    /// The amounts that are added to the rate at this size by equal hashes and, for schemes of two
-    /// hashes, by correlated positions.
+    /// Returns the amounts that are added to the rate at this size by equal hashes and, for schemes
+    /// of two hashes, by correlated positions.
     ///
     /// # Errors
     /// Fails as [`law`](Self::law) does.
@@ -125,7 +125,8 @@ impl Plan {
         Ok(self.law()?.floors(self.items, self.target.hash_bits))
     }
 
-    /// The answer of the textbook formulas to the same question, and the true rate of that answer.
+    /// Returns the answer of the textbook formulas to the same question, and the true rate of that
+    /// answer.
     ///
     /// # Errors
     /// Fails if computing the exact rate of the textbook's size would take too much work.
@@ -134,17 +135,17 @@ impl Plan {
         Textbook::new(&self.target, self)
     }
 
-    /// The memory of the bits in bytes, rounded up to whole 64-bit words.
+    /// Returns the memory of the bits in bytes, rounded up to whole 64-bit words.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bits.div_ceil(64) * 8
     }
 
-    /// The bits of a blocked filter divided by the bits of the standard plan, where both hold the
-    /// same items at the same rate. If the target gives the bits, this blocked plan has the same
-    /// bits as the standard plan, but holds fewer items or has a higher rate. Then the blocked
-    /// filter that is compared is one for the items and the rate of the standard plan. The result
-    /// is `None` if no such filter is proven to have that rate.
+    /// Returns the bits of a blocked filter divided by the bits of the standard plan, where both
+    /// hold the same items at the same rate. If the target gives the bits, this blocked plan has
+    /// the same bits as the standard plan, but holds fewer items or has a higher rate. Then the
+    /// blocked filter that is compared is one for the items and the rate of the standard plan. The
+    /// result is `None` if no such filter is proven to have that rate.
     #[must_use]
     pub fn times_bits(&self, standard: &Plan) -> Option<f64> {
         let _work = work::begin();
@@ -164,9 +165,9 @@ impl Plan {
         self.guarantee.map_or(self.fpr.upper, |one| one.fpr.upper.max(self.fpr.upper))
     }
 
-    /// Whether the speed of one cache line per query is worth the bits of this blocked plan. It is
-    /// if the plan takes at most a tenth more bits than a standard plan ([`Plan::times_bits`]).
-    /// [`Layout::Auto`] uses this criterion.
+    /// Returns whether the speed of one cache line per query is worth the bits of this blocked
+    /// plan. The answer is yes if the plan takes at most a tenth more bits than a standard plan
+    /// ([`Plan::times_bits`]). [`Layout::Auto`] uses this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &Plan) -> bool {
         self.times_bits(standard).is_some_and(|times| times <= 1.1)

@@ -91,7 +91,7 @@ impl Default for Target {
 }
 
 impl Target {
-    /// A target in which nothing is known, with the standard scheme, a 128-bit hash, and a
+    /// Creates a target in which nothing is known, with the standard scheme, a 128-bit hash, and a
     /// guarantee for the one filter with 99.9%.
     #[must_use]
     pub fn new() -> Target {

@@ -83,9 +83,9 @@ pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<Sized
     Search::new(rate, Kept::Worst, mode)?.capacity(bits)
 }
 
-/// The smallest memory, in bits in total, with a design that holds at least `items` per cycle (per
-/// phase, with two phases) at a long-run rate of at most `rate`. The result is `None` above 2^62
-/// bits.
+/// Returns the smallest memory, in bits in total, with a design that holds at least `items` per
+/// cycle (per phase, with two phases) at a long-run rate of at most `rate`. The result is `None`
+/// above 2^62 bits.
 ///
 /// The capacity is not monotone in bits, because sigma and probes are whole numbers. So after a
 /// bisection, smaller sizes are tried, too, until the number of items falls short by more than four

@@ -39,9 +39,9 @@ const FINE_HASHES: f64 = 2e6;
 pub(super) const MAX_LAW: f64 = 5e7;
 
 impl Design {
-    /// The distribution of the length of a cycle. It is computed up to a few hundred thousand bits
-    /// (probes x items x states below 5e7). For larger filters, only the mean and the variance are
-    /// computed.
+    /// Returns the distribution of the length of a cycle. It is computed up to a few hundred
+    /// thousand bits (probes x items x states below 5e7). For larger filters, only the mean and the
+    /// variance are computed.
     ///
     /// A cycle continues after n items while at most sigma bits are set, so the distribution of its
     /// length follows from that of the fill (Burns; it is not in the paper on recycling). For the
@@ -120,7 +120,7 @@ impl Design {
 }
 
 impl Cycle {
-    /// The probability `P(N > n)` for n = `items`, if the distribution is known.
+    /// Returns the probability `P(N > n)` for n = `items`, if the distribution is known.
     #[must_use]
     pub fn survival(&self, items: u64) -> Option<f64> {
         let survival = self.survival.as_ref()?;
@@ -132,9 +132,9 @@ impl Cycle {
         self.survival.as_deref()
     }
 
-    /// The smallest n with `P(N <= n) >= p`, for p strictly between 0 and 1, and its method. The
-    /// method is `Validated` if n comes from the distribution, and the normal approximation for
-    /// many bits.
+    /// Returns the smallest n with `P(N <= n) >= p`, for p strictly between 0 and 1, and its
+    /// method. The method is `Validated` if n comes from the distribution, and the normal
+    /// approximation for many bits.
     ///
     /// # Errors
     /// Fails if the probability is not strictly between 0 and 1.

@@ -18,8 +18,8 @@ pub struct Forgetting {
 }
 
 impl Design {
-    /// The distribution of the time for which an item is remembered, if the item comes at a random
-    /// moment in a long stream of new items.
+    /// Returns the distribution of the time for which an item is remembered, if the item comes at a
+    /// random moment in a long stream of new items.
     ///
     /// An item is forgotten when its cycle has ended (one phase), or when the next cycle has ended
     /// (two phases). The item is at a uniform position in a cycle that is chosen in proportion to
@@ -61,7 +61,7 @@ impl Design {
 }
 
 impl Forgetting {
-    /// The length of a cycle.
+    /// Returns the length of a cycle.
     #[must_use]
     pub fn cycle(&self) -> &Cycle {
         &self.cycle
@@ -98,7 +98,7 @@ impl Forgetting {
         }
     }
 
-    /// The probability that an item is no longer remembered after `gap` more new items.
+    /// Returns the probability that an item is no longer remembered after `gap` more new items.
     ///
     /// The probability is computed from the distribution of the cycle length, with an absolute
     /// error below 1e-10 (`Validated`). If that takes too long, the mean and the variance give a
@@ -158,9 +158,9 @@ impl Forgetting {
         Bracket { value: share(value - value_next).clamp(lower, upper), lower, upper, method: Method::Validated }
     }
 
-    /// The smallest gap after which an item is forgotten with at least this probability. It is
-    /// found by bisection, because the probability rises with the gap. The result is `None` above
-    /// 2^63 items.
+    /// Returns the smallest gap after which an item is forgotten with at least this probability. It
+    /// is found by bisection, because the probability rises with the gap. The result is `None`
+    /// above 2^63 items.
     #[must_use]
     pub fn gap_at(&self, probability: f64) -> Option<u64> {
         let (mut low, mut high) = (0u64, 1u64);

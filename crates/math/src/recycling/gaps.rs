@@ -93,8 +93,8 @@ impl Harmonic {
 }
 
 impl Forgetting {
-    /// The probability that a repeat finds its item forgotten, averaged over a distribution of the
-    /// gap.
+    /// Returns the probability that a repeat finds its item forgotten, averaged over a distribution
+    /// of the gap.
     ///
     /// Gaps up to 20,000 are added one by one, and larger gaps in ranges that grow by a thousandth,
     /// with the probability at their middle. The probability rises with the gap, so the error is
@@ -115,9 +115,9 @@ impl Forgetting {
         Ok((sum / before).clamp(0.0, 1.0))
     }
 
-    /// The probability that an item is forgotten after `seconds`, if new items come as a Poisson
-    /// process at `rate` per second. The gap then has a Poisson distribution. A large mean is
-    /// represented by 64 equal parts of a normal distribution with the same mean and standard
+    /// Returns the probability that an item is forgotten after `seconds`, if new items come as a
+    /// Poisson process at `rate` per second. The gap then has a Poisson distribution. A large mean
+    /// is represented by 64 equal parts of a normal distribution with the same mean and standard
     /// deviation.
     ///
     /// # Errors

@@ -11,9 +11,9 @@ use crate::exact::work;
 use alloc::vec::Vec;
 
 impl Design {
-    /// The long-run average rate of one phase that is also recycled after `items` new items, even
-    /// if few bits are set. It is at most the rate of [`Design::long_run`], and rises to that rate
-    /// as the limit grows.
+    /// Returns the long-run average rate of one phase that is also recycled after `items` new
+    /// items, even if few bits are set. It is at most the rate of [`Design::long_run`], and rises
+    /// to that rate as the limit grows.
     ///
     /// The rate is `sum over i <= items of E[rho before item i; the cycle continues] / sum of P(the
     /// cycle continues)`. Among cycles that continue, the fill only grows with i, so the average

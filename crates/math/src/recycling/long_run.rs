@@ -49,7 +49,8 @@ const FEWEST_FLUID: f64 = 1e5;
 pub(super) const NARROW: f64 = 1e-9;
 
 impl Design {
-    /// The long-run average rate, the worst rate and the expected number of items in a cycle.
+    /// Returns the long-run average rate, the worst rate and the expected number of items in a
+    /// cycle.
     ///
     /// This takes time O(probes x sigma) and memory O(probes): a tenth of a second with five
     /// million set bits and seven probes. Above fifty million hashes (probes x sigma), designs with
@@ -74,11 +75,11 @@ impl Design {
         Ok(LongRun { fpr: found.fpr(), worst: self.worst()?, items_per_cycle: Bracket::from_enclosure(&found.items) })
     }
 
-    /// The numbers of [`long_run`](Self::long_run), approximated for designs for which it returns
-    /// [`Error::TooLong`]. This can happen to large designs with distinct probes or retained items.
-    /// The approximation is the result for colliding probes without retaining, and takes
-    /// microseconds. With 7 probes in 200,000 bits, the relative difference is below 3e-4. It is
-    /// caused by coincidences within an item (about k^2/bits).
+    /// Returns the numbers of [`long_run`](Self::long_run), approximated for designs for which it
+    /// returns [`Error::TooLong`]. This can happen to large designs with distinct probes or
+    /// retained items. The approximation is the result for colliding probes without retaining, and
+    /// takes microseconds. With 7 probes in 200,000 bits, the relative difference is below 3e-4. It
+    /// is caused by coincidences within an item (about k^2/bits).
     ///
     /// The values have the method [`Method::Approximation`]. The ends of their brackets are proven
     /// but far apart. Their proofs use three facts: an average is at most the worst rate, each item

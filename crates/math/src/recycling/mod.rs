@@ -98,8 +98,8 @@ pub struct Design {
 }
 
 impl Design {
-    /// A filter of `bits` bits (in each of two phases) that is recycled when more than `sigma` bits
-    /// are set after an item.
+    /// Creates the design of a filter of `bits` bits (in each of two phases) that is recycled when
+    /// more than `sigma` bits are set after an item.
     ///
     /// # Errors
     /// Fails if bits or probes are out of range, if distinct probes exceed bits, or if `sigma` is
@@ -128,31 +128,31 @@ impl Design {
         Ok(Design { bits, probes, sigma, mode })
     }
 
-    /// The number of bits in each filter.
+    /// Returns the number of bits in each filter.
     #[must_use]
     pub fn bits(&self) -> u64 {
         self.bits
     }
 
-    /// The number of bits in all filters together.
+    /// Returns the number of bits in all filters together.
     #[must_use]
     pub fn total_bits(&self) -> u64 {
         self.bits * self.mode.filters()
     }
 
-    /// The number of probes per item.
+    /// Returns the number of probes per item.
     #[must_use]
     pub fn probes(&self) -> u32 {
         self.probes
     }
 
-    /// The recycle threshold: the largest number of set bits at which a cycle continues.
+    /// Returns the recycle threshold: the largest number of set bits at which a cycle continues.
     #[must_use]
     pub fn sigma(&self) -> u64 {
         self.sigma
     }
 
-    /// How items are placed, and what happens at a recycle.
+    /// Returns how items are placed, and what happens at a recycle.
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.mode

@@ -50,8 +50,8 @@ pub struct NBounded {
     pub stuck: f64,
 }
 
-/// The long-run rate of a standard filter with this many bits and probes that is emptied after
-/// `items` items.
+/// Returns the long-run rate of a standard filter with this many bits and probes that is emptied
+/// after `items` items.
 ///
 /// `Worst` is exact at any size. For the other rates, the distribution of the fill is computed item
 /// by item. This takes time O(items x probes x width), where the width is about thirty standard

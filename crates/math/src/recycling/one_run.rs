@@ -35,9 +35,9 @@ const MOST_HASHES: f64 = 1e7;
 const WALKS: usize = 8;
 
 impl Design {
-    /// An upper bound on the number of wrong drops among the first `items` new items of one run.
-    /// The bound holds with probability at least `confidence` over the seeds, for every stream that
-    /// was chosen without knowing the seeds. An item is new when no filter contains it.
+    /// Returns an upper bound on the number of wrong drops among the first `items` new items of one
+    /// run. The bound holds with probability at least `confidence` over the seeds, for every stream
+    /// that was chosen without knowing the seeds. An item is new when no filter contains it.
     ///
     /// With one phase that does not retain, this number is about `n f + sqrt(2 n f ln(1/alpha))`,
     /// where f is the long-run average rate and alpha is `1 - confidence`. The worst rate takes the
@@ -71,8 +71,9 @@ impl Design {
         Ok(self.by_average(items, &run, threshold).map_or(whatever, |most| most.min(whatever)))
     }
 
-    /// Whether [`wrong_drops_at_most`](Self::wrong_drops_at_most) uses only the worst rate. It does
-    /// so with two phases, with a retained item, and if a cycle has more than ten million hashes.
+    /// Returns whether [`wrong_drops_at_most`](Self::wrong_drops_at_most) uses only the worst rate.
+    /// It does so with two phases, with a retained item, and if a cycle has more than ten million
+    /// hashes.
     #[must_use]
     pub fn wrong_drops_are_by_worst(&self) -> bool {
         let cycles_are_alike = self.mode.phases == Phases::One && !self.mode.retaining;

@@ -7,9 +7,9 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Rate, try_bisect};
 
-/// A small design with a long-run rate of at most `rate`. After `items` more new items, it still
-/// remembers an item, except for a share `forgotten` of the items. The result is `None` above 2^62
-/// bits.
+/// Returns a small design with a long-run rate of at most `rate`. After `items` more new items, it
+/// still remembers an item, except for a share `forgotten` of the items. The result is `None` above
+/// 2^62 bits.
 ///
 /// With `forgotten` = 0, an item is guaranteed to be remembered for that long. Only two phases that
 /// keep the trigger can guarantee this: with any hashes, they hold at least `floor(sigma / probes)`

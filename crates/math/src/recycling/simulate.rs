@@ -72,8 +72,8 @@ pub fn simulate(design: &Design, stream: Stream, arrivals: u64, seed: u64) -> Re
     simulate_subject(&mut Filter::new(*design, seed)?, design.mode(), stream, arrivals, seed)
 }
 
-/// The filter that [`simulate()`] uses. With `most_items`, a cycle also ends after this many items
-/// that set bits.
+/// Returns the filter that [`simulate()`] uses. With `most_items`, a cycle also ends after this
+/// many items that set bits.
 ///
 /// # Errors
 /// Fails if there are more than 2^28 bits.

@@ -80,8 +80,8 @@ pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probe
         }
 }
 
-/// The number of probes with the smallest expected rate, up to [`MAX_SEARCHED_PROBES`] (and up to
-/// `bits` if positions are distinct or sliced), with all ties. Rounding `(m/n) ln 2` does not
+/// Returns the number of probes with the smallest expected rate, up to [`MAX_SEARCHED_PROBES`] (and
+/// up to `bits` if positions are distinct or sliced), with all ties. Rounding `(m/n) ln 2` does not
 /// always give this number. For m = 26 and n = 12, the rounded value is 2. This is best for classic
 /// filters, while 1 is best for standard filters.
 ///
@@ -471,9 +471,10 @@ pub struct Best {
     pub fpr: Fpr,
 }
 
-/// The smallest number of bits with which the expected rate for `items` items, with the best number
-/// of probes, is at most `rate`. The result is `None` if this number is above [`MAX_BITS`]. The
-/// size does not include the floor of equal hashes; for filters, use [`crate::Plan`].
+/// Returns the smallest number of bits with which the expected rate for `items` items, with the
+/// best number of probes, is at most `rate`. The result is `None` if this number is above
+/// [`MAX_BITS`]. The size does not include the floor of equal hashes; for filters, use
+/// [`crate::Plan`].
 ///
 /// # Errors
 /// Fails if `items` is 0.
@@ -486,8 +487,8 @@ pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best
     fit.map(|fit| best_at(variant, fit.size, items, rate)).transpose()
 }
 
-/// The largest number of items for which the expected rate in `bits` bits, with the best number of
-/// probes, is at most `rate`. The result is `None` if not even one item fits.
+/// Returns the largest number of items for which the expected rate in `bits` bits, with the best
+/// number of probes, is at most `rate`. The result is `None` if not even one item fits.
 ///
 /// # Errors
 /// Fails if bits or probes are out of range.

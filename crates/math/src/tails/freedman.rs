@@ -37,8 +37,8 @@ const MOST: f64 = 1_048_576.0;
 /// The largest compensator, 2^53. Above it, an `f64` cannot represent every whole number.
 const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 
-/// A number that the wrong drops do not exceed at any time of the stream, with probability at least
-/// `confidence`.
+/// Returns a number that the wrong drops do not exceed at any time of the stream, with probability
+/// at least `confidence`.
 ///
 /// `compensator` is the sum of `rho / (1 - rho)` over the items kept, where rho is the pass
 /// probability just before each item was inserted. `max_odds` must be fixed before the stream, and

@@ -23,21 +23,21 @@ pub struct Fill {
 }
 
 impl Fill {
-    /// The mean number of set bits, `m (1 - (1 - covered/m)^n)`, because every bit is equally
-    /// likely to be set.
+    /// Returns the mean number of set bits, `m (1 - (1 - covered/m)^n)`, because every bit is
+    /// equally likely to be set.
     #[must_use]
     pub fn mean(&self) -> f64 {
         let bits = self.bits as f64;
         -bits * libm::expm1(self.items as f64 * libm::log1p(-(self.covered / bits).min(1.0)))
     }
 
-    /// An upper bound on the probability of at least this many set bits.
+    /// Returns an upper bound on the probability of at least this many set bits.
     #[must_use]
     pub fn at_least(&self, ones: u64) -> f64 {
         self.tail(ones as f64 - self.mean())
     }
 
-    /// An upper bound on the probability of at most this many set bits.
+    /// Returns an upper bound on the probability of at most this many set bits.
     #[must_use]
     pub fn at_most(&self, ones: u64) -> f64 {
         self.tail(self.mean() - ones as f64)
@@ -54,8 +54,8 @@ impl Fill {
     }
 }
 
-/// The mean number of different bits that `probes` independent positions cover in a block of `bits`
-/// bits.
+/// Returns the mean number of different bits that `probes` independent positions cover in a block
+/// of `bits` bits.
 #[must_use]
 pub fn covered(bits: u64, probes: u32) -> f64 {
     let bits = bits as f64;

@@ -34,8 +34,8 @@ pub(crate) struct Shape {
 }
 
 impl Double {
-    /// The limit of `n (rate - (1 - e^(-k/c))^k)` as filters grow with c bits per item. It holds
-    /// for moduli with the same divisors below `2 k^2` as this law's m. Use
+    /// Returns the limit of `n (rate - (1 - e^(-k/c))^k)` as filters grow with c bits per item. It
+    /// holds for moduli with the same divisors below `2 k^2` as this law's m. Use
     /// [`crate::law::convergence::LARGE_PRIME`] or [`crate::law::convergence::LARGE_POWER_OF_TWO`]
     /// for primes and powers of two. The result is a limit, not a bracket: the remainder at a given
     /// n has no proven bound.

@@ -48,7 +48,7 @@ pub enum Offsets {
 }
 
 impl Offsets {
-    /// The offset `f(i)`. Beyond the last custom offset, it is 0.
+    /// Returns the offset `f(i)`. Beyond the last custom offset, it is 0.
     #[must_use]
     pub fn at(&self, i: u32) -> i64 {
         let i = i64::from(i);
@@ -103,13 +103,14 @@ impl Double {
         Ok(Double { bits, probes, step, offsets })
     }
 
-    /// The range of `h2`.
+    /// Returns the range of `h2`.
     #[must_use]
     pub fn step(&self) -> Step {
         self.step
     }
 
-    /// The offsets that are added to the positions, or [`Offsets::Linear`] if there are none.
+    /// Returns the offsets that are added to the positions, or [`Offsets::Linear`] if there are
+    /// none.
     #[must_use]
     pub fn offsets(&self) -> &Offsets {
         &self.offsets

@@ -12,7 +12,7 @@ use crate::exact::work;
 use crate::{Result, Variant};
 use core::f64::consts::LN_2;
 
-/// The efficiency `items log2(1/fpr) / bits`: the share of its bits that a filter uses to
+/// Returns the efficiency `items log2(1/fpr) / bits`: the share of its bits that a filter uses to
 /// distinguish keys (Burns 69, 70). It is at most 1 for any structure that distinguishes members
 /// from other keys, and near ln 2 for large standard filters at their best load. For 0 items it
 /// is 0. The relative error is about 1e-15, and larger only if the rate is nearly 1. The function
@@ -33,7 +33,7 @@ fn share(bits: u64, items: u64, ln_rate: f64) -> f64 {
     (items as f64 * -ln_rate / LN_2 / bits as f64).max(0.0)
 }
 
-/// The largest efficiency of the standard filter over real numbers of items,
+/// Returns the largest efficiency of the standard filter over real numbers of items,
 /// `1 / (m log2(m / (m-1)))`, and the number of items that reaches it, `1 / log2(m / (m-1))`. It is
 /// reached with one probe, at a rate of one half (Burns 74). Both results are 0 for one bit.
 ///
@@ -72,8 +72,8 @@ pub fn best_probes_approximation(bits: u64, items: u64) -> Result<f64> {
     Ok(bits as f64 * LN_2 / (items as f64 + LN_2))
 }
 
-/// The number of items at which the mean fill is one half, `ln 2 / (k ln(m / (m-1)))`. At this
-/// number, the efficiency is highest according to
+/// Returns the number of items at which the mean fill is one half, `ln 2 / (k ln(m / (m-1)))`. At
+/// this number, the efficiency is highest according to
 /// [`Approximation::SeveranceLohman`](crate::Approximation::SeveranceLohman), and nearly highest
 /// for every law of uniform positions (Burns, section 4.1).
 ///

@@ -24,10 +24,10 @@ pub struct BlockedSized {
 }
 
 impl BlockedSized {
-    /// Whether the speed of one cache line per item is worth these bits. The answer is yes if the
-    /// design has at most a tenth more bits than a standard filter for the same number of items
-    /// (the lower end of the design's bracket). The option `plan --recycling --layout auto` uses
-    /// this criterion.
+    /// Returns whether the speed of one cache line per item is worth these bits. The answer is yes
+    /// if the design has at most a tenth more bits than a standard filter for the same number of
+    /// items (the lower end of the design's bracket). The option `plan --recycling --layout auto`
+    /// uses this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &SizedDesign) -> bool {
         let (items, others) = (self.run.items_per_cycle.lower, standard.run.items_per_cycle.upper);
@@ -173,8 +173,8 @@ fn decimal_below(limit: f64) -> i64 {
     (power + 18) * 9_000 + digits.clamp(1_000, 9_999) - 1_000
 }
 
-/// Nearly the smallest memory with a blocked design that is proven to hold at least `items` per
-/// cycle at a long-run rate of at most `rate`. The result is `None` above 2^62 bits.
+/// Finds nearly the smallest blocked design that is proven to hold at least `items` per cycle at a
+/// long-run rate of at most `rate`. The result is `None` above 2^62 bits.
 ///
 /// The capacity is not quite monotone in bits. The search goes from size to size, using their
 /// capacities. The smaller sizes that it leaves out differ from the result by less than a
