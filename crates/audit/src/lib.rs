@@ -74,8 +74,9 @@ impl Profile {
     /// Returns the numbers of bits and probes for this many items at this rate, with the library's
     /// own rounding.
     ///
-    /// Errors: there are no items; the rate is not strictly between 0 and 1; the library itself
-    /// refuses these arguments; there are more bits or probes than the formulas support.
+    /// Fails if there are no items, if the rate is not strictly between 0 and 1, if the library
+    /// itself refuses these arguments, or if there are more bits or probes than the formulas
+    /// support.
     pub fn size(&self, items: u64, rate: f64) -> Result<Size> {
         if items == 0 {
             return out_of_range("items", items, "at least 1");
@@ -89,7 +90,7 @@ impl Profile {
     /// Returns the size for given bits and probes; the bits are rounded up to a number that the
     /// library can store.
     ///
-    /// Errors: bits or probes are out of range, or impossible with the arithmetic.
+    /// Fails if bits or probes are out of range, or impossible with the arithmetic.
     pub fn size_of(&self, bits: u64, probes: u32) -> Result<Size> {
         // Sizes that no filter can have are errors.
         Standard::new(bits, probes)?;

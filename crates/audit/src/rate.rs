@@ -25,14 +25,14 @@ use truebloom_math::{Error, Fpr, Method, Rate, Result, Variant};
 ///   progressions: at 28,800 bits, 20 probes and 1,000 items it would give six times the rate.
 /// * Powers of DCSO's multiplier have no law here. The multiplier is -1469 modulo 2^64. It is so
 ///   small that, given one position, only about a thousand values are possible for the next. At 958
-///   bits the rate is 8% higher than with independent positions; from some 10,000 bits on there is
+///   bits the rate is 8% higher than with independent positions; above some 10,000 bits, there is
 ///   no visible difference.
 ///
 /// Every rate includes the probability that a key has the same hash as an item
 /// ([`Arithmetic::hash_floor`]). Such a key passes, and other keys pass according to the law. The
 /// law for chunks of a digest already includes this probability.
 ///
-/// Errors: the numbers are out of range, or the law would take too long to compute.
+/// Fails if the numbers are out of range, or if the law would take too long to compute.
 pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
     if size.probes == 0 {
         return Ok(Some(Fpr::ONE));
@@ -65,7 +65,7 @@ pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
 /// filters exceed it. `None` if positions are not independent, because then the set bits do not
 /// determine a filter's rate.
 ///
-/// Errors: the numbers are out of range, or the law would take too long to compute.
+/// Fails if the numbers are out of range, or if the law would take too long to compute.
 pub fn share(profile: &Profile, size: Size, items: u64, asked: &Rate) -> Result<Option<f64>> {
     match profile.arithmetic {
         Arithmetic::Words32 | Arithmetic::Rotation | Arithmetic::Congruential | Arithmetic::Independent => {}

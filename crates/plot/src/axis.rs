@@ -300,7 +300,7 @@ impl Ranged for Coordinate {
     type ValueType = f64;
 
     fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
-        // If both ends of an axis are the same number, everything is at its foot.
+        // If both ends of an axis are the same number, all values are at the beginning of the axis.
         let share = Some(self.share(*value)).filter(|share| share.is_finite()).unwrap_or(0.0);
         from + (share.clamp(-1.0, 2.0) * f64::from(to - from)).round() as i32
     }

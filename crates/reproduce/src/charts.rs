@@ -349,8 +349,8 @@ impl Figure {
         )
     }
 
-    /// The curves of the figure, divided by the filter's rate according to the chain, which shows
-    /// how near both are.
+    /// The curves of the figure, divided by the filter's rate according to the chain. The ratios
+    /// show how close the curves are.
     fn over_filter(&self) -> Chart {
         let exact = self.column("f_a exact");
         self.bounds_by(

@@ -171,7 +171,7 @@ fn section_7_and_others() -> Result<Vec<Claim>> {
     ])
 }
 
-/// The smallest prime from this number on.
+/// The smallest prime that is at least this number.
 fn next_prime(from: u64) -> u64 {
     (from..).find(|&candidate| truebloom_math::is_prime(candidate)).unwrap_or(from)
 }

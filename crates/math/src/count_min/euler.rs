@@ -8,7 +8,7 @@ use crate::{Rate, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The sum of `sign^i / i!` over i from 2 on, where `sign` is 1 or -1. Returns the sum as a
+/// The sum of `sign^i / i!` over all i >= 2, where `sign` is 1 or -1. Returns the sum as a
 /// fraction, and its largest error in either direction, in units.
 ///
 /// A term is the floor of the previous one divided by i, so its error is below two units. Together,

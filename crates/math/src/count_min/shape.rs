@@ -169,8 +169,8 @@ fn least_copies(epsilon: &Rate, delta: &Rate) -> Result<u32> {
     copies.map_or_else(|| out_of_range("epsilon", epsilon, format!("so small that 2^30 copies reach a delta of {delta}")), Ok)
 }
 
-/// The smallest number from 1 on for which `enough` is true, or `None` if it is above `most`. The
-/// search doubles and then bisects, so it tries no number far above the answer.
+/// The smallest number, at least 1, for which `enough` is true, or `None` if it is above `most`.
+/// The search doubles and then bisects, so it tries no number far above the answer.
 fn least(most: u32, enough: impl Fn(u32) -> Result<bool>) -> Result<Option<u32>> {
     let (mut below, mut at) = (0, 1);
     while !enough(at)? {

@@ -131,8 +131,8 @@ impl DoubleDouble {
     }
 }
 
-/// Computes `ln n!` with an absolute error below 1e-20 plus 2^-100 of the result. Below 20, n! is
-/// exact; from 20 on, Stirling's series is used.
+/// Computes `ln n!` with an absolute error below 1e-20 plus 2^-100 of the result. For n below 20,
+/// n! is exact. For larger n, Stirling's series is used.
 pub(crate) fn ln_factorial(n: u64) -> DoubleDouble {
     if n < 20 {
         return DoubleDouble::of((1..=u128::from(n)).product()).ln();

@@ -232,8 +232,8 @@ pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, 
 
 /// Theorem 7.2, third part: a bound on the probability, over filters and queries, that the share of
 /// hits among Q new keys differs from the limit p by more than `distance`. Half of the distance is
-/// used for the randomness of the queries (Hoeffding), and half for that of the filter
-/// ([`theorem_7_1`]).
+/// used for the randomness of the queries (Hoeffding), and the other half for the randomness of the
+/// filter ([`theorem_7_1`]).
 #[must_use]
 pub fn theorem_7_2(queries: u64, items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, distance: f64) -> f64 {
     let of_queries = 2.0 * libm::exp(-(queries as f64) * distance * distance / 2.0);

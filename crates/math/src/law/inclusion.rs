@@ -46,7 +46,7 @@ pub(crate) enum Items {
     Blocked { blocks: u64, in_block: InBlock, when: When },
 }
 
-/// The filters of a stream over which the rate is averaged.
+/// The filters over which the rate is averaged, while a stream of items fills a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
     /// Only the filter that holds all n items: `z^n`.

@@ -167,7 +167,7 @@ const MOST_COUNTED: u64 = 12;
 const MOST_COUNTED_ITEMS: u64 = 1_000_000;
 
 /// The lowest rate for which states are counted. The sum has 2^12 terms with errors up to 2^-80, so
-/// rates from 1e-3 on keep all digits of an `f64`.
+/// rates of 1e-3 or more keep all digits of an `f64`.
 const LEAST_COUNTED: f64 = 1e-3;
 
 /// Replaces each `table[T]` by the sum of `table[U]` over the subsets U of T.

@@ -107,8 +107,8 @@ impl Mixture {
         let pmf = law.pmf_window()?;
         let mut fills = Vec::with_capacity(pmf.probabilities.len());
         for (i, &probability) in pmf.probabilities.iter().enumerate() {
-            // Fills left out have a total probability below 1e-20, which cannot change a practical
-            // quantile.
+            // The fills that are left out have a total probability below 1e-20, which cannot change
+            // a practical quantile.
             if probability > 1e-25 {
                 fills.push((probability, own_rate(variant, bits, probes, pmf.first + i as u64)?.value));
             }

@@ -258,8 +258,8 @@ fn least_by(target: &Target, cost: impl Fn(u32) -> Result<f64>) -> Result<u32> {
     Ok(best.1)
 }
 
-/// The sizes that plans choose from: the first prime from `bits` on, multiplied by the probes if
-/// there are slices.
+/// A size of at least `bits` that plans may choose. It is a prime or, if there are slices, a prime
+/// multiplied by the probes.
 fn size_from(question: &Question<'_>, bits: u64, probes: u32) -> Option<u64> {
     match question.target.scheme {
         SchemeId::PartitionDouble => next_prime(bits.div_ceil(u64::from(probes)).max(u64::from(probes)))?.checked_mul(u64::from(probes)),
@@ -268,7 +268,7 @@ fn size_from(question: &Question<'_>, bits: u64, probes: u32) -> Option<u64> {
     }
 }
 
-/// The largest of these sizes up to a limit.
+/// The largest size up to a limit that plans may choose.
 fn size_below(question: &Question<'_>, limit: u64, probes: u32) -> Option<u64> {
     let unit = if question.target.scheme == SchemeId::PartitionDouble { u64::from(probes) } else { 1 };
     let least = if unit > 1 { unit } else { u64::from(probes) + 1 };
@@ -276,7 +276,7 @@ fn size_below(question: &Question<'_>, limit: u64, probes: u32) -> Option<u64> {
     Some(prime * unit)
 }
 
-/// The first size that is proven to meet the rate, from the predicted one on.
+/// The first size that is proven to meet the rate, in a search from the predicted size upwards.
 fn proven_size(question: &Question<'_>, probes: u32, cap: u64) -> Result<Option<u64>> {
     let meets = |bits: u64| question.meets(bits, probes);
     let mut start = Prediction::new(question.target.scheme, probes)?.bits(question, probes, cap);

@@ -150,7 +150,7 @@ impl Forgetting {
         let phases = mode.filters() as f64;
         let ((lower, value, upper), (lower_next, value_next, upper_next)) =
             (shortfall(c, (phases - 1.0) * mean, (phases - 1.0) * variance), shortfall(c, phases * mean, phases * variance));
-        // A trigger that is excluded is at most one item per cycle.
+        // If triggers are excluded, at most one item per cycle is forgotten at once.
         let at_once = if mode.excludes_triggers() { 1.0 } else { 0.0 };
         let slack = 1e-9 * (1.0 + c / mean);
         let share = |x: f64| (x / mean).clamp(0.0, 1.0);
@@ -203,7 +203,8 @@ mod tests {
     use super::*;
     use crate::recycling::Mode;
 
-    /// Compares with tabulated values of `E[(c - Y)^+]` for a normal Y: `d (z Phi(z) + phi(z))`.
+    /// Compares `shortfall` with tabulated values of `E[(c - Y)^+]` for a normal Y:
+    /// `d (z Phi(z) + phi(z))`.
     #[test]
     fn the_normal_shortfall_lies_between_its_bounds() {
         for (z, expected) in
@@ -236,8 +237,8 @@ mod tests {
         }
     }
 
-    /// Compares with the sum over the item's position in its phase: an item is forgotten when the
-    /// rest of its phase and the whole next phase are over.
+    /// Compares the probability with the sum over the item's position in its phase: an item is
+    /// forgotten when the rest of its phase and the whole next phase are over.
     #[test]
     fn two_phases_forget_what_neither_holds() {
         let law = Design::new(300, 3, 140, Mode::two_phase()).and_then(|design| design.forgetting()).expect("in range");

@@ -172,7 +172,8 @@ mod tests {
         }
     }
 
-    /// Compares with Poisson's distribution, term by term in logarithms.
+    /// Compares the probability with a sum over Poisson's distribution, whose terms are computed
+    /// from logarithms.
     #[test]
     fn poisson_gaps_are_averaged() {
         let law = Design::new(300, 3, 140, Mode::default()).and_then(|design| design.forgetting()).expect("in range");

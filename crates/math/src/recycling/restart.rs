@@ -58,8 +58,8 @@ pub(crate) fn restart_law<T: Positive>(design: &Design) -> Vec<T> {
 /// empty bits. They are computed one position after the other, in O(most^2).
 fn overflow_chances<T: Positive>(bits: u64, most: u64, sigma: u64, ones: u64) -> Vec<T> {
     let room = (sigma - ones) as usize;
-    // `law[i]` is the probability of i new bits so far. The last entry is for more bits than there
-    // is room for.
+    // `law[i]` is the probability of i new bits so far. The last entry is the probability of more
+    // than `room` new bits.
     let mut law = vec![T::ZERO; room + 2];
     law[0] = T::ONE;
     let mut chances = Vec::new();

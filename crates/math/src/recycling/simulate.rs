@@ -11,8 +11,8 @@ use crate::tails::binomial::interval;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Shares of a run, each with a 99% interval ([`Method::Simulation`]). The intervals come from 64
-/// sections of the run. For small counts, they are exact.
+/// The results of a simulated run, each with a 99% interval ([`Method::Simulation`]). The intervals
+/// come from 64 sections of the run. For small counts, they are exact.
 ///
 /// A first arrival is the arrival of an item that no filter holds. It *passes* if the filter
 /// reports it as seen. While an item is held, all its arrivals belong to its first arrival, as in

@@ -104,7 +104,7 @@ fn ln(rate: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Compares with exact brackets. The bounds must equal the rates to the claimed accuracy.
+    /// Compares the bounds with exact brackets. They must equal the rates to the claimed accuracy.
     #[test]
     fn rates_of_few_items_are_the_exact_ones() {
         for variant in [Variant::Standard, Variant::Classic] {

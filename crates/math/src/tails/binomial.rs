@@ -2,7 +2,7 @@
 //!
 //! Tails are sums of positive terms. The terms use Loader's saddle-point form of the probability
 //! ("Fast and accurate computation of binomial probabilities", 2000), which keeps its digits at
-//! 10^12 trials. The usual special-function crates lose digits from about 10^9 trials on.
+//! 10^12 trials. The usual special-function crates lose digits above about 10^9 trials.
 
 use crate::bisect;
 use core::f64::consts::PI;

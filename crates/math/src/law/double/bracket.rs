@@ -26,7 +26,7 @@ use alloc::vec::Vec;
 pub(crate) struct Hits {
     /// For every position, the number of pairs that hit this position and no other.
     pub(crate) single: Vec<u128>,
-    /// The number of pairs that hit a given number of positions. The first two entries are not
+    /// `several[s]` is the number of pairs that hit s positions. The first two entries are not
     /// used.
     pub(crate) several: Vec<u64>,
 }

@@ -49,7 +49,7 @@ pub fn standard_limit(bits: u64) -> Result<(f64, f64)> {
 }
 
 /// Burns' remark 29 (76): the most efficient number of items of the classic filter is near
-/// `(m/k - 1) ln 2`. This approximation is good from about two items on, and poor for one item.
+/// `(m/k - 1) ln 2`. This approximation is good for two or more items, and poor for one item.
 ///
 /// # Errors
 /// Fails if parameters are out of range.
@@ -59,8 +59,8 @@ pub fn peak_items_approximation(bits: u64, probes: u32) -> Result<f64> {
 }
 
 /// Burns' remark 29 (77): the best number of probes of the classic filter is near
-/// `m ln 2 / (n + ln 2)`. This approximation is good from about two items on, and poor for one
-/// item. (For m = 100 and n = 1 it gives 40.9, but 50 is best.)
+/// `m ln 2 / (n + ln 2)`. This approximation is good for two or more items, and poor for one item.
+/// (For m = 100 and n = 1 it gives 40.9, but 50 is best.)
 ///
 /// # Errors
 /// Fails if parameters are out of range.

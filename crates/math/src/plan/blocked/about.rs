@@ -99,8 +99,8 @@ impl RateTable {
         libm::log(sum)
     }
 
-    /// Whether these probes provably miss a rate. They do if the bound without a table, or the
-    /// table, exceeds the rate by more than the rounding.
+    /// Whether these probes provably miss a rate. The answer is yes if the bound without a table,
+    /// or the bound from the table, exceeds the rate by more than its rounding error.
     pub(super) fn is_excluded(&mut self, blocks: u64, items: u64, probes: u32, ln_most: f64) -> bool {
         is_beyond(blocks, items, probes, ln_most) || self.ln_rate(blocks as f64, items as f64, probes) > ln_most + ROUNDING
     }
