@@ -10,7 +10,8 @@ pub enum Arithmetic {
     ProgressionOf63Bits,
     /// `h1 + i h2` modulo 2^64, then modulo the bits (RedisBloom).
     ProgressionOf64Bits,
-    /// The absolute value of the remainder of `h1 + i h2` as a signed number (Cassandra).
+    /// `h1 + i h2` as a signed number, then the absolute value of its remainder modulo the bits
+    /// (Cassandra).
     SignedProgression,
     /// First `h1` and `h2` themselves, then `h1 + i h2` modulo 2^64, then modulo 2^64 - 59, then
     /// modulo the bits (bloomfilter).
@@ -18,10 +19,11 @@ pub enum Arithmetic {
     /// Two starts and two steps, used alternately: `h[i mod 2] + i h[2 or 3]` modulo 2^64
     /// (bits-and-blooms).
     FourHashes,
-    /// Powers of a multiplier modulo 2^64 - 59, from one word (DCSO).
+    /// One word times powers of a multiplier, modulo 2^64 - 59 (DCSO).
     Powers,
-    /// `h`, rotated by 5, plus a multiple of the first hash, all from one word; the position is the
-    /// high half of the product with the bits (fastbloom).
+    /// The first hash is one word. Each further hash is the previous one, rotated by 5, plus a
+    /// multiple of the first. A position is the high half of the product of a hash and the bits
+    /// (fastbloom).
     Rotation,
     /// A linear congruential generator of 128 bits from one word (rbloom).
     Congruential,

@@ -264,8 +264,8 @@ fn draw(plot: &mut Plot<'_, '_>, chart: &Chart, (series, number): (&Series, usiz
     Ok(())
 }
 
-/// The parts of a line within both ranges. The line is cut where it crosses an edge, along the
-/// straight line that is drawn.
+/// The parts of a line within both ranges. Between two points, the line is straight, and it is cut
+/// where it crosses an edge.
 pub(crate) fn clipped(points: &[(f64, f64, f64)], [x, y]: [&Coordinate; 2]) -> Vec<Vec<(f64, f64)>> {
     if let [(x_only, y_only, _)] = *points {
         return if x.holds(x_only) && y.holds(y_only) { vec![vec![(x_only, y_only)]] } else { Vec::new() };

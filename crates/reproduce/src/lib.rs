@@ -272,7 +272,7 @@ impl Claim {
         Claim { id, place, text, printed, corrected: None, ours: format!("{}{unit}", shown(ours)), verdict, erratum: None }
     }
 
-    /// A claim about a printed number that is wrong, with the right number.
+    /// A claim about a wrong printed number, with the right number.
     fn misprint(
         [id, place, text]: [&'static str; 3],
         printed: &'static str,

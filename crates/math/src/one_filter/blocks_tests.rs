@@ -205,8 +205,8 @@ fn balanced_loads_have_the_mean_that_the_items_have() {
     }
 }
 
-/// Compares each probability with the logarithm of its definition. It must exceed the definition by
-/// no more than the loads left out allow.
+/// Compares each probability with the logarithm of its definition. A probability may exceed its
+/// definition only because larger loads are left out.
 #[test]
 fn loads_have_the_binomial_law() {
     for (blocks, items, count) in
@@ -326,8 +326,8 @@ fn tilts_are_looked_for_in_the_right_direction() {
     }
 }
 
-/// Tests rows that end where loads are still likely. The loads beyond must be counted with their
-/// largest possible effect, both in the blocks above the cut and in the growth.
+/// Tests rows that end where loads are still likely. The loads beyond the rows must be counted with
+/// their largest possible effect, both in the blocks above the cut and in the growth.
 #[test]
 fn loads_beyond_the_rows_are_counted() {
     let rows = BlockLaw::new(1, 0.01).expect("few balls");

@@ -87,8 +87,9 @@ fn other_probes<'a>(sure: &Sure<'a>, (blocks, items): (u64, u64), rate: &Rate) -
     Ok(found)
 }
 
-/// The lowest promise that is found for a size: the rate that one filter keeps, or the average if
-/// that is higher. If a rate is given, only numbers of probes that keep it are considered.
+/// The lowest rate that can be promised for a size. It is the guaranteed rate of one filter, or the
+/// average if that is higher. If a rate is given, only numbers of probes that meet it are
+/// considered.
 pub(super) fn least_sure<'a>(
     target: &'a Target,
     confidence: f64,
