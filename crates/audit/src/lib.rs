@@ -66,7 +66,7 @@ pub struct Profile {
 pub struct Size {
     /// The number of bits, m, among which positions are chosen.
     pub bits: u64,
-    /// The number of probes, k; if a library rounds it down to 0, every key passes.
+    /// The number of probes, k. If a library rounds it down to 0, every key passes.
     pub probes: u32,
 }
 

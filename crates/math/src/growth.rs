@@ -64,7 +64,7 @@ const LEAST_RATE: f64 = 1e-13;
 const REACH: f64 = 1e6;
 const LAYERS: usize = 20;
 
-/// With a custom ratio, the largest number of layers that may be needed to grow by that factor.
+/// The largest number of layers that a filter with a custom ratio may need to grow by [`REACH`].
 const MOST_LAYERS: usize = 100;
 
 /// The largest number of items in a layer.

@@ -96,7 +96,7 @@ impl Axis {
 
 const FARTHEST: f64 = 1e300;
 
-/// Adds a margin on both sides; if there is only one value, adds a range around it.
+/// Adds a margin on both sides. If there is only one value, adds a range around it.
 fn widened(scale: Scale, low: f64, high: f64) -> (f64, f64) {
     match scale {
         Scale::Log => {

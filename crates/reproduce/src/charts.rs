@@ -317,8 +317,7 @@ impl Figure {
         self.over("model", title, note, (0.8, 1.3)).marked(Mark::level(1.0, "the model"))
     }
 
-    /// Points and bands of figure 3 as ratios to a column; points that show only noise are left
-    /// out.
+    /// Points and bands of figure 3, divided by a column. Points that show only noise are left out.
     fn over(&self, base: &str, title: &str, note: &str, (low, high): (f64, f64)) -> Chart {
         let mut chart = Chart::new(title, Axis::linear("sigma: recycled when more bits are set"), Axis::linear("ratio").between(low, high))
             .note(format!("{note}; points: the filter, where its 99% interval is narrower than an eighth; bands: that interval"));

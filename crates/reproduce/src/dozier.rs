@@ -421,8 +421,8 @@ pub(super) fn cells<'a>(effort: &Effort, make: Maker<'a>) -> Vec<Cell<'a>> {
 }
 
 /// The paper's own experiment at the points of figure 3: the rate of the model, and epochs over the
-/// same 1,000 messages. The model of two phases is (26); if positions are renewed, it is the one
-/// with the trigger kept.
+/// same 1,000 messages. The model of two phases is (26) or, if positions are renewed, the model in
+/// which the trigger is kept.
 fn own_experiment(two: bool, renewed: bool) -> Vec<(Modelled, Cell<'static>)> {
     let mode = match (two, renewed) {
         (false, _) => ONE,

@@ -88,7 +88,7 @@ impl Effort {
     /// The papers' own numbers of filters and items, which take some minutes.
     pub const FULL: Effort = Effort { filters: 10_000, items_3: 700_000, items_4: 14_000_000 };
 
-    /// No figures, only the claims, which are the same with every effort.
+    /// An effort without figures, for the claims alone. The claims are the same with every effort.
     pub const CLAIMS: Effort = Effort { filters: 0, items_3: 0, items_4: 0 };
 
     /// Creates an effort of this many filters for every point, or 10,000 times as many new items.
@@ -264,8 +264,8 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// A claim about a printed number; if `%` follows the number, it is a percentage, and so is
-    /// `ours`.
+    /// A claim about a printed number. If `%` follows the number, both it and `ours` are
+    /// percentages.
     fn number(id: &'static str, place: &'static str, text: &'static str, printed: &'static str, ours: f64) -> Claim {
         let unit = if printed.ends_with('%') { "%" } else { "" };
         let verdict = if agrees(ours, printed) { Verdict::Confirmed } else { Verdict::Refuted };

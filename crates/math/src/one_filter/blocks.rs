@@ -272,7 +272,7 @@ impl BlockLaw {
         (t.is_finite() && t > 0.0).then(|| self.tilted(t, (cut, share), lambda, true))
     }
 
-    /// Approximately the rate that [`Self::kept`] proves.
+    /// Estimates the rate that [`Self::kept`] proves.
     pub(crate) fn about(&self, tilt: &Tilt, blocks: u64, items: u64, allowed: f64) -> f64 {
         let (b, lambda) = (blocks as f64, items as f64 / blocks as f64);
         let (zeta, grown, variance) = self.balance(tilt, b, lambda);

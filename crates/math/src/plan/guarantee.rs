@@ -65,7 +65,7 @@ impl<'a> Sure<'a> {
         question(self.target, self.rate)
     }
 
-    /// Approximately the logarithm of [`Self::miss`], computed from bounds alone.
+    /// Estimates the logarithm of [`Self::miss`] from bounds alone.
     fn about(&self, bits: u64, items: u64, probes: u32) -> f64 {
         let ln_rate = self.question().ln_target(items);
         ln_miss(self.target.variant(), bits as f64, items as f64, f64::from(probes), ln_rate)

@@ -60,17 +60,16 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Computes what the target leaves open: the smallest number of bits that keeps the rate, the
-    /// largest number of items, or the rate of a size. The number of probes is the best unless it
-    /// is given.
+    /// Computes what the target leaves open: the smallest number of bits for the rate, the largest
+    /// number of items, or the rate of a size. The number of probes is the best unless it is given.
     ///
     /// The average rate is proven to be at most the requested rate. With [`Promise::OneFilter`],
     /// the rate of the one filter is also proven to be at most this rate, with the confidence of
-    /// the target. With [`Promise::Mean`], it is also proven that no smaller size keeps the rate:
-    /// one bit less for independent positions, one block less for blocks. With a guarantee, the
-    /// size is only the smallest that was *found*: the probability is not monotone in the bits,
-    /// because rounding to whole bits changes the rate. For schemes of two hashes, the size is also
-    /// only the smallest that was found.
+    /// the target. With [`Promise::Mean`], it is also proven that no smaller size is enough: one
+    /// bit less for independent positions, one block less for blocks. With a guarantee, the size is
+    /// only the smallest that was *found*: the probability is not monotone in the bits, because
+    /// rounding to whole bits changes the rate. For schemes of two hashes, the size is also only
+    /// the smallest that was found.
     ///
     /// # Errors
     /// Fails if parameters are out of range, if too little is given
@@ -181,8 +180,8 @@ impl Plan {
         Ok(Plan { target, ..Plan::new(&given)? })
     }
 
-    /// Makes the plan for a size that is known to keep the rate. `fpr` is the expected rate without
-    /// equal hashes, which are added here.
+    /// Makes the plan for a size whose rate is known to be low enough. `fpr` is the expected rate
+    /// without equal hashes, which are added here.
     fn of(target: &Target, scheme: SchemeId, bits: u64, probes: u32, items: u64, mut fpr: Fpr, guarantee: Option<RateQuantile>) -> Plan {
         let hash_floor = hash_floor(items, target.hash_bits);
         fpr.add_above(hash_floor);

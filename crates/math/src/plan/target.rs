@@ -153,7 +153,8 @@ impl Target {
         Target { promise: Promise::Mean, ..self }
     }
 
-    /// Sets the probability with which the one filter must keep the rate. The default is 99.9%.
+    /// Sets the probability with which the rate of the one filter must be at most the requested
+    /// rate. The default is 99.9%.
     #[must_use]
     pub fn confidence(self, confidence: f64) -> Target {
         Target { promise: Promise::OneFilter { confidence }, ..self }

@@ -289,9 +289,9 @@ impl<'a> Search<'a> {
         self.steps.set(self.steps.get() + steps);
     }
 
-    /// The design with the largest sigma that keeps the rate. With few bits and at high rates, its
-    /// frozen filter may become full (sigma + probes exceed bits). Such a design has a rate, but no
-    /// `RecyclingFilter` can be made for it.
+    /// The design with the largest sigma at which the rate is low enough. With few bits and at high
+    /// rates, its frozen filter may become full (sigma + probes exceed bits). Such a design has a
+    /// rate, but no `RecyclingFilter` can be made for it.
     fn fullest(&self, bits: u64, probes: u32) -> Result<Option<Design>> {
         let (k, mode) = (u64::from(probes), self.mode);
         let least = if mode.retaining { k } else { 0 };

@@ -23,7 +23,7 @@ pub(crate) fn ln_rates(variant: Variant, bits: u64, items: u64, wanted: &[u32]) 
     }
 }
 
-/// Approximately the number of steps of [`ln_rates`].
+/// Estimates the number of steps of [`ln_rates`].
 pub(crate) fn steps(variant: Variant, bits: u64, items: u64, wanted: &[u32]) -> f64 {
     let n = items as f64;
     let throws = n * wanted.last().map_or(0.0, |&probes| f64::from(probes));

@@ -312,7 +312,8 @@ impl Question<'_> {
         self.variant.meets(bits, items, probes, self.rate, self.hash_bits)
     }
 
-    /// Approximately the logarithm of the rate that remains after the floor of equal hashes.
+    /// Estimates the logarithm of the rate that remains when the floor of equal hashes is
+    /// subtracted.
     pub(crate) fn ln_target(&self, items: u64) -> f64 {
         let floor = self.hash_bits.map_or(0.0, |hash_bits| hash_floor(items, hash_bits));
         self.rate.ln() + libm::log1p(-libm::exp(libm::log(floor) - self.rate.ln()).min(1.0 - 1e-12))

@@ -30,8 +30,8 @@ impl Sure<'_> {
         Ok((best.size > 0).then_some(best))
     }
 
-    /// Approximately the (real) number of items at which the bound on a miss rises above what is
-    /// allowed.
+    /// Estimates the (real) number of items at which the bound on a miss rises above the allowed
+    /// probability.
     fn about_items(&self, bits: u64, probes: u32, limit: u64) -> f64 {
         let too_many = |items: f64| self.about(bits, items.max(1.0) as u64, probes) > self.ln_allowed;
         bisect_sizes(0.0, limit as f64 + 1.0, too_many).0

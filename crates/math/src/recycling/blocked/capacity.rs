@@ -129,8 +129,8 @@ fn averaging(law: &Blocked, rate: f64) -> Result<u64> {
     Ok(low)
 }
 
-/// The design with the highest limit of four digits that is proven to keep the rate. The search
-/// starts from an approximate limit.
+/// The design with the highest limit of four digits whose rate is proven to be low enough. The
+/// search starts from an approximate limit.
 fn fullest(blocks: u64, probes: u32, limit: f64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let asked = rate.to_f64().next_down();
     let sized = |limit: f64| -> Result<BlockedSized> {
