@@ -22,7 +22,8 @@ use truebloom_math::{Error, Fpr, Method, Rate, Result, Variant};
 ///   ([`ideal`]). This is an approximation, and marked as one.
 /// * Progressions that are reduced modulo 2^64 and then modulo the bits have no law here. The law
 ///   of double hashing modulo the bits does *not* apply, because the wrap at 2^64 breaks
-///   progressions: at 28,800 bits, 20 probes and 1,000 items it would give six times the rate.
+///   progressions. At 28,800 bits, 20 probes and 1,000 items, that law would give six times the
+///   rate.
 /// * Powers of DCSO's multiplier have no law here. The multiplier is -1469 modulo 2^64. It is so
 ///   small that, given one position, only about a thousand values are possible for the next. At 958
 ///   bits the rate is 8% higher than with independent positions; above some 10,000 bits, there is

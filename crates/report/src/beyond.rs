@@ -30,9 +30,9 @@ pub fn overload(plan: &Plan) -> Result<Vec<Overload>> {
 }
 
 /// The sizes of static filters, to which nothing can be added. Static filters store fingerprints of
-/// a whole number of bits, in 1.23 n slots for an xor filter (Graf and Lemire 2020), or 1.125 n for
-/// a binary fuse filter with three segments (Graf and Lemire 2022). These sizes are approximations,
-/// because the tables are slightly larger for few items.
+/// a whole number of bits. For n items, an xor filter has 1.23 n slots (Graf and Lemire 2020), and
+/// a binary fuse filter with three segments has 1.125 n slots (Graf and Lemire 2022). These sizes
+/// are approximations, because the tables are slightly larger for few items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Static {
     /// The number of bits in a fingerprint.

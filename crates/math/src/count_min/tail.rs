@@ -8,13 +8,13 @@
 //! shares. So the bound that is computed from the visible counters is also valid. With two hashes
 //! per copy, the rows of a copy are not independent, but any two of them are. So for each copy, the
 //! product of its two smallest shares replaces the product over all its rows. (The bound also holds
-//! for conservative update. With it, too, an item raises no counter by more than the item's own
-//! count, because an update commutes with adding a constant and preserves the order of sketches.)
-//! By Markov's inequality, the share of a row is at most N / (w v). So with independent rows this
-//! bound is never weaker than the one from N alone, and it is much tighter if a few items make up
-//! most of N. With two hashes it may be weaker, because the bound from N alone (Theorem 9.1) uses
-//! all rows. To use the smaller of the two bounds, divide the allowed probability of failure
-//! between them in advance.
+//! for conservative update. In conservative update, too, an item raises no counter by more than its
+//! own count. The reason is that an update commutes with adding a constant, and preserves the order
+//! of sketches.) By Markov's inequality, the share of a row is at most N / (w v). So with
+//! independent rows this bound is never weaker than the one from N alone, and it is much tighter if
+//! a few items make up most of N. With two hashes it may be weaker, because the bound from N alone
+//! (Theorem 9.1) uses all rows. To use the smaller of the two bounds, divide the allowed
+//! probability of failure between them in advance.
 
 use super::{LN_SLACK, Rows, Shape, ln_target};
 use crate::exact::work;

@@ -32,8 +32,8 @@ const MAX_STEPS: f64 = 1e8;
 /// single balls) it is Burns (48), `x + S(nk, x-1) / S(nk, x)`. The two cases printed there are the
 /// same number, `S(nk+1, x) / S(nk, x)`. Both estimates are unbiased only if the true number of
 /// bits is at most `items * probes`. Otherwise the bias is of order `C(m, nk+1)`, and no unbiased
-/// estimator exists: the mean of any function of x is a polynomial in m divided by the number of
-/// outcomes, and its degree is too low. The partitioned filter is not supported.
+/// estimator exists. The reason is that the mean of any function of x is a polynomial in m, of too
+/// low a degree, divided by the number of outcomes. The partitioned filter is not supported.
 ///
 /// The estimate is computed by recurrences of positive terms, on numbers with separate exponents.
 /// So nothing cancels or underflows, and the relative error is at most `relative_error`, which

@@ -105,8 +105,8 @@ impl Inclusion {
     /// The largest error of the whole sum, divided by `2^k`, in either direction, in units.
     ///
     /// The error of all coefficients together is given at [`coefficients`]. In each term, the
-    /// falling factor has an error of at most `j`, the power has the error of
-    /// [`Self::empty_error`], and each of the two products has an error of one, because no factor
+    /// falling factor has an error of at most `j`, and the power has the error of
+    /// [`Self::empty_error`]. Each of the two products has an error of one, because no factor
     /// exceeds 1.
     fn sum_error(&self) -> u128 {
         let k = u128::from(self.probes);

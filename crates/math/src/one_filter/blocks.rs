@@ -20,10 +20,10 @@
 //! Here S is a sum of B independent loads with probabilities proportional to `z^l / l! phi_l(t)`.
 //! The dependence of the blocks is treated exactly: the coefficient of z^n expresses that the loads
 //! have a fixed sum. So the bound is much sharper than Bennett's inequality for the negatively
-//! associated loads (Joag-Dev and Proschan 1983; Dubhashi and Ranjan 1998), which can use only the
-//! sum of the variances of single blocks. At a rate of 1%, that sum is seven times the variance of
-//! the filter's rate. The reason is that a block's rate is nearly linear in its load, and the
-//! linear part adds up to a constant.
+//! associated loads (Joag-Dev and Proschan 1983; Dubhashi and Ranjan 1998). That inequality can use
+//! only the sum of the variances of single blocks. At a rate of 1%, that sum is seven times the
+//! variance of the filter's rate. The reason is that a block's rate is nearly linear in its load,
+//! and the linear part adds up to a constant.
 //!
 //! With `lambda = n/B`, `z = lambda zeta`, `M = E[phi_L(t) - 1]` for a Poisson load of mean z, and
 //! Stirling's `n! <= sqrt(2 pi n) (n/e)^n e^(1/12n)`:
@@ -337,7 +337,8 @@ impl BlockLaw {
             return 1.0;
         }
         // Adds the probability of loads beyond the rows, which falls faster than a geometric
-        // series, and the probabilities that were dropped from the rows or too small for an f64.
+        // series. Also adds the probabilities that were dropped from the rows, or are too small for
+        // an f64.
         let beyond = |mean: f64, weights: &[f64]| weights[weights.len() - 1] * mean / last / (1.0 - mean / (last + 1.0)) + 1e4 * DROPPED;
         let (loads, more) = binomial(blocks, items, self.rows.len());
         let over = loads.iter().zip(&tilt.loads).map(|(weight, (_, over))| weight * over).sum::<f64>() + more + 1e4 * DROPPED;

@@ -51,7 +51,7 @@ pub struct RateBounds {
     /// above `k - 1` and 0 below.
     pub lower_by_mean: Fpr,
     /// L: the probability that `k` different bits are all set by `nk` single throws. It is the left
-    /// side of Burns (64), and proven to be a lower bound: repeats in a query only help the query
+    /// side of Burns (64), and proven to be a lower bound. Repeats in a query only help the query
     /// to pass, and distinct bits per item only set more bits.
     pub lower: Fpr,
     /// U: Bloom's formula `(1 - (1 - k/m)^n)^k`, equation (65) of Burns. It is proven to be an

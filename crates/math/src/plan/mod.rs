@@ -76,7 +76,7 @@ impl Plan {
     /// ([`Error::Underdetermined`](crate::Error::Underdetermined)), or if a guarantee is requested
     /// for a scheme of two hashes ([`Error::NoGuarantee`](crate::Error::NoGuarantee)). Also fails
     /// if the rate is below the hash floor, needs more than the memory cap, or cannot be reached
-    /// with the given bits; the error then has the lowest rate that can be reached.
+    /// with the given bits. The error then has the lowest rate that can be reached.
     pub fn new(target: &Target) -> Result<Plan> {
         let _work = work::begin();
         target.check()?;

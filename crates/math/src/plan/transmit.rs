@@ -30,9 +30,9 @@ impl Plan {
     /// when it holds its items. The bound is the entropy of the mean fill, which is at least the
     /// mean entropy (Jensen). The result is `None` if the mean fill is not known.
     ///
-    /// At a fixed rate, the bound falls as the number of probes is reduced, from `1.44 n log2(1/p)`
-    /// for a filter that is half full to `n (log2(1/p) + 1.44)` with one probe and `n/p` bits
-    /// (Mitzenmacher 2002; Burns 4.3 has the fill).
+    /// At a fixed rate, the bound falls as the number of probes is reduced. For a filter that is
+    /// half full, it is `1.44 n log2(1/p)`. With one probe and `n/p` bits, it is
+    /// `n (log2(1/p) + 1.44)` (Mitzenmacher 2002; Burns 4.3 has the fill).
     ///
     /// # Errors
     /// Fails if computing the mean would take too much work, which happens only with hundreds of

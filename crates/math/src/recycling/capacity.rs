@@ -32,14 +32,14 @@ pub struct SizedDesign {
 /// found by bisection. Each decision compares the bracket of the rate with the requested rate as
 /// written. If pairs of `f64` cannot separate the two, the rate counts as too high, unless equality
 /// is proven, which is possible only for a few bits. The search tries the numbers of probes whose
-/// capacity is within 3% of the best in the limit of many bits, and more of them up to 1,024 bits.
-/// It is not proven that the result is the best. At small sizes, the search was checked against all
-/// numbers of probes. Numbers of items that agree to 1e-11 count as equal.
+/// capacity is within 3% of the best in the limit of many bits. Up to 1,024 bits, it tries more
+/// numbers. It is not proven that the result is the best. At small sizes, the search was checked
+/// against all numbers of probes. Numbers of items that agree to 1e-11 count as equal.
 ///
 /// Time: O(probes x bits) for each number of probes that is tried, 0.2 seconds at a million bits.
 /// Above a hundred thousand hashes it takes microseconds, unless the integrals cannot decide. A
-/// search ends after about a second with the best result so far (which happens with hundreds of
-/// probes in a few thousand bits), or with [`crate::Error::TooLong`] if there is none.
+/// search ends after about a second with the best result so far, or with [`crate::Error::TooLong`]
+/// if there is none. This happens with hundreds of probes in a few thousand bits.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity};

@@ -44,9 +44,9 @@ impl Design {
     /// variance are computed.
     ///
     /// A cycle continues after n items while at most sigma bits are set, so the distribution of its
-    /// length follows from that of the fill (Burns; it is not in the paper on recycling). For the
-    /// variance, the recursion also numbers the items of a cycle. The sum of these numbers over a
-    /// cycle has the mean `E[N (N+1) / 2]`.
+    /// length follows from the distribution of the fill (Burns). It is not in the paper on
+    /// recycling. For the variance, the recursion also numbers the items of a cycle. The sum of
+    /// these numbers over a cycle has the mean `E[N (N+1) / 2]`.
     ///
     /// # Errors
     /// Fails as [`long_run`](Self::long_run) does.

@@ -133,7 +133,7 @@ impl Forgetting {
             return sum(gap.saturating_add(u64::from(!mode.retaining))) / mean;
         }
         let places = gap.saturating_add(1).min(survival.len() as u64);
-        // For the first `sure` values of u, P(N > u) is 1, so their sum of 1 - P(N' > v) over v =
+        // For the first `sure` values of u, P(N > u) is 1. So their sum of 1 - P(N' > v) over v =
         // gap - u is a difference of known sums.
         let sure = survival.iter().take_while(|&&more| more == 1.0).count() as u64;
         let first = places.min(sure);

@@ -85,7 +85,7 @@ pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probe
 /// always give this number. For m = 26 and n = 12, the rounded value is 2. This is best for classic
 /// filters, while 1 is best for standard filters.
 ///
-/// The proof does not assume that the rate has only one minimum in k: every k whose lower bound is
+/// The proof does not assume that the rate has only one minimum in k. Every k whose lower bound is
 /// above the best rate is excluded, and the others are compared exactly. Below 33 items, the lower
 /// bound is the law itself in floating point. The search usually takes a few exact rates of some
 /// microseconds each. With a thousand probes in a nearly empty filter, it takes some seconds.

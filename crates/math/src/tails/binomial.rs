@@ -77,9 +77,9 @@ pub fn two_sided(hits: u64, trials: u64, p: f64) -> f64 {
     (2.0 * at_least(hits, trials, p).min(at_most(hits, trials, p))).min(1.0)
 }
 
-/// Returns the factor by which the true probability must exceed `rate` so that the upper tail of
-/// [`two_sided`], at the level `alpha` (in 0..1), rejects `rate` with probability 99%. It is
-/// infinite if there is no such factor. See [`noticed_rate`].
+/// Returns the factor by which the true probability must exceed `rate` to be noticed. At this
+/// factor, the upper tail of [`two_sided`], at the level `alpha` (in 0..1), rejects `rate` with
+/// probability 99%. It is infinite if there is no such factor. See [`noticed_rate`].
 #[must_use]
 pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {
     noticed_rate(trials, rate, alpha).map_or(f64::INFINITY, |noticed| noticed / rate)

@@ -8,7 +8,8 @@
 //! holds.
 //!
 //! * The *compensator* `S`, the sum of g over the items kept, has the same mean as the number W of
-//!   wrong drops: an item adds `(1 - rho) g = rho` to the mean of S, and rho to that of W.
+//!   wrong drops. The reason is that an item adds `(1 - rho) g = rho` to the mean of S, and rho to
+//!   the mean of W.
 //! * For every `u > 0` with `g u < 1`, `(1 + u)^W prod (1 - g u)` over the items kept is a
 //!   martingale: `rho (1 + u) + (1 - rho)(1 - g u) = 1`. This martingale needs no variance.
 //!   Freedman's own inequality needs the variance of W, which cannot be observed, because it is a

@@ -62,9 +62,9 @@ pub fn covered(bits: u64, probes: u32) -> f64 {
     -bits * libm::expm1(f64::from(probes) * libm::log1p(-1.0 / bits))
 }
 
-/// A distance d such that the rate of one filter is above its mean by d or more with probability at
-/// most `error`; the same holds below the mean. Each position must be uniform over the bits or over
-/// a slice.
+/// Returns a distance d such that the rate of one filter is above its mean by d or more with
+/// probability at most `error`. The same holds below the mean. Each position must be uniform over
+/// the bits or over a slice.
 #[must_use]
 pub fn rate_distance(bits: u64, probes: u32, items: u64, error: f64) -> f64 {
     let probes = f64::from(probes);

@@ -8,7 +8,7 @@ use crate::search::{self, Fit};
 use crate::{MAX_BITS, Result, Variant};
 
 /// The number of sizes below the first guess that are tried. The guarantee may hold for them
-/// although it does not hold for larger sizes: the probability is not monotone in the bits, because
+/// although it does not hold for larger sizes. The probability is not monotone in the bits, because
 /// rounding to whole bits changes the rate.
 const DOWN: u64 = 48;
 

@@ -58,9 +58,9 @@ impl BlockedDesign {
     /// that begins with the item that ended the previous one.
     ///
     /// # Errors
-    /// Fails if bits are out of range or not a multiple of `block_bits`, if lines have more than
-    /// 65,536 bits, if probes are not from 1 to [`MAX_BLOCKED_PROBES`], or if `limit` is not from
-    /// 1e-15 to 0.999.
+    /// Fails if bits are out of range or not a multiple of `block_bits`, or if lines have more than
+    /// 65,536 bits. Also fails if probes are not from 1 to [`MAX_BLOCKED_PROBES`], or if `limit` is
+    /// not from 1e-15 to 0.999.
     pub fn new(bits: u64, block_bits: u64, probes: u32, limit: f64) -> Result<BlockedDesign> {
         check_probes(probes)?;
         if probes > MAX_BLOCKED_PROBES {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 /// The mean over all lines is the filter's own rate, or exceeds it by less than
 /// [`Weights::most_rounded`]. So a filter that compares weights never continues above its limit.
 ///
-/// Filters, files and laws must agree on the rounding, so it is part of the definition: start with
+/// Filters, files and laws must agree on the rounding, so it is part of the definition. Start with
 /// 2^64, and do the following k times: multiply by d, divide by m, and round up.
 ///
 /// ```
