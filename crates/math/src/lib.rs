@@ -1,8 +1,9 @@
 //! Exact false-positive rates and plans for Bloom filters, with proven brackets.
 //!
 //! The crate computes with numbers, not filters. It computes the rate for given bits, items and
-//! probes, and the smallest filter whose rate is at most a given one. Its tests compare a measured
-//! filter with the law of the filter. The crate `truebloom` builds filters that follow these laws.
+//! probes, and the smallest filter whose rate is at most a given one. It also has statistical tests
+//! that compare a measured filter with its law. The crate `truebloom` builds filters that follow
+//! these laws.
 //!
 //! | question | answer |
 //! |---|---|

@@ -161,10 +161,10 @@ fn averaged(bits: u64, probes: u32, items: u64, that_set: bool) -> Result<Averag
     Ok(Averaged { passed: passed / alive.max(1e-300), error: 2.0 * roundings * f64::EPSILON, missed, stuck })
 }
 
-/// The expected number of items that pass in cycles that do not get stuck, times the probability of
-/// such cycles, and the probability that was dropped. The number of items that passed so far is
-/// tracked for each state, because a cycle that gets stuck later passes more items before than
-/// other cycles.
+/// Returns two numbers. The first is the expected number of items that pass in cycles that do not
+/// get stuck, times the probability of such cycles. The second is the probability that was dropped.
+/// The number of items that passed so far is tracked for each state, because a cycle that gets
+/// stuck later passes more items before than other cycles.
 fn passed_unstuck(bits: u64, probes: u32, items: u64) -> Result<(f64, f64)> {
     let mut fills = Fills::new(bits, probes, false, vec![1.0], 1e-200);
     let mut passed = Fills::new(bits, probes, false, vec![0.0], 1e-200);

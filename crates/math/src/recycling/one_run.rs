@@ -83,8 +83,8 @@ impl Design {
     fn by_average(&self, items: u64, run: &LongRun, threshold: f64) -> Option<u64> {
         let all = items as f64 + run.items_per_cycle.upper;
         let mean = run.fpr.upper * all;
-        // Limits u, and with it the weight of items that pass, so that at most this share of their
-        // weight stays in the fullest state.
+        // Limits u, and so the weight of items that pass. At most this share of their weight stays
+        // in the fullest state.
         let most = libm::log(MOST_STAYING / run.worst.upper);
         // The best u for Poisson drops solves u e^u - e^u + 1 = threshold / mean.
         let poisson = |u: f64| mean * (u * libm::exp(u) - libm::expm1(u));

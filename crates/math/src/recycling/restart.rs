@@ -10,12 +10,12 @@ use alloc::vec::Vec;
 ///
 /// Without retaining, this number is 0. If items with distinct probes are retained, it is k. If
 /// items with colliding probes are retained and seeds are renewed, the retained item gets new
-/// positions. So it is the number of distinct positions of any item, as in Dozier, Salamatian and
-/// Rubenstein (10). With a fixed seed, the item keeps its positions. More of them are likely to be
-/// distinct, because the item made the filter overflow (erratum D4). Then the numbers of distinct
-/// positions of successive retained items form a Markov chain. A recursion ([`Walk`]) from each
-/// start gives a row of this chain, `sum over i of visits(i) P(r distinct) P(r distinct positions
-/// set more than sigma - i empty bits)`.
+/// positions. So the number of set bits is the number of distinct positions of any item, as in
+/// Dozier, Salamatian and Rubenstein (10). With a fixed seed, the item keeps its positions. More of
+/// them are likely to be distinct, because the item made the filter overflow (erratum D4). Then the
+/// numbers of distinct positions of successive retained items form a Markov chain. A recursion
+/// ([`Walk`]) from each start gives a row of this chain, `sum over i of visits(i) P(r distinct) P(r
+/// distinct positions set more than sigma - i empty bits)`.
 pub(crate) fn restart_law<T: Positive>(design: &Design) -> Vec<T> {
     let (bits, probes, sigma, mode) = (design.bits, design.probes, design.sigma, design.mode);
     if !mode.retaining {
