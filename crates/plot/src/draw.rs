@@ -167,7 +167,7 @@ const DASHES: [(u32, &str); 3] = [
 ];
 const DOT: i32 = 3 * FINE;
 const BAND: f64 = 0.28;
-/// The width of a band's edges. Of a narrow band, only the edges are visible.
+/// The width of a band's edges. Only the edges of a narrow band are visible.
 const EDGE: f64 = 0.7;
 const BAR: f64 = 0.55;
 

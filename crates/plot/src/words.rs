@@ -1,5 +1,5 @@
-//! The positions of the marks' texts. Each text is beside its line, not over another text, and not
-//! over a curve if there is room elsewhere.
+//! The positions of the marks' texts. Each text is placed next to its line. If there is room, it
+//! covers neither another text nor a curve.
 
 use crate::axis::Coordinate;
 use crate::draw::{clipped, inside, pieces};

@@ -61,7 +61,7 @@ const NOUNS: [&str; 16] = [
     "URLs",
 ];
 
-/// The text without such a noun at its end.
+/// The text without a noun of [`NOUNS`] at its end.
 fn without_noun(text: &str) -> &str {
     let text = text.trim();
     let rest = NOUNS.iter().filter_map(|noun| without_last(text, noun)).map(str::trim_end);

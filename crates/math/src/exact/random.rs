@@ -11,7 +11,7 @@ impl SplitMix64 {
         SplitMix64::of(&[seed])
     }
 
-    /// Starts the published generator in the given state.
+    /// Creates a generator of the published algorithm, in the given state.
     #[must_use]
     pub fn at(state: u64) -> SplitMix64 {
         SplitMix64(state)

@@ -161,7 +161,7 @@ impl BlockLaw {
                     *slot = old * stays + before * enters;
                 }
                 core::mem::swap(&mut now, &mut next);
-                // The entries beside those just written are left over from two balls ago.
+                // The entries next to the ones just written are left over from two balls ago.
                 (now[first], last) = (0.0, end);
                 if let Some(above) = now.get_mut(end + 2) {
                     *above = 0.0;

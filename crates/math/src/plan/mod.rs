@@ -92,8 +92,8 @@ impl Plan {
         }
     }
 
-    /// The blocked plan if [`Plan::is_worth_it`], and otherwise the standard plan. If the blocked
-    /// planner returns an error, no blocked filter meets the target.
+    /// The blocked plan if it is worth its bits ([`Plan::is_worth_it`]), and otherwise the standard
+    /// plan. If the blocked planner returns an error, no blocked filter meets the target.
     fn auto(target: &Target) -> Result<Plan> {
         let spread = spread::plan(target)?;
         let in_lines = blocked::plan(target).ok().filter(|plan| plan.is_worth_it(&spread));

@@ -35,7 +35,7 @@ impl Default for Promise {
 }
 
 /// What is known about a filter, and the rate that it must not exceed. Set two of items, rate and
-/// bits; [`Plan::new`](crate::Plan::new) computes the third.
+/// bits; [`Plan::new`](crate::Plan::new) computes the rest.
 ///
 /// ```
 /// use truebloom_math::{Plan, Target};

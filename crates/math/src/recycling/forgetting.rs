@@ -85,8 +85,8 @@ impl Forgetting {
 
     /// An item is guaranteed to be forgotten after this many new items. In general, the result is
     /// `None`, because new items that set no bit (false positives) can prolong a cycle without
-    /// limit. Of the items that set bits, a cycle has at most `sigma + 1`, and with distinct probes
-    /// at most `sigma - probes + 2`.
+    /// limit. A cycle has at most `sigma + 1` items that set bits. With distinct probes, it has at
+    /// most `sigma - probes + 2` of them.
     #[must_use]
     pub fn remembered_at_most(&self) -> Option<u64> {
         let design = &self.design;

@@ -2,9 +2,9 @@
 //!
 //! A [`Design`] is the size of a filter, the fill at which it is emptied, and a [`Mode`], which
 //! says what happens then. *New* items are those that were not seen since their cycle began. A
-//! forgotten item that comes again is new again. All numbers in this module assume that new items
-//! are hashed independently of the fill. This includes the long-run average over new items and the
-//! expected number of items in a cycle.
+//! forgotten item is new again when it comes again. All numbers in this module assume that new
+//! items are hashed independently of the fill. This includes the long-run average over new items
+//! and the expected number of items in a cycle.
 //!
 //! | question | answer |
 //! |---|---|

@@ -81,8 +81,9 @@ pub fn subject(design: &Design, most_items: Option<u64>, seed: u64) -> Result<im
     Filter::counted(*design, most_items.unwrap_or(u64::MAX), seed)
 }
 
-/// Like [`simulate()`], with any filter. Of the mode, only phases, trigger and retaining matter.
-/// They determine which items the filter must remember, so the simulation does not ask the filter.
+/// Like [`simulate()`], with any filter. Only the phases, the trigger and `retaining` of the mode
+/// are used. They determine which items the filter must remember, so the simulation does not ask
+/// the filter.
 ///
 /// # Errors
 /// Fails as [`simulate`](simulate()) does.

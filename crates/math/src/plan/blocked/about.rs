@@ -57,9 +57,9 @@ const ROUNDING: f64 = 1e-8;
 /// Rates in `f64`, computed from the rates of a block for each load. The rates of a block do not
 /// depend on the size, so they are computed only once for each number of probes.
 ///
-/// Of a query's k positions, D are distinct, and u of these D are still empty. One position of an
-/// item (a ball) hits one of the u with probability u/512. So each ball changes the distribution of
-/// u by `p_u' = p_u (1 - u/512) + p_(u+1) (u+1)/512`, and the rate for a load is `p_0` after its
+/// A query has D distinct positions among its k, and u of these D are still empty. One position of
+/// an item (a ball) hits one of the u with probability u/512. So each ball changes the distribution
+/// of u by `p_u' = p_u (1 - u/512) + p_(u+1) (u+1)/512`, and the rate for a load is `p_0` after its
 /// balls. All terms are positive, and all factors are exact. So the relative error is below
 /// `3 * 2^-53` per ball, which is below 1e-11 for the largest number of balls, 32,000.
 pub(super) struct RateTable(Vec<Vec<f64>>);

@@ -54,8 +54,8 @@ impl BlockedDesign {
     /// after an item.
     ///
     /// Two phases are not supported, because no bracket is known for the rate of a frozen filter
-    /// beside an active one. Retained items are not supported, because none is known for a cycle
-    /// that begins with the item that ended the previous one.
+    /// together with an active filter. Retained items are not supported, because no bracket is
+    /// known for a cycle that begins with the item that ended the previous cycle.
     ///
     /// # Errors
     /// Fails if bits are out of range or not a multiple of `block_bits`, or if lines have more than
