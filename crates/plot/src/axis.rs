@@ -7,9 +7,9 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scale {
-    /// Equal differences have equal lengths.
+    /// Equal differences of values have equal lengths on the axis.
     Linear,
-    /// Equal ratios have equal lengths; only values above 0 can be shown.
+    /// Equal ratios of values have equal lengths on the axis. Only values above 0 can be shown.
     Log,
 }
 

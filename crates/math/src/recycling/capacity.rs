@@ -383,8 +383,8 @@ impl<'a> Search<'a> {
                 Err(_) => {}
             }
         }
-        // So far, this is the first design found with enough items. If there is time, takes the one
-        // of this size with the most items.
+        // So far, this is the first design found with enough items. If there is time, the design of
+        // this size with the most items is taken instead.
         if !self.is_spent()
             && let Some((best, _)) = self.best(found.bits(), f64::INFINITY)?
         {

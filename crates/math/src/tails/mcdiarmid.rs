@@ -18,7 +18,7 @@ pub struct Fill {
     /// The number of distinct items.
     pub items: u64,
     /// The mean number of different bits that one item sets, or a bound on this mean. For an upper
-    /// tail the bound must be an upper one, and for a lower tail a lower one.
+    /// tail, it must be an upper bound on the mean, and for a lower tail, a lower bound.
     pub covered: f64,
 }
 
