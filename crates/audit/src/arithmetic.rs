@@ -10,7 +10,8 @@ pub enum Arithmetic {
     ProgressionOf63Bits,
     /// `h1 + i h2` modulo 2^64, then modulo the bits (RedisBloom).
     ProgressionOf64Bits,
-    /// The absolute value of the remainder of `h1 + i h2` as a signed number (Cassandra).
+    /// `h1 + i h2` as a signed number, then the absolute value of its remainder modulo the bits
+    /// (Cassandra).
     SignedProgression,
     /// First `h1` and `h2` themselves, then `h1 + i h2` modulo 2^64, then modulo 2^64 - 59, then
     /// modulo the bits (bloomfilter).
@@ -18,10 +19,11 @@ pub enum Arithmetic {
     /// Two starts and two steps, used alternately: `h[i mod 2] + i h[2 or 3]` modulo 2^64
     /// (bits-and-blooms).
     FourHashes,
-    /// Powers of a multiplier modulo 2^64 - 59, from one word (DCSO).
+    /// One word times powers of a multiplier, modulo 2^64 - 59 (DCSO).
     Powers,
-    /// `h`, rotated by 5, plus a multiple of the first hash, all from one word; the position is the
-    /// high half of the product with the bits (fastbloom).
+    /// The first hash is one word. Each further hash is the previous one, rotated by 5, plus a
+    /// multiple of the first. A position is the high half of the product of a hash and the bits
+    /// (fastbloom).
     Rotation,
     /// A linear congruential generator of 128 bits from one word (rbloom).
     Congruential,
@@ -45,7 +47,7 @@ const PRIME: u64 = 0xffff_ffff_ffff_ffc5;
 const SALTS: [u32; 8] = [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
 
 impl Arithmetic {
-    /// The number of hash bits from which all positions of a key are computed.
+    /// Returns the number of hash bits from which all positions of a key are computed.
     pub fn hash_bits(self, size: Size) -> u32 {
         match self {
             Arithmetic::ProgressionOf63Bits
@@ -60,10 +62,10 @@ impl Arithmetic {
         }
     }
 
-    /// The probability that a key has the same positions as one of `items` items because it has the
-    /// same hash: `1 - (1 - 2^-bits)^items`. More bits or probes do not reduce this probability.
-    /// The split-block filter computes the positions within a block from 32 bits, so a key in the
-    /// same block has the same positions if these 32 bits agree.
+    /// Returns the probability that a key has the same positions as one of `items` items because it
+    /// has the same hash: `1 - (1 - 2^-bits)^items`. More bits or probes do not reduce this
+    /// probability. The split-block filter computes the positions within a block from 32 bits, so a
+    /// key in the same block has the same positions if these 32 bits agree.
     pub fn hash_floor(self, size: Size, items: u64) -> f64 {
         if items == 0 {
             return 0.0;
@@ -75,7 +77,7 @@ impl Arithmetic {
         -libm::expm1(items as f64 * libm::log1p(-equal))
     }
 
-    /// Calls `all` with the positions of a key until it returns false; the base words of the key
+    /// Calls `all` with each position of a key until `all` returns false. The base words of the key
     /// come from `word`. Returns true if `all` never returned false.
     pub(super) fn every(self, size: Size, word: &mut impl FnMut() -> u64, all: impl FnMut(u64) -> bool) -> bool {
         let (bits, probes) = (size.bits, u64::from(size.probes));

@@ -2,8 +2,8 @@
 //! simulation.
 //!
 //! A [`Profile`] describes how one pinned version of a library computes bits, probes and positions,
-//! and cites the source. All results follow from the profile: the rate by a formula, if one
-//! applies, and in all cases the rate of a simulation with ideal hashes. Ideal base hashes are
+//! and cites the source. All results follow from the profile. A formula gives the rate if one
+//! applies. A simulation with ideal hashes gives the rate in all cases. Ideal base hashes are
 //! independent uniform words that take the place of the library's hash function. So only the
 //! arithmetic is audited: a library with a weak hash may be worse than reported here, but never
 //! better.
@@ -51,7 +51,8 @@ pub struct Profile {
     pub sizing: &'static str,
     /// How positions are computed.
     pub scheme: &'static str,
-    /// At which sizes the library keeps its rates, and at which it does not.
+    /// The sizes at which the library's filters have the requested rate, and the sizes at which
+    /// they do not.
     pub remark: &'static str,
     /// The arithmetic that computes the positions.
     pub arithmetic: Arithmetic,
@@ -65,16 +66,17 @@ pub struct Profile {
 pub struct Size {
     /// The number of bits, m, among which positions are chosen.
     pub bits: u64,
-    /// The number of probes, k; if a library rounds it down to 0, every key passes.
+    /// The number of probes, k. If a library rounds it down to 0, every key passes.
     pub probes: u32,
 }
 
 impl Profile {
-    /// The numbers of bits and probes for this many items at this rate, with the library's own
-    /// rounding.
+    /// Returns the numbers of bits and probes for this many items at this rate, with the library's
+    /// own rounding.
     ///
-    /// Errors: there are no items; the rate is not strictly between 0 and 1; the library itself
-    /// refuses these arguments; there are more bits or probes than the formulas support.
+    /// Fails if there are no items, if the rate is not strictly between 0 and 1, if the library
+    /// itself refuses these arguments, or if there are more bits or probes than the formulas
+    /// support.
     pub fn size(&self, items: u64, rate: f64) -> Result<Size> {
         if items == 0 {
             return out_of_range("items", items, "at least 1");
@@ -85,10 +87,10 @@ impl Profile {
         checked((self.sizes)(items as f64, rate)?)
     }
 
-    /// The size for given bits and probes; the bits are rounded up to a number that the library can
-    /// store.
+    /// Returns the size for given bits and probes; the bits are rounded up to a number that the
+    /// library can store.
     ///
-    /// Errors: bits or probes are out of range, or impossible with the arithmetic.
+    /// Fails if bits or probes are out of range, or impossible with the arithmetic.
     pub fn size_of(&self, bits: u64, probes: u32) -> Result<Size> {
         // Sizes that no filter can have are errors.
         Standard::new(bits, probes)?;

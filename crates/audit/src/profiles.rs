@@ -1,5 +1,6 @@
 //! The profiles of the libraries, including truebloom itself. Statements about other libraries must
-//! be accurate: each row cites its source, and says at which sizes the library keeps its rates.
+//! be accurate: each row cites its source, and says at which sizes the library's filters have the
+//! requested rate.
 
 use crate::arithmetic::Arithmetic;
 use crate::{Profile, size};
@@ -164,7 +165,7 @@ pub static PROFILES: [Profile; 13] = [
     },
 ];
 
-/// The profile with this name.
+/// Returns the profile with this name.
 pub fn find(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
 }

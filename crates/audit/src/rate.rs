@@ -5,8 +5,8 @@ use crate::{Arithmetic, Profile, Size};
 use truebloom_math::occupancy::Occupancy;
 use truebloom_math::{Error, Fpr, Method, Rate, Result, Variant};
 
-/// The expected rate of a library's filter, computed from a law of its arithmetic; `None` if no law
-/// applies and only a simulation gives an answer.
+/// Returns the expected rate of a library's filter, computed from a law of its arithmetic; `None`
+/// if no law applies and only a simulation gives an answer.
 ///
 /// * Slices by chunks of a digest: each position of a slice has one of two probabilities. So the
 ///   rate of a slice is a sum of two terms, and the slices are independent. Only the hash is
@@ -20,19 +20,20 @@ use truebloom_math::{Error, Fpr, Method, Rate, Result, Variant};
 /// * Independent positions: the exact law of the standard filter.
 /// * One word per probe, and generators that expand one word: `k` independent positions
 ///   ([`ideal`]). This is an approximation, and marked as one.
-/// * Progressions modulo 2^64 and then modulo the bits have no law here. The law of double hashing
-///   modulo the bits does *not* apply, because the wrap at 2^64 breaks progressions: at 28,800
-///   bits, 20 probes and 1,000 items it would give six times the rate.
+/// * Progressions that are reduced modulo 2^64 and then modulo the bits have no law here. The law
+///   of double hashing modulo the bits does *not* apply, because the wrap at 2^64 breaks
+///   progressions. At 28,800 bits, 20 probes and 1,000 items, that law would give six times the
+///   rate.
 /// * Powers of DCSO's multiplier have no law here. The multiplier is -1469 modulo 2^64. It is so
 ///   small that, given one position, only about a thousand values are possible for the next. At 958
-///   bits the rate is 8% higher than with independent positions; from some 10,000 bits on there is
+///   bits the rate is 8% higher than with independent positions; above some 10,000 bits, there is
 ///   no visible difference.
 ///
-/// Every such rate includes the floor of the library's own hash ([`Arithmetic::hash_floor`]): a key
-/// with the hash of an item passes, and other keys pass according to the law. The law for chunks of
-/// a digest already includes it.
+/// Every rate includes the probability that a key has the same hash as an item
+/// ([`Arithmetic::hash_floor`]). Such a key passes, and other keys pass according to the law. The
+/// law for chunks of a digest already includes this probability.
 ///
-/// The errors are those of the laws.
+/// Fails if the numbers are out of range, or if the law would take too long to compute.
 pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
     if size.probes == 0 {
         return Ok(Some(Fpr::ONE));
@@ -55,17 +56,17 @@ pub fn rate(profile: &Profile, size: Size, items: u64) -> Result<Option<Fpr>> {
     })
 }
 
-/// The share of a library's filters whose own rate is at most `asked`. The result is a lower bound
-/// on the probability over seeds or keys. It comes from the distribution of the number of set bits
-/// for independent positions, and includes the floor of equal hashes. If that distribution can be
-/// summed (within half a second), the bound is within 1e-9 of the share; otherwise it comes from
-/// bounds on the tails.
+/// Returns the share of a library's filters whose own rate is at most `asked`. The result is a
+/// lower bound on the probability over seeds or keys. It comes from the distribution of the number
+/// of set bits for independent positions, and includes the probability of equal hashes. If that
+/// distribution can be summed (within half a second), the bound is within 1e-9 of the share;
+/// otherwise it comes from bounds on the tails.
 ///
 /// The average does not give this share: if the average is the requested rate, about half of the
 /// filters exceed it. `None` if positions are not independent, because then the set bits do not
 /// determine a filter's rate.
 ///
-/// The errors are those of the law.
+/// Fails if the numbers are out of range, or if the law would take too long to compute.
 pub fn share(profile: &Profile, size: Size, items: u64, asked: &Rate) -> Result<Option<f64>> {
     match profile.arithmetic {
         Arithmetic::Words32 | Arithmetic::Rotation | Arithmetic::Congruential | Arithmetic::Independent => {}
@@ -80,8 +81,8 @@ pub fn share(profile: &Profile, size: Size, items: u64, asked: &Rate) -> Result<
     let left = if floor < 1e-15 * rate { *asked } else { Rate::try_from((rate - floor).next_down())? };
     let law = Variant::Standard.law(size.bits, size.probes)?;
     let keeps = |ones: u64| Ok::<bool, Error>(law.fpr_at_fill(&[ones])?.is_some_and(|rate| rate.upper <= left.to_f64()));
-    // The rate of a filter rises with its set bits. This finds the largest number of set bits that
-    // keeps the rate.
+    // The rate of a filter rises with its set bits. This finds the largest number of set bits whose
+    // rate is at most the requested rate.
     let (mut most, mut too_many) = (0, size.bits);
     while too_many - most > 1 {
         let middle = most + (too_many - most) / 2;
@@ -91,8 +92,8 @@ pub fn share(profile: &Profile, size: Size, items: u64, asked: &Rate) -> Result<
     Ok(Some(fill.cdf(most)?.lower))
 }
 
-/// The exact rate of the same number of independent positions in the same number of bits. This is
-/// the rate that a library's sizes would give with a perfect scheme.
+/// Returns the exact rate of the same number of independent positions in the same number of bits.
+/// This is the rate that a library's sizes would give with a perfect scheme.
 pub fn ideal(size: Size, items: u64) -> Result<Fpr> {
     if size.probes == 0 {
         return Ok(Fpr::ONE);

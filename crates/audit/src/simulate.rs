@@ -12,7 +12,7 @@ use truebloom_math::{Error, Result};
 /// `seed`, so that a result can be repeated. Time: some ten nanoseconds per query, and
 /// `items * probes` steps per filter.
 ///
-/// Errors: there are no queries; more than 2^33 bits (a gigabyte); more than 10^12 steps.
+/// Fails if there are no queries, more than 2^33 bits (a gigabyte), or more than 10^12 steps.
 pub fn simulate(profile: &Profile, size: Size, items: u64, queries: u64, seed: u64) -> Result<Simulation> {
     if queries == 0 {
         return out_of_range("queries", queries, "at least 1");
@@ -21,7 +21,7 @@ pub fn simulate(profile: &Profile, size: Size, items: u64, queries: u64, seed: u
         return out_of_range("bits", size.bits, "at most 2^33 to be simulated");
     }
     let filling = items.saturating_mul(u64::from(size.probes.max(1)));
-    // There are so many filters that filling them takes about as long as querying them.
+    // The number of filters is chosen so that filling them takes about as long as querying them.
     let filters = (queries.saturating_mul(4) / filling.max(1)).clamp(FEWEST, MOST);
     let each = queries.div_ceil(filters);
     let steps = filling.saturating_add(size.bits / 64).saturating_add(each.saturating_mul(2)).saturating_mul(filters);

@@ -17,8 +17,8 @@ fn round_up(bits: f64, unit: u64) -> f64 {
     (bits as u64).div_ceil(unit).saturating_mul(unit) as f64
 }
 
-/// Guava: bits are truncated, and probes are computed from them and rounded; all words that hold
-/// the bits are used.
+/// Guava truncates the number of bits, and computes the probes from it, rounded. It then uses all
+/// bits of the words that hold these bits.
 pub(super) fn guava(items: f64, rate: f64) -> Result<Size> {
     let bits = (-items * libm::log(rate) / LN_2_SQUARED).trunc();
     // Java rounds halves up.
@@ -26,8 +26,8 @@ pub(super) fn guava(items: f64, rate: f64) -> Result<Size> {
     size(round_up(bits.max(1.0), 64), probes)
 }
 
-/// RedisBloom without scaling: bits are truncated and then rounded up to words, probes are rounded
-/// up. The constants have 15 digits, as in RedisBloom.
+/// RedisBloom without scaling truncates the number of bits, and then rounds it up to whole words.
+/// It rounds the probes up. The constants have 15 digits, as in RedisBloom.
 #[expect(clippy::approx_constant, reason = "the library's own digits")]
 pub(super) fn redisbloom(items: f64, rate: f64) -> Result<Size> {
     const DENOMINATOR: f64 = 0.480453013918201;
@@ -36,18 +36,19 @@ pub(super) fn redisbloom(items: f64, rate: f64) -> Result<Size> {
     size(round_up(bits, 64), (0.693147180559945 * per_item).ceil())
 }
 
-/// truebloom: its own plan, with the guarantee that is its default.
+/// truebloom uses its own plan, with the default guarantee.
 pub(super) fn truebloom(items: f64, rate: f64) -> Result<Size> {
     let plan = Plan::new(&Target::new().items(items as u64).rate(Rate::try_from(rate)?))?;
     Ok(Size { bits: plan.bits, probes: plan.probes })
 }
 
-/// RedisBloom with scaling: the first filter of the chain, sized for half the rate.
+/// RedisBloom with scaling sizes the first filter of its chain for half the rate.
 pub(super) fn redisbloom_scaling(items: f64, rate: f64) -> Result<Size> {
     redisbloom(items, rate * 0.5)
 }
 
-/// bits-and-blooms, DCSO and poppy: the textbook formulas; they differ in the rounding of bits.
+/// bits-and-blooms, DCSO and poppy use the textbook formulas. They differ in how they round the
+/// bits.
 pub(super) fn bits_and_blooms(items: f64, rate: f64) -> Result<Size> {
     let bits = (-items * libm::log(rate) / libm::pow(LN_2, 2.0)).ceil();
     size(bits.max(1.0), (LN_2 * bits / items).ceil().max(1.0))
@@ -59,36 +60,37 @@ pub(super) fn dcso(items: f64, rate: f64) -> Result<Size> {
     size(bits.max(1.0), (LN_2 * bits / items).ceil())
 }
 
-/// pybloom-live: one slice per probe.
+/// pybloom-live uses one slice per probe.
 pub(super) fn pybloom_live(items: f64, rate: f64) -> Result<Size> {
-    // Python's log with base 2 is the logarithm's exact power of two only by luck: it is the
-    // quotient of two logarithms.
+    // Python computes the logarithm to base 2 as a quotient of two logarithms, which is not always
+    // exact for powers of two.
     let slices = (libm::log(1.0 / rate) / libm::log(2.0)).ceil();
     let bits = ((items * libm::log(rate).abs()) / (slices * libm::pow(LN_2, 2.0))).ceil();
     size(slices * bits, slices)
 }
 
-/// rbloom: bits and probes are truncated, and then bits are rounded up to whole bytes.
+/// rbloom truncates bits and probes, and then rounds the bits up to whole bytes.
 pub(super) fn rbloom(items: f64, rate: f64) -> Result<Size> {
     let bits = -items * libm::log(rate) / libm::pow(LN_2, 2.0);
     size(round_up(bits.trunc().max(1.0), 8), ((bits / items) * LN_2).trunc())
 }
 
-/// bloomfilter: whole bytes; probes are rounded.
+/// bloomfilter uses whole bytes, and rounds the probes.
 pub(super) fn bloomfilter(items: f64, rate: f64) -> Result<Size> {
     let bits = 8.0 * (items * libm::log(rate) / (-8.0 * LN_2_SQUARED)).ceil();
     size(bits, (bits / items * LN_2).round().max(1.0))
 }
 
-/// fastbloom: whole bytes, then whole words; probes are computed from the words and rounded.
+/// fastbloom rounds up to whole bytes, and then to whole words. It computes the probes from the
+/// words, and rounds them.
 pub(super) fn fastbloom(items: f64, rate: f64) -> Result<Size> {
     let bytes = (items * libm::log(rate) / (-8.0 * LN_2_SQUARED)).ceil();
     let bits = round_up((8.0 * bytes).max(64.0), 64);
     size(bits, (LN_2 * bits / items).round().max(1.0))
 }
 
-/// BIP37: whole bytes, at most 36,000; bits per item are an integer quotient before the
-/// multiplication by ln 2; at most 50 probes.
+/// BIP37 uses whole bytes, at most 36,000, and at most 50 probes. The bits per item are truncated
+/// before they are multiplied by ln 2.
 pub(super) fn bip37(items: f64, rate: f64) -> Result<Size> {
     let bits = (-1.0 / LN_2_SQUARED * items * libm::log(rate)).trunc().min(288_000.0);
     let bytes = (bits / 8.0).trunc();
@@ -102,22 +104,22 @@ pub(super) fn bip37(items: f64, rate: f64) -> Result<Size> {
     size(8.0 * bytes, ((8.0 * bytes / items).trunc() * LN_2).trunc().min(50.0))
 }
 
-/// Parquet in arrow-rs: blocks of 256 bits, whose number is a power of two; 8 probes; at most 128
-/// MiB.
+/// Parquet in arrow-rs uses blocks of 256 bits, whose number is a power of two, and 8 probes. A
+/// filter has at most 128 MiB.
 pub(super) fn parquet(items: f64, rate: f64) -> Result<Size> {
     let bits = (-8.0 * items / libm::log(1.0 - libm::pow(rate, 1.0 / 8.0))).trunc();
     let bytes = (bits as u64 / 8).clamp(32, 128 << 20).next_power_of_two();
     Ok(Size { bits: 8 * bytes, probes: 8 })
 }
 
-/// Cassandra: the smallest whole number of bits per item, up to 20, for which a table of
-/// `(1 - exp(-k/b))^k`, to three digits, has a low enough rate; then the smallest number of probes
-/// that reaches it.
+/// Cassandra has a table of `(1 - exp(-k/b))^k`, to three digits. It takes the smallest whole
+/// number of bits per item, up to 20, for which the table has a low enough rate. Then it takes the
+/// smallest number of probes that reaches the rate.
 pub(super) fn cassandra(items: f64, rate: f64) -> Result<Size> {
     const MOST: u32 = 20;
     let best = |bits: u32| (1..=bits).fold(1, |best, probes| if table(bits, probes) < table(bits, best) { probes } else { best });
-    // `new BloomSpecification(2, optKPerBuckets[2])`: its parameters are probes and bits, but they
-    // are exchanged here.
+    // `new BloomSpecification(2, optKPerBuckets[2])`: the constructor's parameters are probes and
+    // bits, but this call exchanges them.
     let (mut bits, mut probes) = (best(2), 2);
     if rate < table(2, 1) {
         (bits, probes) = (2, best(2));

@@ -64,7 +64,7 @@ pub enum Error {
         /// An upper bound on the smallest rate that is possible with the allowed bits.
         reachable: f64,
     },
-    /// The rate cannot be reached with these bits, or it is not proven that it can.
+    /// These bits cannot reach the rate, or no proof shows that they can.
     OutOfReach {
         /// The requested rate.
         asked: Rate,
@@ -74,11 +74,12 @@ pub enum Error {
         bits: u64,
         /// The number of probes with the smallest average rate.
         probes: u32,
-        /// A rate that these bits are proven to keep: on average or, if a guarantee was requested,
-        /// in one filter.
+        /// A rate that is proven to be possible with these bits: on average, or in one filter if a
+        /// guarantee was requested.
         reachable: f64,
-        /// Whether it is proven that the rate cannot be reached, because even the average is above
-        /// it with any number of probes. If false, it is only not proven that the rate can be kept.
+        /// True if it is proven that the rate cannot be reached, because even the average is above
+        /// it with any number of probes. False if there is only no proof that the rate can be
+        /// reached.
         is_impossible: bool,
     },
     /// It is not proven that the scheme reaches the rate within the allowed bits.
@@ -96,8 +97,8 @@ pub enum Error {
         /// A scheme that reaches the rate.
         alternative: String,
     },
-    /// A guarantee for one filter was requested for a scheme whose rates have no proven bound on
-    /// their variation over seeds.
+    /// A guarantee for one filter was requested, but no bound is proven on how much the scheme's
+    /// rates vary over seeds.
     NoGuarantee {
         /// The scheme.
         scheme: SchemeId,

@@ -64,7 +64,7 @@ const LEAST_RATE: f64 = 1e-13;
 const REACH: f64 = 1e6;
 const LAYERS: usize = 20;
 
-/// With a custom ratio, the largest number of layers that may be needed to grow by that factor.
+/// The largest number of layers that a filter with a custom ratio may need to grow by [`REACH`].
 const MOST_LAYERS: usize = 100;
 
 /// The largest number of items in a layer.
@@ -82,11 +82,11 @@ impl Growth {
     /// as many.
     pub const MOST_FIRST: u64 = 1_000_000_000_000;
 
-    /// A growth with this rate and about this many items in the first layer (64 to 10^12). It has
-    /// the smallest ratio with which 20 layers hold 10^6 times the items of the first layer.
+    /// Creates a growth with this rate and about this many items in the first layer (64 to 10^12).
+    /// It has the smallest ratio with which 20 layers hold 10^6 times the items of the first layer.
     ///
     /// # Errors
-    /// The rate is below 1e-13. `first` is out of range.
+    /// Fails if the rate is below 1e-13, or if `first` is out of range.
     pub fn new(rate: Rate, first: u64) -> Result<Growth> {
         let reaches = |ratio: f64| Growth { rate, first, ratio }.reaches(LAYERS);
         let (mut low, mut high) = (1.0, 4.0);
@@ -101,13 +101,14 @@ impl Growth {
         Growth::with_ratio(rate, first, libm::ceil(high * 1e3) / 1e3)
     }
 
-    /// A growth with a custom ratio of memory. A lower ratio means more layers and slower queries.
+    /// Creates a growth with a custom ratio of memory. A lower ratio means more layers and slower
+    /// queries.
     ///
     /// # Errors
-    /// The rate is below 1e-13. `first` is out of range. The ratio is above 10^9, or too low. A
-    /// ratio is too low if growing to 10^6 times the first size would take more than 100 layers, or
-    /// if layers would shrink before they have 2^62 bits together. (Layers can shrink because
-    /// shares fall, so each layer needs more bits per item than the previous one.)
+    /// Fails if the rate is below 1e-13, if `first` is out of range, or if the ratio is above 10^9
+    /// or too low. A ratio is too low if growing to 10^6 times the first size would take more than
+    /// 100 layers, or if layers would shrink before they have 2^62 bits together. (Layers can
+    /// shrink because shares fall, so each layer needs more bits per item than the previous one.)
     pub fn with_ratio(rate: Rate, first: u64, ratio: f64) -> Result<Growth> {
         if rate.to_f64() < LEAST_RATE {
             return out_of_range("rate", rate, format!("at least {LEAST_RATE:e} for a filter that grows: equal hashes need a share too"));
@@ -128,35 +129,35 @@ impl Growth {
         Ok(growth)
     }
 
-    /// The requested rate.
+    /// Returns the requested rate.
     #[must_use]
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
-    /// The approximate number of items in the first layer.
+    /// Returns the approximate number of items in the first layer.
     #[must_use]
     pub fn first(&self) -> u64 {
         self.first
     }
 
-    /// The largest ratio of the memory of all layers to that of a filter planned for the items
-    /// inserted so far. It is reached when a layer is opened. It follows from the formula
+    /// Returns the largest ratio of the memory of all layers to that of a filter planned for the
+    /// items inserted so far. It is reached when a layer is opened. It follows from the formula
     /// `items log2(1/rate)`; rounding to whole bits makes small layers larger.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.ratio
     }
 
-    /// The share of the rate that this layer has. The shares of the first n layers add up to
-    /// n/(8 + n).
+    /// Returns the share of the rate that this layer has. The shares of the first n layers add up
+    /// to n/(8 + n).
     #[must_use]
     pub fn share(layer: u32) -> f64 {
         let above = SLOWNESS + f64::from(layer);
         SLOWNESS / (above * (above + 1.0))
     }
 
-    /// The total share of this layer and all later ones.
+    /// Returns the total share of this layer and all later ones.
     #[must_use]
     pub fn share_from(layer: u64) -> f64 {
         SLOWNESS / (SLOWNESS + layer as f64)
@@ -215,12 +216,12 @@ impl Growth {
         self.sizes().nth(layer as usize).unwrap_or(0.0) * self.first as f64
     }
 
-    /// The plan of the layer with this number, counted from 0. It is the smallest layer, in whole
-    /// words, that holds its items on average within its share of the rate. This takes about 100
-    /// microseconds.
+    /// Returns the plan of the layer with this number, counted from 0. It is the smallest layer, in
+    /// whole words, that holds its items on average within its share of the rate. This takes about
+    /// 100 microseconds.
     ///
     /// # Errors
-    /// The number is so high that the layer would have more bits than [`MAX_BITS`].
+    /// Fails if the number is so high that the layer would have more bits than [`MAX_BITS`].
     pub fn layer(&self, layer: u32) -> Result<PlannedLayer> {
         let _work = work::begin();
         let items = if layer < Growth::MOST_LAYERS { self.items(layer) } else { f64::INFINITY };

@@ -1,8 +1,9 @@
 //! Exact false-positive rates and plans for Bloom filters, with proven brackets.
 //!
-//! The crate computes with numbers, not filters: the rate for given bits, items and probes, the
-//! smallest filter that keeps a rate, and tests that compare a measured filter with its law. The
-//! crate `truebloom` builds filters that follow these laws.
+//! The crate computes with numbers, not filters. It computes the rate for given bits, items and
+//! probes, and the smallest filter whose rate is at most a given one. It also has statistical tests
+//! that compare a measured filter with its law. The crate `truebloom` builds filters that follow
+//! these laws.
 //!
 //! | question | answer |
 //! |---|---|
@@ -10,7 +11,7 @@
 //! | how many bits does this rate need? how many items fit? | [`Plan::new`], [`min_bits`], [`max_items`] |
 //! | which number of probes is best? | [`optimal_probes`] |
 //! | how large is a filter when it is sent, and which filter is smaller? | [`entropy_bits`], [`Plan::transmitted_bits`], [`Plan::for_transmission`] |
-//! | which rate does one filter keep, with a given probability? | [`rate_quantile_bound`], [`Promise::OneFilter`] |
+//! | which rate does one filter not exceed, with a given probability? | [`rate_quantile_bound`], [`Promise::OneFilter`] |
 //! | which schemes are there? | [`SchemeId`] |
 //! | how many hits do new keys have? | [`false_positives`], [`hits_quantile_bound`] |
 //! | how close are two hashes to independent ones? | [`law::Double`], [`law::PartitionDouble`], [`convergence`] |
@@ -29,10 +30,10 @@
 //! sums and recursions of the papers lose some or all digits. So rates are computed in whole
 //! numbers whose rounding errors are counted (module [`law`]).
 //!
-//! No call takes more than about a second, with any arguments. Only simulations take as many steps
-//! as requested. If the exact answer would take longer, the call returns a wider bracket, which is
-//! marked as such, or an error. Work is counted in steps, so the same arguments give the same
-//! answer on every machine.
+//! No call takes more than about a second, with any arguments, except simulations, which take as
+//! many steps as requested. If the exact answer would take longer, the call returns a wider
+//! bracket, which is marked as such, or an error. Work is counted in steps, so the same arguments
+//! give the same answer on every machine.
 //!
 //! ```
 //! use truebloom_math::{Plan, Target};

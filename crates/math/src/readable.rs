@@ -2,7 +2,7 @@
 //! scheme as its name.
 //!
 //! Values are always checked when they are read: a rate must be between 0 and 1, a design must be
-//! possible, and a plan must keep its rate.
+//! possible, and a plan must meet its target.
 
 use crate::{Plan, Rate, SchemeId, Target};
 use core::fmt;

@@ -7,9 +7,9 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scale {
-    /// Equal differences have equal lengths.
+    /// Equal differences of values have equal lengths on the axis.
     Linear,
-    /// Equal ratios have equal lengths; only values above 0 can be shown.
+    /// Equal ratios of values have equal lengths on the axis. Only values above 0 can be shown.
     Log,
 }
 
@@ -23,19 +23,19 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// A linear axis; the label names the quantity and its unit.
+    /// Creates a linear axis; the label names the quantity and its unit.
     #[must_use]
     pub fn linear(label: impl Into<String>) -> Axis {
         Axis { label: label.into(), scale: Scale::Linear, range: None, names: Vec::new() }
     }
 
-    /// A logarithmic axis.
+    /// Creates a logarithmic axis.
     #[must_use]
     pub fn log(label: impl Into<String>) -> Axis {
         Axis { label: label.into(), scale: Scale::Log, range: None, names: Vec::new() }
     }
 
-    /// An axis for things with names: the first is at 0, the next at 1 and so on.
+    /// Creates an axis for things with names: the first is at 0, the next at 1 and so on.
     #[must_use]
     pub fn named(label: impl Into<String>, names: Vec<String>) -> Axis {
         Axis { names, ..Axis::linear(label) }
@@ -53,8 +53,8 @@ impl Axis {
         value.abs() <= FARTHEST && (self.scale == Scale::Linear || value >= f64::MIN_POSITIVE)
     }
 
-    /// The axis for data between these two values, with as many labels as fit; `fits` gets all
-    /// labels and says whether they do.
+    /// The axis for data between these two values, with as many labels as fit. `fits` gets all
+    /// labels and returns whether they fit.
     pub(crate) fn coordinate(&self, (low, high): (f64, f64), fits: impl Fn(&[String]) -> bool) -> Coordinate {
         if !self.names.is_empty() {
             let labelled = (0..self.names.len()).map(|i| i as f64).collect();
@@ -96,7 +96,7 @@ impl Axis {
 
 const FARTHEST: f64 = 1e300;
 
-/// Adds a margin on both sides; if there is only one value, adds a range around it.
+/// Adds a margin on both sides. If there is only one value, adds a range around it.
 fn widened(scale: Scale, low: f64, high: f64) -> (f64, f64) {
     match scale {
         Scale::Log => {
@@ -134,8 +134,9 @@ fn linear_ticks(low: f64, high: f64, most: u32) -> Ticks {
     Ticks { labelled: (first..=last.min(first + 100)).map(at).collect(), minor: Vec::new() }
 }
 
-/// Powers of ten; if there are few of them, also two and five times these. For a range of less than
-/// about a decade, the ticks have equal steps, which are easier to read there.
+/// The ticks are powers of ten. If there are only a few, multiples of them are added, such as twice
+/// and five times each power. For a range of less than about a decade, the ticks are at equal
+/// distances instead.
 fn log_ticks(low: f64, high: f64, most: u32) -> Ticks {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let inside = |value: &f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(value);
@@ -152,7 +153,8 @@ fn log_ticks(low: f64, high: f64, most: u32) -> Ticks {
         d if d < 1.5 => of(&[1.0, 3.0], 1),
         d => {
             let step = (d / f64::from(most)).ceil().max(1.0) as i32;
-            // Every `step`-th power is used; which ones does not depend on the range.
+            // Only exponents that are multiples of `step` are used, so the choice does not depend
+            // on the range.
             (first..=last).filter(|e| e.rem_euclid(step) == 0).map(|e| decimal(1.0, e)).filter(inside).collect()
         }
     };
@@ -298,7 +300,7 @@ impl Ranged for Coordinate {
     type ValueType = f64;
 
     fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
-        // If both ends of an axis are the same number, everything is at its foot.
+        // If both ends of an axis are the same number, all values are at the beginning of the axis.
         let share = Some(self.share(*value)).filter(|share| share.is_finite()).unwrap_or(0.0);
         from + (share.clamp(-1.0, 2.0) * f64::from(to - from)).round() as i32
     }

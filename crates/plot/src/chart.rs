@@ -15,7 +15,7 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// A chart without curves. The title says what the chart shows.
+    /// Creates a chart without curves. The title says what the chart shows.
     #[must_use]
     pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Chart {
         Chart { title: title.into(), note: String::new(), x, y, series: Vec::new(), marks: Vec::new(), size: (720, 440) }
@@ -61,14 +61,14 @@ impl Chart {
         Chart { size: (width.clamp(240, 10_000), height.clamp(160, 10_000)), ..self }
     }
 
-    /// The chart as a complete SVG document, which can also be embedded in a page. The same chart
-    /// gives the same bytes everywhere.
+    /// Returns the chart as a complete SVG document, which can also be embedded in a page. The same
+    /// chart gives the same bytes everywhere.
     ///
     /// A point that cannot be shown on its axis (not finite, beyond 1e300, or not above 0 on a
     /// logarithmic axis) leaves a gap in its line. The description of the chart counts such points.
     ///
     /// # Errors
-    /// No point of any series can be shown.
+    /// Fails if no point of any series can be shown.
     pub fn svg(&self) -> Result<String, Error> {
         crate::draw::svg(self)
     }

@@ -1,8 +1,8 @@
 //! Colours for light pages, and the corresponding colours for dark pages.
 //!
-//! The curves use the colours of Okabe and Ito, which colour-blind people can distinguish, darkened
-//! or lightened until each has a contrast of at least 3 to 1 with its page. All colours are fixed
-//! in advance, so one style sheet serves any number of charts.
+//! The curves use the colours of Okabe and Ito, which colour-blind people can distinguish. Each
+//! colour is darkened or lightened until it has a contrast of at least 3 to 1 with its page. All
+//! colours are fixed in advance, so one style sheet serves any number of charts.
 
 use plotters::style::RGBColor;
 use std::fmt::Write;

@@ -39,7 +39,7 @@ pub(crate) fn svg(chart: &Chart) -> Result<String, Error> {
     let left = 26 + 7 * y.longest_label() as i32;
     // Half of the last tick's label is beyond the edge.
     let right_of = |longest: usize| SIDE.max(7 * longest as i32 / 2);
-    // Labels below the chart are side by side, on a linear axis at equal distances.
+    // Labels below the chart are side by side. On a linear axis, they are at equal distances.
     let fit_beside = |labels: &[String]| {
         let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
         let widest = labels.iter().map(|label| legend::text_width(label, 11.5)).max().unwrap_or(0);
@@ -167,7 +167,7 @@ const DASHES: [(u32, &str); 3] = [
 ];
 const DOT: i32 = 3 * FINE;
 const BAND: f64 = 0.28;
-/// The width of a band's edges. Of a narrow band, only the edges are visible.
+/// The width of a band's edges. Only the edges of a narrow band are visible.
 const EDGE: f64 = 0.7;
 const BAR: f64 = 0.55;
 
@@ -264,8 +264,8 @@ fn draw(plot: &mut Plot<'_, '_>, chart: &Chart, (series, number): (&Series, usiz
     Ok(())
 }
 
-/// The parts of a line within both ranges. The line is cut where it crosses an edge, along the
-/// straight line that is drawn.
+/// The parts of a line within both ranges. Between two points, the line is straight, and it is cut
+/// where it crosses an edge.
 pub(crate) fn clipped(points: &[(f64, f64, f64)], [x, y]: [&Coordinate; 2]) -> Vec<Vec<(f64, f64)>> {
     if let [(x_only, y_only, _)] = *points {
         return if x.holds(x_only) && y.holds(y_only) { vec![vec![(x_only, y_only)]] } else { Vec::new() };
@@ -297,8 +297,8 @@ pub(crate) fn clipped(points: &[(f64, f64, f64)], [x, y]: [&Coordinate; 2]) -> V
     paths
 }
 
-/// The part of a straight line that is within the unit square, as shares of its length; nothing if
-/// no part is.
+/// The part of a straight line that is within the unit square, as shares of its length. The result
+/// is `None` if no part is.
 pub(crate) fn inside(from: [f64; 2], to: [f64; 2]) -> Option<(f64, f64)> {
     let (mut start, mut end) = (0.0f64, 1.0f64);
     for (a, b) in from.into_iter().zip(to) {

@@ -29,14 +29,14 @@ pub enum Error {
 /// drawings before they replace them.
 pub const MARK: &str = "data-by=\"truebloom-plot\"";
 
-/// The style sheet for a page with embedded charts [without their own](without_style): it sets
-/// their colours on a dark page.
+/// Returns the style sheet for a page with embedded charts [without their own](without_style): it
+/// sets their colours on a dark page.
 #[must_use]
 pub fn page_style() -> String {
     colour::dark_rules(&colour::all())
 }
 
-/// A chart's document without its style sheet, for a page that contains [`page_style`].
+/// Returns a chart's document without its style sheet, for a page that contains [`page_style`].
 #[must_use]
 pub fn without_style(svg: &str) -> String {
     match (svg.split_once("<style>"), svg.split_once("</style>")) {

@@ -21,8 +21,8 @@ pub enum Shape {
 pub struct Series {
     pub(crate) name: String,
     pub(crate) shape: Shape,
-    /// The points of the series: horizontal value, vertical value, and for a band the upper
-    /// vertical value (otherwise the same).
+    /// The points of the series: the horizontal value, the vertical value, and the upper vertical
+    /// value of a band. For other series, the two vertical values are equal.
     pub(crate) points: Vec<(f64, f64, f64)>,
     pub(crate) colour: Option<usize>,
     pub(crate) ramp: Option<f64>,
@@ -38,31 +38,31 @@ impl Series {
         Series::new(name, shape, points.into_iter().map(|(x, y)| (x, y, y)).collect())
     }
 
-    /// A line through points, in their order.
+    /// Creates a line through points, in their order.
     #[must_use]
     pub fn line(name: impl Into<String>, points: Vec<(f64, f64)>) -> Series {
         Series::of_pairs(name, Shape::Line, points)
     }
 
-    /// A dashed line.
+    /// Creates a dashed line.
     #[must_use]
     pub fn dashed(name: impl Into<String>, points: Vec<(f64, f64)>) -> Series {
         Series::of_pairs(name, Shape::Dashed, points)
     }
 
-    /// Points.
+    /// Creates a series of points.
     #[must_use]
     pub fn points(name: impl Into<String>, points: Vec<(f64, f64)>) -> Series {
         Series::of_pairs(name, Shape::Points, points)
     }
 
-    /// Bars.
+    /// Creates a row of bars.
     #[must_use]
     pub fn bars(name: impl Into<String>, points: Vec<(f64, f64)>) -> Series {
         Series::of_pairs(name, Shape::Bars, points)
     }
 
-    /// A band: for each point, the horizontal value, and the lower and the upper vertical value.
+    /// Creates a band. Each point has a horizontal value, and a lower and an upper vertical value.
     #[must_use]
     pub fn band(name: impl Into<String>, points: Vec<(f64, f64, f64)>) -> Series {
         Series::new(name, Shape::Band, points)
@@ -97,13 +97,13 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// A vertical line at this value of the horizontal axis.
+    /// Creates a vertical line at this value of the horizontal axis.
     #[must_use]
     pub fn upright(at: f64, words: impl Into<String>) -> Mark {
         Mark { upright: true, at, words: words.into() }
     }
 
-    /// A horizontal line at this value of the vertical axis.
+    /// Creates a horizontal line at this value of the vertical axis.
     #[must_use]
     pub fn level(at: f64, words: impl Into<String>) -> Mark {
         Mark { upright: false, at, words: words.into() }

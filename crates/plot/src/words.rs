@@ -1,5 +1,5 @@
-//! The positions of the marks' texts. Each text is beside its line, not over another text, and not
-//! over a curve if there is room elsewhere.
+//! The positions of the marks' texts. Each text is placed next to its line. If there is room, it
+//! covers neither another text nor a curve.
 
 use crate::axis::Coordinate;
 use crate::draw::{clipped, inside, pieces};
@@ -51,8 +51,8 @@ pub(crate) fn placed<'a>(chart: &'a Chart, axes: [&Coordinate; 2], size: (i32, i
         let width = text_width(&mark.words, SIZE);
         let line = (at(mark) * f64::from(if mark.upright { size.0 } else { size.1 })).round() as i32;
         let places = if mark.upright { beside(line, width, size) } else { along(line, width, size) };
-        // The conditions from the worst to the mildest: over another text, over a curve, over
-        // another mark's line, far from the text's own line.
+        // The faults of a position, from the worst to the mildest: over another text, over a curve,
+        // over another mark's line, far from the text's own line.
         let cost = |(far, place): &(usize, &Place)| {
             let crossed = |lines: &[[[f64; 2]; 2]]| lines.iter().any(|line| place.is_crossed(line));
             (taken.iter().any(|other| place.meets(other)), crossed(&curves), crossed(&lines), *far)
@@ -77,8 +77,9 @@ fn beside(line: i32, width: i32, (wide, high): (i32, i32)) -> Vec<Place> {
     within(all, wide, high)
 }
 
-/// Positions at a level line: at its right end, and then further left; above it, or below, or one
-/// line of text further away.
+/// Candidate positions of the label of a horizontal line, from its right end to the left. In each
+/// column, the label is just above the line, just below it, or one or two lines of text farther
+/// away.
 fn along(line: i32, width: i32, (wide, high): (i32, i32)) -> Vec<Place> {
     let right = wide - 4 - width;
     let columns = [right, right * 3 / 4, right / 2, right / 4, 4];
@@ -87,8 +88,8 @@ fn along(line: i32, width: i32, (wide, high): (i32, i32)) -> Vec<Place> {
     within(all, wide, high)
 }
 
-/// The positions that are between the axes. If there are none, as for a text wider than the chart,
-/// only the first position.
+/// Keeps the positions that are between the axes. If there are none, as for a text wider than the
+/// chart, keeps only the first position.
 fn within(all: Vec<Place>, wide: i32, high: i32) -> Vec<Place> {
     let fits = |place: &Place| place.left >= 0 && place.left + place.width <= wide && place.top >= 0 && place.top + HEIGHT <= high;
     let inside: Vec<Place> = all.iter().copied().filter(fits).collect();

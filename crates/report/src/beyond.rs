@@ -17,11 +17,11 @@ pub struct Overload {
     pub fpr: Fpr,
 }
 
-/// The expected rates of a filter that is filled beyond its plan. The list ends before the first
-/// load of more than 2^64 items.
+/// Returns the expected rates of a filter that is filled beyond its plan. The list ends before the
+/// first load of more than 2^64 items.
 ///
 /// # Errors
-/// The errors of the law.
+/// Fails if the rate cannot be computed.
 pub fn overload(plan: &Plan) -> Result<Vec<Overload>> {
     let law = plan.law()?;
     let items = |factor: u64| u64::try_from((u128::from(plan.items) * u128::from(factor)).div_ceil(100)).ok();
@@ -30,9 +30,9 @@ pub fn overload(plan: &Plan) -> Result<Vec<Overload>> {
 }
 
 /// The sizes of static filters, to which nothing can be added. Static filters store fingerprints of
-/// a whole number of bits, in 1.23 n slots for an xor filter (Graf and Lemire 2020), or 1.125 n for
-/// a binary fuse filter with three segments (Graf and Lemire 2022). These sizes are approximations,
-/// because the tables are slightly larger for few items.
+/// a whole number of bits. For n items, an xor filter has 1.23 n slots (Graf and Lemire 2020), and
+/// a binary fuse filter with three segments has 1.125 n slots (Graf and Lemire 2022). These sizes
+/// are approximations, because the tables are slightly larger for few items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Static {
     /// The number of bits in a fingerprint.
@@ -43,7 +43,8 @@ pub struct Static {
     pub fuse: f64,
 }
 
-/// The static filters for the items and the rate of a plan; `None` if no rate was requested.
+/// Returns the static filters for the items and the rate of a plan; `None` if no rate was
+/// requested.
 #[must_use]
 pub fn static_filters(plan: &Plan) -> Option<Static> {
     let fingerprint = (-plan.rate?.to_f64().log2()).ceil().max(1.0);

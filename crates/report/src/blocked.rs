@@ -7,16 +7,16 @@ use truebloom_math::{Layout, Plan, Target};
 pub struct Alternative {
     /// The plan.
     pub plan: Plan,
-    /// The bits of a blocked filter that does the same, divided by those of the standard filter
-    /// ([`Plan::times_bits`]).
+    /// The bits of a blocked filter for the same items and rate, divided by those of the standard
+    /// filter ([`Plan::times_bits`]).
     pub times_bits: f64,
     /// Whether the blocked filter needs at most a tenth more bits.
     pub is_worth_it: bool,
 }
 
 impl Alternative {
-    /// The alternative for this plan; `None` if no blocked filter is possible, because the limits
-    /// are too low, or none is proven to keep the rate of the standard filter.
+    /// Returns the alternative to this plan. It is `None` if the limits are too low for a blocked
+    /// filter, or if no blocked filter is proven to have the rate of the standard filter.
     #[must_use]
     pub fn of(target: &Target, standard: &Plan) -> Option<Alternative> {
         let plan = Plan::new(&target.clone().layout(Layout::Lines)).ok()?;

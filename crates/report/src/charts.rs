@@ -1,4 +1,4 @@
-//! Charts of the curves behind the answers.
+//! Charts of the rates from which the answers are read.
 
 use crate::scatter::Scatter;
 use crate::show::{count, fpr, plural, significant};
@@ -50,11 +50,11 @@ fn line_and_band(name: &str, rates: &[(f64, Fpr)]) -> Vec<Series> {
     series
 }
 
-/// The chart of a plan: the rate by the number of items, up to twice as many as planned, and the
-/// range of one filter's own rate.
+/// Draws the chart of a plan: the rate by the number of items, up to twice as many as planned, and
+/// the range of one filter's own rate.
 ///
 /// # Errors
-/// The errors of the law.
+/// Fails if the rate cannot be computed.
 pub fn plan(plan: &Plan) -> Result<Chart> {
     let law = plan.law()?;
     let planned = plan.items;
@@ -84,7 +84,7 @@ pub fn plan(plan: &Plan) -> Result<Chart> {
     Ok(chart.marked(Mark::upright(planned as f64, format!("planned: {}", count(planned)))))
 }
 
-/// For each number of items, the two rates between which 98% of filters are.
+/// For each number of items, the range of rates that contains 98% of the filters.
 fn scatter(plan: &Plan, variant: Variant) -> Vec<(f64, f64, f64)> {
     let at = |share: f64| {
         let items = items_at(plan.items, share);
@@ -95,10 +95,10 @@ fn scatter(plan: &Plan, variant: Variant) -> Vec<(f64, f64, f64)> {
     shares(19).map_while(at).collect()
 }
 
-/// A chart of the rate by the number of probes, for given bits and items.
+/// Draws a chart of the rate by the number of probes, for given bits and items.
 ///
 /// # Errors
-/// The errors of the law.
+/// Fails if the rate cannot be computed.
 pub fn by_probes(
     (name, points): (&str, u32),
     bits: u64,
@@ -126,7 +126,7 @@ pub fn by_probes(
         .marked(Mark::upright(f64::from(given), format!("given: {given}"))))
 }
 
-/// A chart of the columns of a table, as curves over its rows.
+/// Draws a chart of the columns of a table, as curves over its rows.
 #[must_use]
 pub fn table(title: &str, note: String, ordinate: Axis, columns: &[(String, Vec<(f64, f64)>)]) -> Chart {
     let last = columns.len().saturating_sub(1).max(1) as f64;
@@ -134,11 +134,11 @@ pub fn table(title: &str, note: String, ordinate: Axis, columns: &[(String, Vec<
     Chart::new(title, Axis::linear("probes per item"), ordinate).note(note).with_all(curves)
 }
 
-/// A chart of the distribution of one filter's own rate over its seeds: the share of filters that
-/// keep a rate, as a function of the rate.
+/// Draws a chart of how the rate of one filter varies with its seed. For each rate, it shows the
+/// share of filters whose own rate is at most that rate.
 ///
 /// # Errors
-/// The errors of the law.
+/// Fails if the rate cannot be computed.
 pub fn spread(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Chart> {
     let scatter = Scatter::new(variant, bits, items, probes)?;
     let occupancy = &scatter.fill;
@@ -184,8 +184,8 @@ pub struct Given {
     pub rate: (f64, f64, f64),
 }
 
-/// A chart of libraries, one below the other, with their rates and the requested rate. `refused`
-/// lists the libraries that do not support these parameters.
+/// Draws a chart of libraries, one below the other, with their rates and the requested rate.
+/// `refused` lists the libraries that do not support these parameters.
 #[must_use]
 pub fn libraries(given: &[Given], refused: &[&str], items: u64, asked: Option<f64>) -> Chart {
     let place = |i: usize| (given.len() - 1 - i) as f64;
@@ -199,8 +199,8 @@ pub fn libraries(given: &[Given], refused: &[&str], items: u64, asked: Option<f6
     let height = 150 + 24 * given.len() as u32;
     let missing =
         if refused.is_empty() { String::new() } else { format!("; not drawn, because they refuse these numbers: {}", refused.join(", ")) };
-    // The range covers only the rates, because an interval of few hits, or a rate without hits,
-    // reaches down to the floor of equal hashes.
+    // The range covers only the rates. With few or no hits, an interval reaches down to the floor
+    // of equal hashes.
     let rates = given.iter().flat_map(|given| [given.ideal, given.rate.0]).chain(asked).filter(|rate| *rate > 0.0);
     let (low, high) = rates.fold((f64::INFINITY, 0.0f64), |(low, high), rate| (low.min(rate), high.max(rate)));
     let chart = Chart::new(
@@ -219,7 +219,7 @@ pub fn libraries(given: &[Given], refused: &[&str], items: u64, asked: Option<f6
     }
 }
 
-/// A chart of the rate of one library's filter by the number of items, and of the rate with
+/// Draws a chart of the rate of one library's filter by the number of items, and of the rate with
 /// independent positions.
 #[must_use]
 pub fn library(
@@ -234,7 +234,8 @@ pub fn library(
         shares(38).map_while(|share| Some((items_at(items, share) as f64, rate(items_at(items, share))?))).collect()
     };
     let (line, ideal) = (of(&rate), of(&ideal));
-    // An interval of few hits may reach down to the floor of equal hashes, far below what matters.
+    // With few hits, the interval may reach down to the floor of equal hashes, far below the rates
+    // of interest.
     let lowest = asked.unwrap_or(now.0) * 1e-4;
     let ordinate = Axis::log(RATE).between(lowest.max(f64::MIN_POSITIVE), 1.0);
     let mut chart = Chart::new(format!("The rate that {title} really gives"), Axis::linear("items in the filter"), ordinate)

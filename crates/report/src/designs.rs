@@ -21,7 +21,7 @@ pub struct Today {
 }
 
 impl Today {
-    /// The number of items held per bit, divided by that of the usual design.
+    /// Returns the number of items held per bit, divided by that of the usual design.
     #[must_use]
     pub fn gain(&self, sized: &SizedDesign) -> f64 {
         self.per_bit(held(sized), sized.design.total_bits())
@@ -38,8 +38,8 @@ impl Today {
     }
 }
 
-/// The average number of items that a filter holds when it is emptied. With one phase, the item
-/// that ends a cycle is forgotten with it (D3 in docs/ERRATA.md).
+/// Returns the average number of items that a filter holds when it is emptied. With one phase, the
+/// item that ends a cycle is forgotten with it (D3 in docs/ERRATA.md).
 #[must_use]
 pub fn held(sized: &SizedDesign) -> f64 {
     let forgotten = if sized.design.mode().filters() == 1 { 1.0 } else { 0.0 };
@@ -55,8 +55,8 @@ pub fn blocked_held(sized: &BlockedSized) -> f64 {
 /// Below this many items, forgetting one of them changes the printed numbers.
 const FEW: f64 = 100.0;
 
-/// A remark on the number of items that a filter of one phase holds when it is emptied, if that is
-/// clearly less than the items of its cycle.
+/// Returns a remark on the number of items that a filter of one phase holds when it is emptied, if
+/// that is clearly less than the items of its cycle.
 #[must_use]
 pub fn held_in_words(held: f64) -> Option<String> {
     if held < 1e-9 {
@@ -73,7 +73,7 @@ pub fn held_in_words(held: f64) -> Option<String> {
 pub struct Designs {
     /// The usual design, without a model.
     pub today: Option<Today>,
-    /// One phase, which keeps the rate on average.
+    /// One phase, whose average rate is at most the requested rate.
     pub one: Option<SizedDesign>,
     /// One phase in cache lines.
     pub blocked: Option<BlockedSized>,
@@ -84,10 +84,10 @@ pub struct Designs {
 }
 
 impl Designs {
-    /// The designs with the most items for a given memory.
+    /// Returns the designs with the most items for a given memory.
     ///
     /// # Errors
-    /// Numbers are out of range, or the answer would take too long.
+    /// Fails if numbers are out of range, or the answer would take too long.
     pub fn of_bits(bits: u64, rate: &Rate, layout: Layout) -> Result<Designs> {
         let today = max_items(Variant::Standard, bits, rate)?.filter(|best| best.items > 0);
         Ok(Designs {
@@ -99,10 +99,10 @@ impl Designs {
         })
     }
 
-    /// The designs with the smallest memory for this many items per cycle.
+    /// Returns the designs with the smallest memory for this many items per cycle.
     ///
     /// # Errors
-    /// Numbers are out of range, or the answer would take too long.
+    /// Fails if numbers are out of range, or the answer would take too long.
     pub fn of_items(items: u64, rate: &Rate, layout: Layout) -> Result<Designs> {
         let number = items as f64;
         let (one, two) = (min_bits(number, rate, Mode::default())?, worst_min_bits(number, rate, Mode::two_phase())?);
@@ -110,10 +110,10 @@ impl Designs {
         Ok(Designs { today: today(items, rate)?, one, blocked, two, certain: None })
     }
 
-    /// The designs with the smallest memory that remember items for this long.
+    /// Returns the designs with the smallest memory that remember items for this long.
     ///
     /// # Errors
-    /// Numbers are out of range, or the answer would take too long.
+    /// Fails if numbers are out of range, or the answer would take too long.
     pub fn of_gap(gap: u64, forget: f64, rate: &Rate, layout: Layout) -> Result<Designs> {
         let one = remember(gap, forget, rate, Mode::default())?;
         let two = worst_remember(gap, forget, rate, Mode::two_phase())?;
@@ -125,8 +125,8 @@ impl Designs {
     }
 }
 
-/// The number of new items that come in this time, rounded up. An excess that comes only from the
-/// rounding of the product is ignored.
+/// Returns the number of new items that come in this time, rounded up. An excess that comes only
+/// from the rounding of the product is ignored.
 #[must_use]
 pub fn items_in(seconds: f64, per_second: f64) -> u64 {
     (seconds * per_second * (1.0 - 4.0 * f64::EPSILON)).ceil() as u64

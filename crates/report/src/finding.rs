@@ -7,10 +7,10 @@ use truebloom_audit::{PROFILES, Profile, Simulation, Size, find, ideal, rate, sh
 use truebloom_math::{Fpr, Rate, Result};
 use truebloom_plot::Chart;
 
-/// The library with this name, in upper or lower case.
+/// Returns the library with this name, in upper or lower case.
 ///
 /// # Errors
-/// The name is not known; the message lists all names.
+/// Fails if the name is not known; the message lists all names.
 pub fn library(name: &str) -> std::result::Result<&'static Profile, String> {
     find(&name.to_lowercase()).ok_or_else(|| {
         let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
@@ -27,7 +27,7 @@ pub struct Finding {
     pub items: u64,
     /// The size that the library chooses, or that was given.
     pub size: Size,
-    /// The rate that the same number of independent positions would have.
+    /// The rate of this size with independent positions.
     pub ideal: Fpr,
     /// The rate by a formula, if one applies.
     pub law: Option<Fpr>,
@@ -35,15 +35,15 @@ pub struct Finding {
     pub floor: f64,
     /// The rate by a simulation.
     pub simulation: Option<Simulation>,
-    /// A lower bound on the share of filters that keep the requested rate.
+    /// A lower bound on the share of filters whose own rate is at most the requested rate.
     pub share: Option<f64>,
 }
 
 impl Finding {
-    /// The finding for a size, without a simulation.
+    /// Returns the finding for a size, without a simulation.
     ///
     /// # Errors
-    /// The errors of the laws.
+    /// Fails if the numbers are out of range, or the law would take too long to compute.
     pub fn by_law(profile: &'static Profile, size: Size, items: u64, asked: Option<&Rate>) -> Result<Finding> {
         let share = asked.map(|asked| share(profile, size, items, asked)).transpose()?.flatten();
         Ok(Finding {
@@ -58,8 +58,8 @@ impl Finding {
         })
     }
 
-    /// How many queries a simulation needs to measure the rate to a few percent, limited to about a
-    /// second of work; `None` if a formula gives the rate.
+    /// Returns how many queries a simulation needs to measure the rate to a few percent, limited to
+    /// about a second of work; `None` if a formula gives the rate.
     #[must_use]
     pub fn queries(&self) -> Option<u64> {
         self.law.is_none().then(|| (10_000.0 / self.ideal.value).clamp(1e6, 2e7) as u64)
@@ -68,14 +68,14 @@ impl Finding {
     /// Adds a simulation with this many queries.
     ///
     /// # Errors
-    /// The errors of the simulation.
+    /// Fails if a number is out of range, or if the simulation would take too many steps.
     pub fn simulated(self, queries: u64, seed: u64) -> Result<Finding> {
         let simulation = Some(simulate(self.profile, self.size, self.items, queries, seed)?);
         Ok(Finding { simulation, ..self })
     }
 
-    /// The rate and its interval. The numbers come from the formula if there is one, and are never
-    /// below the floor of equal hashes.
+    /// Returns the rate and its interval. The numbers come from the formula if there is one, and
+    /// are never below the floor of equal hashes.
     #[must_use]
     pub fn rate(&self) -> (f64, f64, f64) {
         match (&self.law, &self.simulation) {
@@ -85,7 +85,7 @@ impl Finding {
         }
     }
 
-    /// The number of hits, if the interval of the simulation is so wide that it says almost
+    /// Returns the number of hits, if the interval of the simulation is so wide that it says almost
     /// nothing. In this case, too few filters had hits, or there were too few filters to rule out
     /// that some filters have many hits.
     #[must_use]
@@ -94,7 +94,7 @@ impl Finding {
         (found.upper > USELESS * found.rate.max(self.floor)).then_some(found.hits)
     }
 
-    /// How the rate is known, for a line of a table; `write` writes a rate.
+    /// Returns how the rate was obtained, for a line of a table. `write` formats a rate.
     #[must_use]
     pub fn known_by(&self, write: impl Fn(f64) -> String) -> String {
         let (_, lower, upper) = self.rate();
@@ -105,7 +105,7 @@ impl Finding {
         }
     }
 
-    /// The verdict on the rate from only the simulation.
+    /// Returns the interval of the simulation as text, or a note that the simulation was too short.
     #[must_use]
     pub fn interval(&self, found: &Simulation, write: impl Fn(f64) -> String) -> String {
         match self.too_short() {
@@ -114,7 +114,7 @@ impl Finding {
         }
     }
 
-    /// A chart of the rate by the number of items, around the given number.
+    /// Returns a chart of the rate by the number of items, around the given number.
     #[must_use]
     pub fn chart(&self, asked: Option<Rate>) -> Chart {
         let by_law = |items: u64| rate(self.profile, self.size, items).ok()?.map(|fpr| fpr.value);
@@ -124,7 +124,7 @@ impl Finding {
         truebloom_math::as_one_call(|| charts::library(self.profile.title, self.items, asked, by_law, ideal, self.rate())).note(note)
     }
 
-    /// The library's line in a chart of all libraries.
+    /// Returns the library's line in a chart of all libraries.
     #[must_use]
     pub fn given(&self) -> Given {
         let name = self.profile.name;
@@ -136,14 +136,14 @@ impl Finding {
         }
     }
 
-    /// A text that says how the rate was obtained.
+    /// Returns a text that says how the rate was obtained.
     #[must_use]
     pub fn method(&self) -> String {
         self.law.map_or("simulation".to_owned(), |fpr| fpr.method.to_string())
     }
 
-    /// The number of queries that may be enough, written as `20M`, if too few were simulated to
-    /// tell whether the rate is at most the requested rate.
+    /// Returns the number of queries that may be enough, written as `20M`, if too few were
+    /// simulated to tell whether the rate is at most the requested rate.
     #[must_use]
     pub fn more_queries(&self, asked: Rate) -> Option<String> {
         let (asked, (_, lower, upper)) = (asked.to_f64(), self.rate());
@@ -151,7 +151,7 @@ impl Finding {
         self.simulation.as_ref().filter(|_| is_open).map(|found| more(found.queries))
     }
 
-    /// Whether the rate is at most the one asked for.
+    /// Decides whether the rate is at most the requested rate.
     #[must_use]
     pub fn verdict(&self, asked: Option<Rate>) -> Verdict {
         let Some(rate) = asked else { return Verdict::NothingAsked };
@@ -169,23 +169,24 @@ impl Finding {
     }
 }
 
-/// Whether a rate is at most the one asked for. `{}` gives a text.
+/// Whether a rate is at most the requested rate. `{}` formats the verdict as text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// No rate was asked for.
+    /// No rate was requested.
     NothingAsked,
-    /// The rate is at most the one asked for.
+    /// The rate is at most the requested rate.
     Kept,
-    /// The rate may be below or above the one asked for, as too few queries were simulated; this
-    /// many, written as `20M`, may be enough.
+    /// Too few queries were simulated to decide. The text is a number of queries that may be
+    /// enough, written as `20M`.
     TooFew(String),
-    /// The rate may be below or above the one asked for.
+    /// The rate may be below or above the requested rate.
     TooClose,
-    /// The rate is higher than the one asked for.
+    /// The rate is above the requested rate.
     Missed {
-        /// The rate divided by the one asked for.
+        /// The rate divided by the requested rate.
         times: f64,
-        /// The number of bits of a hash, if equal hashes alone give more than what was asked for.
+        /// The number of bits of a hash, if equal hashes alone cause a rate above the requested
+        /// rate.
         hash_bits: Option<u32>,
     },
 }
@@ -209,8 +210,8 @@ impl fmt::Display for Verdict {
 /// An interval is useless if it ends at more than this many times the measured rate.
 const USELESS: f64 = 30.0;
 
-/// A number of queries as it is written in a message, such as `20M`: ten times as many as before,
-/// or twenty million.
+/// The number of queries that a message suggests, such as `20M`: ten times as many as before, and
+/// at least twenty million.
 fn more(queries: u64) -> String {
     let wanted = queries.saturating_mul(10).max(20_000_000).div_ceil(10_000_000) * 10;
     if wanted.is_multiple_of(1_000) { format!("{}G", wanted / 1_000) } else { format!("{wanted}M") }

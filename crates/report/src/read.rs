@@ -4,10 +4,11 @@
 use std::time::Duration;
 use truebloom_math::{Error, Rate};
 
-/// A whole number with an optional suffix: k, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024).
+/// Parses a whole number with an optional suffix: k, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of
+/// 1024).
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn count(text: &str) -> Result<u64, String> {
     let written = Written::of(text, "1000, 10k, 10M or 2.5e9")?;
     let meant = match written.unit {
@@ -19,11 +20,11 @@ pub fn count(text: &str) -> Result<u64, String> {
     Err(format!("`{text}` is not a number of items; write it as 1000, 10k, 10M or 2.5e9{meant}"))
 }
 
-/// A number of items, which may be followed by a noun: `10 million users`. If the text is a rate, a
-/// size or a time instead, the error says so.
+/// Parses a number of items, which may be followed by a noun: `10 million users`. If the text is a
+/// rate, a size or a time instead, the error says so.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn items(text: &str) -> Result<u64, String> {
     count(without_noun(text)).map_err(|error| match () {
         () if rate(text).is_ok() => format!("{error}{IS_RATE}"),
@@ -60,7 +61,7 @@ const NOUNS: [&str; 16] = [
     "URLs",
 ];
 
-/// The text without such a noun at its end.
+/// The text without a noun of [`NOUNS`] at its end.
 fn without_noun(text: &str) -> &str {
     let text = text.trim();
     let rest = NOUNS.iter().filter_map(|noun| without_last(text, noun)).map(str::trim_end);
@@ -76,12 +77,12 @@ fn without_last<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     (last.eq_ignore_ascii_case(word) && rest.ends_with(' ') && !rest.trim().is_empty()).then_some(rest)
 }
 
-/// A number of bits. Plain numbers and suffixes mean bits, also with a final `b`; a final `B` means
-/// bytes. A number with a unit may have decimals, as in `17.14MiB`, and is rounded down to a whole
-/// bit.
+/// Parses a number of bits. Plain numbers and suffixes mean bits, also with a final `b`; a final
+/// `B` means bytes. A number with a unit may have decimals, as in `17.14MiB`, and is rounded down
+/// to a whole bit.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn bits(text: &str) -> Result<u64, String> {
     bits_written(text).map_err(|error| if rate(text).is_ok() { error + IS_RATE } else { error })
 }
@@ -113,10 +114,10 @@ fn meant_size(text: &str) -> String {
 /// How sizes are written.
 const SIZES: &str = "64Mi, 2MB or 64MiB";
 
-/// A number of bytes, with or without the final `B`, rounded down to a whole byte.
+/// Parses a number of bytes, with or without the final `B`, rounded down to a whole byte.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let written = Written::of(text, SIZES)?;
     match written.unit {
@@ -125,11 +126,11 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A number of bytes of memory for a useful filter. A small number without a unit is an error,
-/// because so few bytes are hardly intended.
+/// Parses a number of bytes of memory for a useful filter. A small number without a unit is an
+/// error, because so few bytes are hardly intended.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn memory(text: &str) -> Result<u64, String> {
     let size = bytes(text)?;
     if size < LEAST_BARE && text.trim().bytes().all(|byte| byte.is_ascii_digit()) {
@@ -142,19 +143,20 @@ pub fn memory(text: &str) -> Result<u64, String> {
 /// The smallest number of bytes that may be written without a unit.
 const LEAST_BARE: u64 = 64 << 10;
 
-/// The number of probes for a filter that can have at most `most`.
+/// Parses a number of probes, at most `most`.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn probes_up_to(most: u32, text: &str) -> Result<u32, String> {
     let found = count(text).ok().and_then(|probes| u32::try_from(probes).ok()).filter(|probes| (1..=most).contains(probes));
     found.ok_or_else(|| format!("`{text}` is not a number of probes from 1 to {most}"))
 }
 
-/// A rate, exactly as it is written: `0.1%`, `1/1000`, `1 in 1000`, `once in a thousand`, `1e-3`.
+/// Parses a rate, exactly as it is written: `0.1%`, `1/1000`, `1 in 1000`, `once in a thousand`,
+/// `1e-3`.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn rate(text: &str) -> Result<Rate, String> {
     let meant = one_in(text).or_else(|| percent(text)).or_else(|| with_point(text));
     meant.as_deref().unwrap_or(text).parse().map_err(|error: Error| match count(text) {
@@ -198,10 +200,10 @@ fn with_point(text: &str) -> Option<String> {
     (text.starts_with("0,") && !text.contains('.')).then(|| text.replacen(',', ".", 1))
 }
 
-/// A probability that something holds.
+/// Parses a confidence: the probability that a statement holds.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn confidence(text: &str) -> Result<f64, String> {
     rate(text).map(|share| share.to_f64()).map_err(|_| {
         let meant = text.trim().parse().ok().filter(|percent: &f64| (50.0..100.0).contains(percent));
@@ -210,11 +212,11 @@ pub fn confidence(text: &str) -> Result<f64, String> {
     })
 }
 
-/// A time with its unit: 30s, 10min, 1.5h, 7d, 2w, or in words: 2 hours, a day. All commands read
-/// times with this function.
+/// Parses a time with its unit: 30s, 10min, 1.5h, 7d, 2w, or in words: 2 hours, a day. All commands
+/// read times with this function.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn time(text: &str) -> Result<Duration, String> {
     let wrong = || format!("`{text}` is not a time; write it as 30s, 10min, 1h or 7d");
     let trimmed = text.trim();
@@ -243,19 +245,19 @@ fn seconds_of(unit: &str) -> Option<f64> {
     units.into_iter().find_map(|(names, seconds)| names.iter().any(is_this).then_some(seconds))
 }
 
-/// A number of bits per item: 10, 14.4.
+/// Parses a number of bits per item: 10, 14.4.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn bits_per_item(text: &str) -> Result<f64, String> {
     let found = text.trim().parse::<f64>().ok().filter(|bits| *bits > 0.0 && *bits <= 1e6);
     found.ok_or_else(|| format!("`{text}` is not a number of bits per item above 0 and at most a million; write it as 10 or 14.4"))
 }
 
-/// A number of items per second: 5000, 2.5, 10k, 500/s, 30k a minute.
+/// Parses a number of items per second: 5000, 2.5, 10k, 500/s, 30k a minute.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn per_second(text: &str) -> Result<f64, String> {
     let trimmed = text.trim();
     let timed = ["/", " per ", " a ", " an ", " each ", " every "]
@@ -272,7 +274,7 @@ pub fn per_second(text: &str) -> Result<f64, String> {
 /// Like [`time`], in seconds; a number without a unit means seconds.
 ///
 /// # Errors
-/// The text is wrong; the error says how to write it.
+/// Fails if the text is wrong; the error says how to write it.
 pub fn seconds(text: &str) -> Result<f64, String> {
     let bare = text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     bare.map_or_else(|| time(text).map(|time| time.as_secs_f64()), Ok)
@@ -288,7 +290,7 @@ struct Written<'a> {
 }
 
 impl<'a> Written<'a> {
-    /// `like` are examples for the error.
+    /// Parses a text that begins with a number. `like` has the examples for the error.
     fn of(text: &'a str, like: &str) -> Result<Written<'a>, String> {
         let text = text.trim();
         let (number, after) = split_number(text);
@@ -477,7 +479,7 @@ fn whole(digits: u64, exponent: i32, factor: u64) -> Option<u64> {
     u64::try_from(value).ok()
 }
 
-/// A JSON number that stands for a whole number: `1000`, `1e9`, `5.0`.
+/// Parses a JSON number that stands for a whole number: `1000`, `1e9`, `5.0`.
 #[must_use]
 pub fn json_whole(number: &str) -> Option<u64> {
     decimal(number).and_then(|(digits, exponent)| whole(digits, exponent, 1))

@@ -20,10 +20,10 @@ pub struct Scatter {
 }
 
 impl Scatter {
-    /// The distributions for a filter of this size.
+    /// Creates the distributions for a filter of this size.
     ///
     /// # Errors
-    /// Parameters are out of range.
+    /// Fails if parameters are out of range.
     pub fn new(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<Scatter> {
         let fill = match variant {
             Variant::Classic => Occupancy::classic(bits, items, probes)?,
@@ -37,7 +37,7 @@ impl Scatter {
     /// small filters, it is computed by a sum; for larger ones, it is a bracket from proven bounds.
     ///
     /// # Errors
-    /// The share is not between 0 and 1, or the computation would take too long.
+    /// Fails if the share is not between 0 and 1, or the computation would take too long.
     pub fn quantile(&self, share: f64) -> Result<Quantile> {
         if self.is_summed { self.fill.exact_quantile(share) } else { self.fill.quantile(share) }
     }
@@ -46,7 +46,7 @@ impl Scatter {
     /// rises with the fill, so its bracket follows from the bracket of the fill.
     ///
     /// # Errors
-    /// The errors of [`quantile`](Self::quantile).
+    /// Fails as [`quantile`](Self::quantile) does.
     pub fn rate(&self, share: f64, fill: &Quantile) -> Result<Fpr> {
         let at = |ones: u64| self.law.fpr_at_fill(&[ones]);
         if self.is_summed

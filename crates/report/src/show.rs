@@ -2,7 +2,7 @@
 
 use truebloom_math::{Fpr, Rate};
 
-/// A count with digit separators: `1,234,567`.
+/// Formats a count with digit separators: `1,234,567`.
 #[must_use]
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
@@ -16,8 +16,8 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// An expected number as text: from 2 on it is rounded to a whole number, because decimals of a
-/// count mean nothing.
+/// Formats an expected number as text. A number of 2 or more is rounded to a whole number, because
+/// decimals of a count mean nothing.
 #[must_use]
 pub fn expected(number: f64) -> String {
     match number {
@@ -27,13 +27,13 @@ pub fn expected(number: f64) -> String {
     }
 }
 
-/// A number with a noun: `1 line`, `2 lines`.
+/// Formats a number with a noun: `1 line`, `2 lines`.
 #[must_use]
 pub fn plural(number: u64, what: &str) -> String {
     format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// Bytes in the largest binary unit that keeps the number at least 1.
+/// Formats bytes in the largest binary unit in which the number is at least 1.
 #[must_use]
 pub fn bytes(number: u64) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -45,14 +45,14 @@ pub fn bytes(number: u64) -> String {
     if unit == 0 { plural(number, "byte") } else { format!("{} {}", significant(value, 4), units[unit]) }
 }
 
-/// A number of bits, and the size of the whole 64-bit words that hold them:
+/// Formats a number of bits, and the size of the whole 64-bit words that hold them:
 /// `9,586 bits (1.172 KiB)`.
 #[must_use]
 pub fn size(bits: u64) -> String {
     format!("{} ({})", plural(bits, "bit"), bytes(bits.div_ceil(64).saturating_mul(8)))
 }
 
-/// A rate to `digits` significant digits, even below the range of `f64`.
+/// Formats a rate to `digits` significant digits, even below the range of `f64`.
 #[must_use]
 pub fn fpr(fpr: &Fpr, digits: usize) -> String {
     if fpr.value >= f64::MIN_POSITIVE || fpr.ln == f64::NEG_INFINITY {
@@ -70,8 +70,8 @@ pub fn power(ln: f64, digits: usize) -> String {
     format!("{}e{exponent}", significant(mantissa, digits.min(10)))
 }
 
-/// The upper end of a proven rate, rounded up to 6 digits, but never above a rate that it is proven
-/// not to exceed.
+/// Formats the upper end of a proven rate, rounded up to 6 digits. It is never above `met`, a rate
+/// that is proven to be an upper bound.
 #[must_use]
 pub fn proven(fpr: &Fpr, met: Option<Rate>) -> String {
     let text = rate_up(fpr.upper, 6);
@@ -81,21 +81,21 @@ pub fn proven(fpr: &Fpr, met: Option<Rate>) -> String {
     }
 }
 
-/// A number between 0 and 1 to `digits` significant digits, plain or scientific.
+/// Formats a number between 0 and 1 to `digits` significant digits, plain or scientific.
 #[must_use]
 pub fn rate(value: f64, digits: usize) -> String {
     round_with(value, digits, |exact| exact)
 }
 
-/// Like [`rate`], but never below the number: for upper bounds.
+/// Like [`rate`], but rounded up, for upper bounds.
 #[must_use]
 pub fn rate_up(value: f64, digits: usize) -> String {
     // If the printed number is too low, it is raised by one in its last digit.
     round_with(value, digits, |shown| if shown < value { step(value, digits) } else { 0.0 } + shown)
 }
 
-/// A probability as the number of a percentage: to `digits` significant digits, or to all of them
-/// if these would turn it into 100.
+/// Formats a probability in percent, without the sign. It is written to `digits` significant
+/// digits, or with all its digits if rounding would give 100.
 #[must_use]
 pub fn certainty(share: f64, digits: usize) -> String {
     let short = significant(100.0 * share, digits);
@@ -120,8 +120,8 @@ fn round_with(value: f64, digits: usize, adjust: impl Fn(f64) -> f64) -> String 
     significant(adjust(rounded), digits)
 }
 
-/// A number to `digits` significant digits, in scientific notation below 0.001 and from a million
-/// on; trailing zeros are dropped.
+/// Formats a number to `digits` significant digits, in scientific notation below 0.001 and from a
+/// million on; trailing zeros are dropped.
 #[must_use]
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 {

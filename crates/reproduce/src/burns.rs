@@ -9,7 +9,7 @@ use truebloom_math::{
     max_efficiency, max_items, min_bits, optimal_probes, peak_efficiency, peak_items_approximation, standard_limit, valley_efficiency,
 };
 
-/// The number of bits up to which statements about all filters are tried.
+/// Statements about all filters are tested up to this number of bits.
 const BITS_TRIED: u64 = 40;
 
 pub(super) fn claims() -> Result<Vec<Claim>> {
@@ -551,8 +551,8 @@ fn discussion() -> Result<Vec<Claim>> {
     ])
 }
 
-/// How far the standard filter's best number of probes is below the estimate, in a figure's data at
-/// n = 2, 4, 8 and 16; empty if the figure does not give both for each number of items.
+/// The estimate minus the standard filter's best number of probes, from a figure's data at n = 2,
+/// 4, 8 and 16. The list is empty if the figure does not give both numbers for each n.
 fn approach(figure: &Figure) -> Vec<f64> {
     let column = |name: &str| figure.columns.iter().position(|column| column == name);
     let (Some(items), Some(estimate), Some(best)) = (column("items"), column("estimate"), column("standard")) else { return Vec::new() };

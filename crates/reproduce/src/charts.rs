@@ -1,4 +1,4 @@
-//! The figures as charts: what the papers draw, from our numbers.
+//! The figures of the papers as charts, drawn from our numbers.
 
 use crate::Figure;
 use truebloom_plot::{Axis, Chart, Error, Mark, Series};
@@ -9,12 +9,14 @@ fn rate_axis() -> Axis {
 }
 
 impl Figure {
-    /// The charts of the figure, with their file names without an ending. Most figures are one
-    /// chart. Figure 1 of Kirsch and Mitzenmacher has a chart for each load, and figure 2 one for
-    /// each scheme. If many decades hide a difference, there is a second chart of ratios.
+    /// Returns the charts of the figure, with their file names without an ending. Most figures are
+    /// one chart. Figure 1 of Kirsch and Mitzenmacher has a chart for each load, and figure 2 one
+    /// for each scheme. If a difference is invisible on an axis of many decades, there is a second
+    /// chart of ratios.
     ///
     /// # Errors
-    /// The figure has no points; all those of [`crate::Paper::figures`] have some.
+    /// Fails if the figure has no points. This cannot happen for the figures of
+    /// [`crate::Paper::figures`].
     pub fn charts(&self) -> Result<Vec<(String, String)>, Error> {
         let again = match self.name {
             "grandi-1-s1" => Some(self.over_standard(10)),
@@ -315,8 +317,7 @@ impl Figure {
         self.over("model", title, note, (0.8, 1.3)).marked(Mark::level(1.0, "the model"))
     }
 
-    /// Points and bands of figure 3 as ratios to a column; points that show only noise are left
-    /// out.
+    /// Points and bands of figure 3, divided by a column. Points that show only noise are left out.
     fn over(&self, base: &str, title: &str, note: &str, (low, high): (f64, f64)) -> Chart {
         let mut chart = Chart::new(title, Axis::linear("sigma: recycled when more bits are set"), Axis::linear("ratio").between(low, high))
             .note(format!("{note}; points: the filter, where its 99% interval is narrower than an eighth; bands: that interval"));
@@ -347,8 +348,8 @@ impl Figure {
         )
     }
 
-    /// The curves of the figure, divided by the filter's rate according to the chain, which shows
-    /// how near both are.
+    /// The curves of the figure, divided by the filter's rate according to the chain. The ratios
+    /// show how close the curves are.
     fn over_filter(&self) -> Chart {
         let exact = self.column("f_a exact");
         self.bounds_by(

@@ -421,8 +421,8 @@ pub(super) fn cells<'a>(effort: &Effort, make: Maker<'a>) -> Vec<Cell<'a>> {
 }
 
 /// The paper's own experiment at the points of figure 3: the rate of the model, and epochs over the
-/// same 1,000 messages. The model of two phases is (26); if positions are renewed, it is the one
-/// with the trigger kept.
+/// same 1,000 messages. The model of two phases is (26) or, if positions are renewed, the model in
+/// which the trigger is kept.
 fn own_experiment(two: bool, renewed: bool) -> Vec<(Modelled, Cell<'static>)> {
     let mode = match (two, renewed) {
         (false, _) => ONE,
@@ -446,8 +446,8 @@ fn own_experiment(two: bool, renewed: bool) -> Vec<(Modelled, Cell<'static>)> {
     Modelled::all(mode).unwrap_or_default().into_iter().map(with_cell).collect()
 }
 
-/// Three results for the points with enough hits: how many intervals contain the model's rate, how
-/// many points there are, and the point whose mean differs most from the model.
+/// Returns three results for the points with enough hits: the number of intervals that contain the
+/// model's rate, the number of points, and the point whose mean differs most from the model.
 fn inside_epochs(two: bool, renewed: bool, known: &Known) -> Result<(usize, usize, String)> {
     let (mut hits, mut all, mut worst, mut farthest) = (0, 0, String::new(), 0.0);
     for (point, cell) in own_experiment(two, renewed) {

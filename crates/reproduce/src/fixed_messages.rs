@@ -103,7 +103,7 @@ impl Experiment {
             let mut arrivals = SplitMix64::of(&[self.bits, self.probes.into(), self.sigma, 1_001, epoch as u64]);
             let (mut active, mut frozen) = (Phase::new(self.bits), Phase::new(self.bits));
             let (mut new, mut passed) = (0u64, 0u64);
-            // With two phases, an epoch is counted from the first full filter on.
+            // With two phases, an epoch is counted only after the first filter is full.
             let mut is_counted = !self.two;
             for _ in 0..ARRIVALS {
                 let message = arrivals.below(MESSAGES as u64) as usize;

@@ -125,8 +125,8 @@ fn section_7_and_others() -> Result<Vec<Claim>> {
     let delta = truebloom_math::convergence::conditions(&double(41, 6, Step::Any, Offsets::Linear)?, 1).single;
     let ends = LOADS.map(|(c, k)| [theorem_6_2_lower_printed(c.into(), k), theorem_6_3_lower_printed(c.into(), k)]);
     let list = |which: usize| ends.iter().map(|ends| shown(ends[which])).collect::<Vec<_>>().join(", ");
-    // The schemes of 6.2 and 6.3, by proven rates: the coefficient is the same at ten times the
-    // items, and is not 0.
+    // Checks the schemes of 6.2 and 6.3 with proven rates: the coefficient is nearly the same at
+    // ten times the items, and is not 0.
     let settles = |law: &dyn Fn(u64) -> Result<Box<dyn Law>>| {
         let at = |items: u64| {
             let law = law(items)?;
@@ -171,7 +171,7 @@ fn section_7_and_others() -> Result<Vec<Claim>> {
     ])
 }
 
-/// The smallest prime from this number on.
+/// The smallest prime that is at least this number.
 fn next_prime(from: u64) -> u64 {
     (from..).find(|&candidate| truebloom_math::is_prime(candidate)).unwrap_or(from)
 }

@@ -44,10 +44,10 @@ fn one_copy_keeps(epsilon: &Rate) -> Result<bool> {
     Ok(shape.copies() == 1 && shape.failure_bound(epsilon, Family::Ideal)?.upper <= epsilon.to_f64())
 }
 
-/// The probability that, in each of `depth` rows of h1 + j h2, the origin collides with one of the
-/// items (-t, 1), t below `items`, that does not share both hashes of the origin. It is found by
-/// trying all linear hashes `h(x) = alpha x + beta` modulo a prime. A common factor of the four
-/// alphas changes nothing, so the first alpha that is not 0 is set to 1.
+/// Consider the items (-t, 1), for t below `items`, that do not share both hashes of the origin.
+/// The result is the probability that the origin collides with one of them in each of `depth` rows
+/// of h1 + j h2. It is found by trying all linear hashes `h(x) = alpha x + beta` modulo a prime. A
+/// common factor of the four alphas changes nothing, so the first alpha that is not 0 is set to 1.
 fn counterexample(width: u64, depth: u64, items: u64) -> f64 {
     let more = |first: u64, second: u64, t: u64| (second + (width - t) * first) % width;
     let every_row_is_hit = |[a, b, c, d]: [u64; 4]| {

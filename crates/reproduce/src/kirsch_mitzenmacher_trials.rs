@@ -134,9 +134,9 @@ pub(super) fn cells(effort: &Effort) -> Vec<Cell<'static>> {
     points.chain(COUNTED.map(|scheme| counts(scheme, effort.filters))).collect()
 }
 
-/// Figure 1: the rate of every scheme, by simulation with its standard error, and by its formula
-/// with its bounds and its method. Figure 2: how often each number of hits among Q queries
-/// occurred.
+/// Figure 1 has the rate of every scheme twice: by simulation, with its standard error, and by
+/// formula, with its bounds and its method. Figure 2 has the number of trials with each number of
+/// hits among Q queries.
 pub(super) fn figures(effort: &Effort, known: &Known) -> Result<Vec<Figure>> {
     let mut columns = vec!["c".to_owned(), "k".to_owned(), "n".to_owned(), "limit".to_owned()];
     for scheme in SCHEMES {

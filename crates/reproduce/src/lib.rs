@@ -85,13 +85,13 @@ impl Effort {
     /// A hundredth of the papers' filters and a fraction of their items; this takes less than a
     /// minute.
     pub const QUICK: Effort = Effort { filters: 100, items_3: 200_000, items_4: 500_000 };
-    /// The papers' own numbers, which take some minutes.
+    /// The papers' own numbers of filters and items, which take some minutes.
     pub const FULL: Effort = Effort { filters: 10_000, items_3: 700_000, items_4: 14_000_000 };
 
-    /// No figures, only the claims, which are the same with every effort.
+    /// An effort without figures, for the claims alone. The claims are the same with every effort.
     pub const CLAIMS: Effort = Effort { filters: 0, items_3: 0, items_4: 0 };
 
-    /// An effort of this many filters for every point, or 10,000 times as many new items.
+    /// Creates an effort of this many filters for every point, or 10,000 times as many new items.
     #[must_use]
     pub fn trials(trials: u64) -> Effort {
         let items = trials.saturating_mul(dozier::ITEMS);
@@ -106,7 +106,7 @@ impl Paper {
     /// All papers.
     pub const ALL: [Paper; 5] = [Paper::Burns, Paper::Grandi, Paper::Lehr, Paper::KirschMitzenmacher, Paper::Dozier];
 
-    /// The paper's name: the authors in small letters.
+    /// Returns the paper's name: the authors in small letters.
     pub fn name(self) -> &'static str {
         match self {
             Paper::Burns => "burns",
@@ -117,7 +117,7 @@ impl Paper {
         }
     }
 
-    /// The author and the title.
+    /// Returns the author and the title.
     pub fn title(self) -> &'static str {
         match self {
             Paper::Burns => "Burns, On Occupancy Moments and Bloom Filter Efficiency",
@@ -128,8 +128,8 @@ impl Paper {
         }
     }
 
-    /// The claims of the paper, in its order. The computation takes less than two seconds, but more
-    /// for Dozier et al. The sizes are the papers', so no error is expected.
+    /// Returns the claims of the paper, in its order. The computation takes less than two seconds,
+    /// but more for Dozier et al. The sizes are the papers', so no error is expected.
     pub fn claims(self) -> Result<Vec<Claim>> {
         self.claims_of(NO_MAKER, &Known::new())
     }
@@ -146,9 +146,9 @@ impl Paper {
         }
     }
 
-    /// The data of the paper's figures, with a hundred trials of every experiment. Lehr draws no
-    /// figures; for him, the data are those of his sequence and of the design tables that he
-    /// describes. This takes some seconds, for Kirsch and Mitzenmacher half a minute.
+    /// Returns the data of the paper's figures, with a hundred trials of every experiment. Lehr
+    /// draws no figures; for him, the data are those of his sequence and of the design tables that
+    /// he describes. This takes some seconds, for Kirsch and Mitzenmacher half a minute.
     pub fn figures(self) -> Result<Vec<Figure>> {
         self.figures_of(&Effort::trials(100), NO_MAKER, &Known::new())
     }
@@ -220,7 +220,7 @@ impl Verdict {
     /// All verdicts.
     pub const ALL: [Verdict; 3] = [Verdict::Confirmed, Verdict::Corrected, Verdict::Refuted];
 
-    /// The verdict in one word.
+    /// Returns the verdict in one word.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Confirmed => "confirmed",
@@ -256,7 +256,7 @@ pub struct Claim {
     pub corrected: Option<&'static str>,
     /// The result that is computed here; numbers have six digits.
     pub ours: String,
-    /// The verdict that follows.
+    /// The verdict, which follows from the numbers.
     pub verdict: Verdict,
     /// The row of `docs/ERRATA.md`. Corrections and refutations always have one; for some confirmed
     /// claims it is a note.
@@ -264,15 +264,15 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// A claim about a printed number; if `%` follows the number, it is a percentage, and so is
-    /// `ours`.
+    /// A claim about a printed number. If `%` follows the number, both it and `ours` are
+    /// percentages.
     fn number(id: &'static str, place: &'static str, text: &'static str, printed: &'static str, ours: f64) -> Claim {
         let unit = if printed.ends_with('%') { "%" } else { "" };
         let verdict = if agrees(ours, printed) { Verdict::Confirmed } else { Verdict::Refuted };
         Claim { id, place, text, printed, corrected: None, ours: format!("{}{unit}", shown(ours)), verdict, erratum: None }
     }
 
-    /// A claim about a printed number that is wrong, with the right number.
+    /// A claim about a wrong printed number, with the right number.
     fn misprint(
         [id, place, text]: [&'static str; 3],
         printed: &'static str,
@@ -323,9 +323,9 @@ impl Figure {
         Ok(Figure { name, text, columns: columns.iter().map(|&column| column.to_owned()).collect(), rows: rows?, words: Vec::new() })
     }
 
-    /// The figure as comma-separated values, with a line of column names first and the columns of
-    /// words last. Numbers are written so that reading them gives the same number; missing numbers
-    /// are empty.
+    /// Returns the figure as comma-separated values, with a line of column names first and the
+    /// columns of words last. Numbers are written so that reading them gives the same number;
+    /// missing numbers are empty.
     pub fn csv(&self) -> String {
         let row = |(number, row): (usize, &Vec<f64>)| {
             let words = self.words.iter().map(|(_, words)| words.get(number).copied().unwrap_or_default().to_owned());

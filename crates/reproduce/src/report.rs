@@ -32,8 +32,8 @@ figure{margin:0;border:1px solid #D6DCE2;border-radius:6px;overflow:hidden}figur
 /// pages before they replace them.
 pub const MARK: &str = "<meta name=\"generator\" content=\"truebloom reproduce\">";
 
-/// The whole report as one HTML page. `how` says how it was made: by which command, and with how
-/// much simulation.
+/// Returns the whole report as one HTML page. `how` says how it was made: by which command, and
+/// with how much simulation.
 #[must_use]
 pub fn report(chapters: &[Chapter], how: &str) -> String {
     let charts = truebloom_plot::page_style();

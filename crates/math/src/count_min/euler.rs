@@ -1,5 +1,5 @@
-//! Computations with e in whole numbers. They decide the smallest depth and width; rounded
-//! logarithms could make these wrong by one.
+//! Computes with the number e in integer arithmetic, to find the smallest depth and width. With
+//! rounded logarithms, the results could be wrong by one.
 
 use crate::exact::dyadic::Dyadic;
 use crate::exact::enclosure::{Enclose, Enclosure};
@@ -8,7 +8,7 @@ use crate::{Rate, Result};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The sum of `sign^i / i!` over i from 2 on, where `sign` is 1 or -1. Returns the sum as a
+/// The sum of `sign^i / i!` over all i >= 2, where `sign` is 1 or -1. Returns the sum as a
 /// fraction, and its largest error in either direction, in units.
 ///
 /// A term is the floor of the previous one divided by i, so its error is below two units. Together,
@@ -32,8 +32,8 @@ fn series(limbs: usize, alternating: bool) -> (Vec<u64>, u128) {
 /// Returns `floor(e multiplier / divisor)` if it fits a word. The multiplier is given as factors
 /// that each fit a word. Their product may be larger.
 pub(super) fn floor_of_multiple(factors: &[u64], divisor: u64) -> Option<u64> {
-    // The number is irrational, so it is never whole, and at some precision both ends have the same
-    // floor. If no precision here is enough, the floor of the upper end is on the safe side.
+    // The number is irrational, so it is never whole. With enough digits, both ends have the same
+    // floor. If 64 words are not enough, the floor of the upper end is on the safe side.
     (4..=64)
         .find_map(|limbs| {
             let (sum, error) = series(limbs, false);

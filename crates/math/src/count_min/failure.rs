@@ -11,8 +11,8 @@ use alloc::boxed::Box;
 use alloc::vec;
 
 impl Shape {
-    /// A proven upper bound on the probability that an estimate is too high by `epsilon` N or more.
-    /// The result is a bracket of the bound, not of the probability.
+    /// Returns a proven upper bound on the probability that an estimate is too high by `epsilon` N
+    /// or more. The result is a bracket of the bound, not of the probability.
     ///
     /// * For independent rows of either family, the bound is `(1 / (epsilon w))^d`, by Markov's
     ///   inequality in every row.
@@ -25,7 +25,7 @@ impl Shape {
     ///   for each single row, and copies are independent.
     ///
     /// # Errors
-    /// The shape or the error is out of range.
+    /// Fails if the shape or `epsilon` is out of range.
     pub fn failure_bound(&self, epsilon: &Rate, family: Family) -> Result<Fpr> {
         let _work = work::begin();
         let Some(bound) = self.failure(epsilon, family) else { return Ok(Fpr::ONE) };
@@ -68,10 +68,10 @@ impl Shape {
         })
     }
 
-    /// The smallest v for which this is proven: in a stream of sum `total`, an estimate exceeds the
-    /// count by more than v with a probability of at most `delta`. Counts are whole, so "by more
-    /// than v" means "by v + 1 or more". The result is at most `total`, which is always a bound.
-    /// This takes some microseconds.
+    /// Returns the smallest v for which this is proven: in a stream of sum `total`, an estimate
+    /// exceeds the count by more than v with a probability of at most `delta`. Counts are whole, so
+    /// "by more than v" means "by v + 1 or more". The result is at most `total`, which is always a
+    /// bound. This takes some microseconds.
     #[must_use]
     pub fn error_bound(&self, total: u64, family: Family, delta: &Rate) -> u64 {
         let _work = work::begin();

@@ -27,12 +27,12 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// A sketch of this size.
+    /// Creates the shape of a sketch from its numbers of counters, rows and copies.
     ///
     /// # Errors
-    /// A number is 0. Independent rows have more than one copy (use more rows instead). For two
-    /// hashes, the width is not a prime, or it is below the depth, so that two rows would have the
-    /// same function.
+    /// Fails if a number is 0, or if independent rows have more than one copy (use more rows
+    /// instead). For two hashes, fails if the width is not a prime, or is below the depth, so that
+    /// two rows would have the same function.
     pub fn new(rows: Rows, width: u64, depth: u32, copies: u32) -> Result<Shape> {
         if width == 0 {
             return out_of_range("width", width, "at least 1");
@@ -49,8 +49,8 @@ impl Shape {
         }
     }
 
-    /// The size for an error of at most `epsilon` N with a probability of at least `1 - delta`,
-    /// where N is the sum of the stream.
+    /// Computes the size for an error of at most `epsilon` N with a probability of at least
+    /// `1 - delta`, where N is the sum of the stream.
     ///
     /// For independent rows, the width is `ceil(e / epsilon)` and the depth is
     /// `ceil(ln(1 / delta))`. For two hashes, the width is the smallest prime of at least
@@ -61,8 +61,8 @@ impl Shape {
     /// ideal family (see [`failure_bound`](Shape::failure_bound)).
     ///
     /// # Errors
-    /// A row would need more counters than a word can count (`epsilon` is below about 3e-19). There
-    /// would be more than 2^30 copies.
+    /// Fails if a row would need more counters than a word can count (`epsilon` is below about
+    /// 3e-19), or if there would be more than 2^30 copies.
     pub fn for_error(epsilon: &Rate, delta: &Rate, rows: Rows) -> Result<Shape> {
         let _work = work::begin();
         let width = width(epsilon, rows)?;
@@ -73,44 +73,45 @@ impl Shape {
         Shape::new(rows, width, depth, copies)
     }
 
-    /// How the rows get their hashes.
+    /// Returns how the rows get their hashes.
     #[must_use]
     pub fn rows(&self) -> Rows {
         self.rows
     }
 
-    /// The number of counters per row.
+    /// Returns the number of counters per row.
     #[must_use]
     pub fn width(&self) -> u64 {
         self.width
     }
 
-    /// The number of rows per copy.
+    /// Returns the number of rows per copy.
     #[must_use]
     pub fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// The number of independent copies. The smallest of their estimates is used. For independent
-    /// rows, the number is 1.
+    /// Returns the number of independent copies. The smallest of their estimates is used. For
+    /// independent rows, the number is 1.
     #[must_use]
     pub fn copies(&self) -> u32 {
         self.copies
     }
 
-    /// The number of rows in all copies: `depth` times `copies`, at most 2^62.
+    /// Returns the number of rows in all copies: `depth` times `copies`, at most 2^62.
     #[must_use]
     pub fn all_rows(&self) -> u64 {
         u64::from(self.depth) * u64::from(self.copies)
     }
 
-    /// The number of counters in all rows.
+    /// Returns the number of counters in all rows.
     #[must_use]
     pub fn cells(&self) -> u128 {
         u128::from(self.width) * u128::from(self.all_rows())
     }
 
-    /// The number of hash functions that are evaluated per item: one per row, or two per copy.
+    /// Returns the number of hash functions that are evaluated per item: one per row, or two per
+    /// copy.
     #[must_use]
     pub fn hash_functions(&self) -> u64 {
         match self.rows {
@@ -119,13 +120,13 @@ impl Shape {
         }
     }
 
-    /// The smallest number of copies for which this is proven: an estimate is too high by `epsilon`
-    /// N or more with a probability of at most `delta`. The result is `None` if [`MAX_COPIES`] are
-    /// not enough. For two hashes that are only pairwise independent, it is larger than the number
-    /// that [`for_error`](Shape::for_error) uses.
+    /// Returns the smallest number of copies for which this is proven: an estimate is too high by
+    /// `epsilon` N or more with a probability of at most `delta`. The result is `None` if
+    /// [`MAX_COPIES`] are not enough. For two hashes that are only pairwise independent, it is
+    /// larger than the number that [`for_error`](Shape::for_error) uses.
     ///
     /// # Errors
-    /// The errors of [`for_error`](Self::for_error).
+    /// Fails as [`for_error`](Self::for_error) does.
     pub fn copies_proven(&self, epsilon: &Rate, delta: &Rate, family: Family) -> Result<Option<u32>> {
         let _work = work::begin();
         let enough = |copies| Shape { copies, ..*self }.is_proven(epsilon, delta, family);
@@ -168,8 +169,8 @@ fn least_copies(epsilon: &Rate, delta: &Rate) -> Result<u32> {
     copies.map_or_else(|| out_of_range("epsilon", epsilon, format!("so small that 2^30 copies reach a delta of {delta}")), Ok)
 }
 
-/// The smallest number from 1 on for which `enough` is true, or `None` if it is above `most`. The
-/// search doubles and then bisects, so it tries no number far above the answer.
+/// The smallest number, at least 1, for which `enough` is true, or `None` if it is above `most`.
+/// The search doubles and then bisects, so it tries no number far above the answer.
 fn least(most: u32, enough: impl Fn(u32) -> Result<bool>) -> Result<Option<u32>> {
     let (mut below, mut at) = (0, 1);
     while !enough(at)? {

@@ -8,13 +8,13 @@
 //! shares. So the bound that is computed from the visible counters is also valid. With two hashes
 //! per copy, the rows of a copy are not independent, but any two of them are. So for each copy, the
 //! product of its two smallest shares replaces the product over all its rows. (The bound also holds
-//! for conservative update. With it, too, an item raises no counter by more than the item's own
-//! count, because an update commutes with adding a constant and preserves the order of sketches.)
-//! By Markov's inequality, the share of a row is at most N / (w v). So with independent rows this
-//! bound is never weaker than the one from N alone, and it is much tighter if a few items make up
-//! most of N. With two hashes it may be weaker, because the bound from N alone (Theorem 9.1) uses
-//! all rows. To use the smaller of the two bounds, divide the allowed probability of failure
-//! between them in advance.
+//! for conservative update. In conservative update, too, an item raises no counter by more than its
+//! own count. The reason is that an update commutes with adding a constant, and preserves the order
+//! of sketches.) By Markov's inequality, the share of a row is at most N / (w v). So with
+//! independent rows this bound is never weaker than the one from N alone, and it is much tighter if
+//! a few items make up most of N. With two hashes it may be weaker, because the bound from N alone
+//! (Theorem 9.1) uses all rows. To use the smaller of the two bounds, divide the allowed
+//! probability of failure between them in advance.
 
 use super::{LN_SLACK, Rows, Shape, ln_target};
 use crate::exact::work;
@@ -22,17 +22,18 @@ use crate::{Rate, Result, error::out_of_range};
 use alloc::format;
 
 impl Shape {
-    /// An upper bound on the logarithm of the probability that the other items added at least v to
-    /// all counters of an item. The item must be chosen without knowing the hashes. `at_least[j]`
-    /// is the number of counters of row j that are at least v. The bound is for hashes of the ideal
-    /// family.
+    /// Returns an upper bound on the logarithm of the probability that the other items added at
+    /// least v to all counters of an item. The item must be chosen without knowing the hashes.
+    /// `at_least[j]` is the number of counters of row j that are at least v. The bound is for
+    /// hashes of the ideal family.
     ///
     /// For independent rows, the bound on the probability is the product of the shares. For two
     /// hashes, any two rows of a copy are independent, so it is the product of the two smallest
     /// shares of each copy.
     ///
     /// # Errors
-    /// `at_least` does not have one number per row, or one of them is above the width.
+    /// Fails if `at_least` does not have one number per row, or if one of the numbers is above the
+    /// width.
     pub fn ln_tail(&self, at_least: &[u64]) -> Result<f64> {
         if at_least.len() as u64 != self.all_rows() {
             return out_of_range("rows", at_least.len(), self.all_rows());
@@ -48,10 +49,10 @@ impl Shape {
         Ok((ln + ln.abs().min(1e300) * LN_SLACK * 1e-3).min(0.0))
     }
 
-    /// Whether [`ln_tail`](Shape::ln_tail) proves a probability of at most `delta`.
+    /// Returns whether [`ln_tail`](Shape::ln_tail) proves a probability of at most `delta`.
     ///
     /// # Errors
-    /// The errors of [`ln_tail`](Self::ln_tail).
+    /// Fails as [`ln_tail`](Self::ln_tail) does.
     pub fn tail_is_below(&self, at_least: &[u64], delta: &Rate) -> Result<bool> {
         let _work = work::begin();
         Ok(self.ln_tail(at_least)? <= ln_target(delta))

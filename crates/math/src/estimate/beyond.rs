@@ -93,8 +93,8 @@ impl Ground<'_> {
         }
     }
 
-    /// The (real) number of items that set this many additional bits on average, or `None` if all
-    /// bits are set. It accepts the same arguments as [`items_beyond`].
+    /// Returns the (real) number of items that set this many additional bits on average, or `None`
+    /// if all bits are set. It accepts the same arguments as [`items_beyond`].
     #[must_use]
     pub fn estimate(&self, probes: u32, more: u64) -> Option<f64> {
         let (bits, ones) = (self.bits() as f64, self.ones());
@@ -163,7 +163,7 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
     Ok((upper(Tail::AtLeast(ones + more)), upper(Tail::AtMost(ones + more))))
 }
 
-/// The number of items that are not in a filter, estimated from the number of additional bits that
+/// Estimates the number of items that are not in a filter from the number of additional bits that
 /// they set. The interval covers the true number with probability at least `confidence` (between 0
 /// and 1), over all seeds that give the filter these bits. This holds for every true number and for
 /// every content of the filter.
@@ -186,8 +186,8 @@ fn sliced(slices: &[(u64, u64)], items: u64, more: u64) -> Result<(f64, f64)> {
 /// ```
 ///
 /// # Errors
-/// Parameters are out of range. `more` exceeds the number of unset bits. The confidence is not
-/// between 0 and 1.
+/// Fails if parameters are out of range, if `more` exceeds the number of unset bits, or if the
+/// confidence is not between 0 and 1.
 pub fn items_beyond(ground: &Ground<'_>, probes: u32, more: u64, confidence: f64) -> Result<ItemsEstimate> {
     let _work = work::begin();
     ground.check(probes)?;

@@ -24,16 +24,16 @@ const NOTE: &str = "unbiased only when bits <= items x probes; for more bits no 
 /// The largest number of elementary steps for one estimate; they take about a second.
 const MAX_STEPS: f64 = 1e8;
 
-/// The minimum-variance unbiased estimate of the number of bits of a filter that holds `items`
-/// items with `probes` probes each and has `ones` set bits.
+/// Returns the minimum-variance unbiased estimate of the number of bits of a filter that holds
+/// `items` items with `probes` probes each and has `ones` set bits.
 ///
 /// For the classic filter (n batches of k different bits) it is Burns (47), `x + x W(x-1) / W(x)`,
 /// where `W(x)` is the number of ways in which n batches cover x bits. For the standard filter (nk
 /// single balls) it is Burns (48), `x + S(nk, x-1) / S(nk, x)`. The two cases printed there are the
 /// same number, `S(nk+1, x) / S(nk, x)`. Both estimates are unbiased only if the true number of
 /// bits is at most `items * probes`. Otherwise the bias is of order `C(m, nk+1)`, and no unbiased
-/// estimator exists: the mean of any function of x is a polynomial in m divided by the number of
-/// outcomes, and its degree is too low. The partitioned filter is not supported.
+/// estimator exists. The reason is that the mean of any function of x is a polynomial in m, of too
+/// low a degree, divided by the number of outcomes. The partitioned filter is not supported.
 ///
 /// The estimate is computed by recurrences of positive terms, on numbers with separate exponents.
 /// So nothing cancels or underflows, and the relative error is at most `relative_error`, which
@@ -48,8 +48,8 @@ const MAX_STEPS: f64 = 1e8;
 /// ```
 ///
 /// # Errors
-/// The estimate would take more than 10^8 steps. `ones` is impossible, because it is not between 1
-/// (classic: `probes`) and `items * probes`.
+/// Fails if the estimate would take more than 10^8 steps, or if `ones` is impossible. It must be at
+/// most `items * probes`, and at least 1 (classic: `probes`).
 pub fn estimate_bits(variant: Variant, items: u64, probes: u32, ones: u64) -> Result<BitsEstimate> {
     let _work = work::begin();
     let (batches, batch) = batches(variant, items, probes, ones)?;

@@ -1,5 +1,6 @@
 //! Confidence intervals for the number of bits of a filter, by inversion of the law of the number
-//! of set bits. The method is known from capture and recapture; here, the bits are the population.
+//! of set bits. The method is known from capture-recapture studies; here, the bits are the
+//! population.
 
 use super::bits::batches;
 use super::interval::{MOST, first, weaker};
@@ -9,8 +10,9 @@ use crate::occupancy::tails::{Bounds, Effort, Tail};
 use crate::occupancy::{Occupancy, Probability};
 use crate::{Method, Result, Variant, try_bisect};
 
-/// The largest work for one tail in the search for an end: about twenty milliseconds. After the
-/// inequalities have narrowed the range of each end, about twenty tails are needed.
+/// The largest effort for one tail probability in the search for an end of the interval. It takes
+/// about twenty milliseconds. The search needs about twenty tails after the inequalities have
+/// narrowed the range of each end.
 const TAIL: Effort = Effort { walk: 1e7, contours: 5_000 };
 
 /// An interval for the number of bits m, ends included.
@@ -28,8 +30,8 @@ pub struct BitsInterval {
     pub method: Method,
 }
 
-/// An interval that covers the number of bits of a filter with probability at least `confidence`
-/// (between 0 and 1). It is computed from the filter's items, probes and set bits.
+/// Returns an interval that covers the number of bits of a filter with probability at least
+/// `confidence` (between 0 and 1). It is computed from the filter's items, probes and set bits.
 /// [`crate::estimate_bits()`] gives an estimate without an interval.
 ///
 /// The method is equal-tailed inversion of the exact law over whole bits: the interval has all m

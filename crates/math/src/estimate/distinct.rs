@@ -33,10 +33,10 @@ const MOST: u64 = 1 << 62;
 /// A margin for rounding errors: some thousand steps with a relative error of 2^-52 each.
 const SLACK: f64 = 1e-9;
 
-/// An upper bound on the number of distinct keys that a filter was asked about, if `changed` of
-/// them set a bit. The true number is larger with probability at most `error`, over seeds, for any
-/// number of keys and any repeats. The result is `None` if there is no bound, for example if the
-/// filter is nearly full.
+/// Returns an upper bound on the number of distinct keys that a filter was asked about, if
+/// `changed` of them set a bit. The true number is larger with probability at most `error`, over
+/// seeds, for any number of keys and any repeats. The result is `None` if there is no bound, for
+/// example if the filter is nearly full.
 ///
 /// The fill after i keys is a sum of independent Bernoulli variables (see [`Fill`](crate::Fill)).
 /// So Bernstein's inequality bounds the fill at the ends of 32 equal parts of the n keys, for which
@@ -64,11 +64,11 @@ pub fn most(variant: Variant, bits: u64, probes: u32, changed: u64, error: f64) 
     })
 }
 
-/// Like [`most`], for any filter whose rate never falls, from an upper bound `pass` on its present
-/// rate. This one rate is used for all keys, so the result is larger.
+/// Like [`most`], for any filter whose rate never falls. `pass` is an upper bound on its present
+/// rate. This rate is used for all keys, so the result is larger than that of [`most`].
 ///
-/// For each of 64 values of t, with an equal share of the error each,
-/// `t S - n ln(1 + pass (e^t - 1))` is at most `ln(64/error)`. This is solved for n, and the
+/// For each of 64 values of t, the probability is at most `error / 64` that
+/// `t S - n ln(1 + pass (e^t - 1))` exceeds `ln(64/error)`. The inequality is solved for n, and the
 /// smallest solution is used.
 pub fn most_at_rate(pass: f64, changed: u64, error: f64) -> Option<u64> {
     if changed == 0 || pass <= 0.0 {

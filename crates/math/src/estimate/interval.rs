@@ -29,15 +29,17 @@ pub struct ItemsEstimate {
 /// tenths of a second.
 const WALK_TERMS: f64 = 1e8;
 
-/// The largest number of terms if items are added to a filter. They take some hundredths of a
+/// The largest number of terms if items are added to a filter. They take only some hundredths of a
 /// second, because several intervals are computed at a time.
 const ADDED_TERMS: f64 = 2e7;
 
-/// The largest work for one tail in the search for an end: about ten milliseconds.
+/// The largest effort for one tail probability in the search for an end of the interval. It takes
+/// about ten milliseconds.
 const TAIL: Effort = Effort { walk: 1e6, contours: 5_000 };
 
-/// The number of items in a standard or classic filter, from its number of set bits. For every true
-/// number, the interval covers it with probability at least `confidence` (between 0 and 1).
+/// Estimates the number of items in a standard or classic filter from its number of set bits. For
+/// every true number, the interval covers this number with probability at least `confidence`
+/// (between 0 and 1).
 ///
 /// The method is equal-tailed inversion of the exact law over whole items: the interval has all n
 /// with `P_n(X >= ones) > alpha/2` and `P_n(X <= ones) > alpha/2`, where alpha is `1 - confidence`.
@@ -125,7 +127,7 @@ impl Search {
     /// one that is inside, so the result is right even if the inequalities are not monotone.
     fn bounded(&self, value: Option<f64>) -> Result<Bounded> {
         let (ones, level) = (self.ones, self.level);
-        // So few items cannot set this many bits.
+        // This many items are too few to set the bits.
         let outside = (ones - self.before).div_ceil(u64::from(self.probes)) - 1;
         let start = value.map_or(outside + 1, |value| value as u64).max(outside + 1);
         let at_least = |items: u64| -> Result<_> { self.bound(items, Tail::AtLeast(ones)) };

@@ -11,7 +11,7 @@ use crate::{Result, Variant, try_bisect};
 /// tenths of a second.
 const WALK_TERMS: f64 = 1e8;
 
-/// The number of items for which `ones` set bits are most likely. If there are several such
+/// Returns the number of items for which `ones` set bits are most likely. If there are several such
 /// numbers, it is the smallest. For a full filter, the likelihood grows with every item, and the
 /// result is `None`.
 ///
@@ -20,7 +20,7 @@ const WALK_TERMS: f64 = 1e8;
 /// 2, .. ones. So its maximum is found by bisection with contour integrals, in a few hundred
 /// microseconds at any size up to 2^53 throws. For the classic filter, the search goes through the
 /// numbers of items until `P(X <= ones)`, which only decreases, is below the best likelihood. Burns
-/// uses (46) both for the estimate by moments and for the estimate by likelihood. The two differ by
+/// uses (46) for both the estimate by moments and the estimate by likelihood. The two differ by
 /// some thousandths of an item, and by more in small filters.
 ///
 /// ```

@@ -25,10 +25,10 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Result, Variant};
 
-/// The method-of-moments estimate of the number of distinct items in a standard filter with `ones`
-/// set bits: `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`, which inverts the mean fill (Burns 46,
-/// corrected for the standard filter). The result is `None` for a full filter, because any
-/// sufficiently large number of items would fill it.
+/// Returns the method-of-moments estimate of the number of distinct items in a standard filter with
+/// `ones` set bits: `ln(1 - ones/bits) / (probes ln(1 - 1/bits))`, which inverts the mean fill
+/// (Burns 46, corrected for the standard filter). The result is `None` for a full filter, because
+/// any sufficiently large number of items would fill it.
 #[must_use]
 pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
     if ones >= bits {
@@ -39,8 +39,8 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
     Some((libm::log1p(-(ones as f64) / m) / (f64::from(probes) * libm::log1p(-1.0 / m))).max(0.0))
 }
 
-/// The method-of-moments estimate for both unsliced variants: the (real) number of items that would
-/// set `ones` bits on average.
+/// Returns the method-of-moments estimate for both unsliced variants: the (real) number of items
+/// that would set `ones` bits on average.
 ///
 /// For the standard filter, it is [`items_from_ones`]. For the classic filter, it is
 /// `ln(1 - ones/bits) / ln(1 - probes/bits)`, Burns (46). The result is `None` for a full filter,
@@ -54,9 +54,9 @@ pub fn items_from_ones(bits: u64, probes: u32, ones: u64) -> Option<f64> {
 /// ```
 ///
 /// # Errors
-/// Parameters are out of range. The filter is partitioned, so that each slice has its own count. No
-/// number of items can give `ones` set bits, because `ones` exceeds `bits` or, in a classic filter,
-/// is above 0 but below `probes`.
+/// Fails if parameters are out of range, or if the filter is partitioned, so that each slice has
+/// its own count. Also fails if no number of items can give `ones` set bits: `ones` exceeds `bits`
+/// or, in a classic filter, is above 0 but below `probes`.
 pub fn items_by_moments(variant: Variant, bits: u64, probes: u32, ones: u64) -> Result<Option<f64>> {
     let _work = work::begin();
     check(variant, bits, probes, ones)?;

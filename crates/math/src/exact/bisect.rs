@@ -3,10 +3,10 @@
 use core::convert::Infallible;
 use core::ops::RangeInclusive;
 
-/// The smallest number in a range for which `reached` holds. The condition must hold for the last
-/// number, and once it holds, it must hold for all larger ones. `reached` is not called for the
-/// last number. The number of calls is about `log2` of the range's length. For an empty range, the
-/// result is its end.
+/// Returns the smallest number in a range for which `reached` holds. The condition must hold for
+/// the last number, and once it holds, it must hold for all larger ones. `reached` is not called
+/// for the last number. The number of calls is about `log2` of the range's length. For an empty
+/// range, the result is its end.
 ///
 /// ```
 /// assert_eq!(truebloom_math::bisect(0..=100, |x| x * x >= 50), 8);
@@ -20,7 +20,7 @@ pub fn bisect(range: RangeInclusive<u64>, mut reached: impl FnMut(u64) -> bool) 
 /// Like [`bisect`], for a `reached` that may fail.
 ///
 /// # Errors
-/// The first error of `reached`.
+/// Returns the first error of `reached`.
 pub fn try_bisect<E>(range: RangeInclusive<u64>, mut reached: impl FnMut(u64) -> Result<bool, E>) -> Result<u64, E> {
     let (mut low, mut high) = range.into_inner();
     while low < high {

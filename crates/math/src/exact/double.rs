@@ -3,13 +3,13 @@
 //! In plain `f64`, sums of large logarithms and long recurrences of positive terms lose digits.
 //! Here they keep thirty digits. The error bounds are those of Joldes, Muller and Popescu, "Tight
 //! and rigorous error bounds for basic building blocks of double-word arithmetic" (ACM Transactions
-//! on Mathematical Software 44, 2017): relative errors of at most 2^-102 per operation, if nothing
-//! underflows. Sums use their Algorithm 6, whose relative error is at most slightly more than 3 u^2
-//! with u = 2^-53, even if the terms cancel. Products use their Algorithm 10, whose relative error
-//! is at most 7 u^2. A quotient is computed by long division. The first remainder has the error of
-//! a product of the dividend's size (7 u^2), and the sum at the end adds 3 u^2. The errors of later
-//! remainders are smaller by 2^-52. The total is at most 11 u^2, while the bound of 2^-102 is 16
-//! u^2.
+//! on Mathematical Software 44, 2017). The relative error is at most 2^-102 per operation, if
+//! nothing underflows. Sums use their Algorithm 6, whose relative error is at most slightly more
+//! than 3 u^2 with u = 2^-53, even if the terms cancel. Products use their Algorithm 10, whose
+//! relative error is at most 7 u^2. A quotient is computed by long division. The first remainder
+//! has the error of a product of the dividend's size (7 u^2), and the sum at the end adds 3 u^2.
+//! The errors of later remainders are smaller by 2^-52. The total is at most 11 u^2, while the
+//! bound of 2^-102 is 16 u^2.
 
 /// The number `high + low`, where `low` is at most half a unit in the last place of `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -131,8 +131,8 @@ impl DoubleDouble {
     }
 }
 
-/// Computes `ln n!` with an absolute error below 1e-20 plus 2^-100 of the result. Below 20, n! is
-/// exact; from 20 on, Stirling's series is used.
+/// Computes `ln n!` with an absolute error below 1e-20 plus 2^-100 of the result. For n below 20,
+/// n! is exact. For larger n, Stirling's series is used.
 pub(crate) fn ln_factorial(n: u64) -> DoubleDouble {
     if n < 20 {
         return DoubleDouble::of((1..=u128::from(n)).product()).ln();

@@ -53,7 +53,7 @@ impl Enclosure {
         }
     }
 
-    /// The bracket with the floor of equal hashes added.
+    /// The bracket after the probability of equal hashes is added to both ends.
     fn with_floor(mut self, floor: Option<HashFloor>) -> Enclosure {
         if let Some(floor) = floor {
             self.add_floor(floor);
@@ -143,7 +143,8 @@ pub(crate) trait Enclose {
         Ok(Fpr::from_enclosure(&self.enclose(GUARD)?))
     }
 
-    /// Whether the number, plus the floor of equal hashes if one is given, is at most `rate`.
+    /// Whether the number is at most `rate`. If a floor of equal hashes is given, it is added to
+    /// the number first.
     ///
     /// The decision is exact while the product of the denominators is below 2^[`TIE_BITS`]. Beyond
     /// that, if no bracket of that precision separates the two numbers, the answer is false. So the

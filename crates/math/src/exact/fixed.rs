@@ -4,7 +4,7 @@
 //! `sum words[i] 2^(64 i) / 2^(64 L)`. One *unit* is `2^(-64 L)`. Every operation here rounds down,
 //! by less than one unit unless its documentation says otherwise. So callers only have to count
 //! errors in whole units. Crates for big integers allocate at each operation, or fix the width at
-//! compile time. This module does neither, and its tests compare it with such a crate.
+//! compile time. This module does neither. Its tests compare it with a crate for big integers.
 
 use alloc::vec;
 use alloc::vec::Vec;

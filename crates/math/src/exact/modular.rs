@@ -1,6 +1,6 @@
 //! Arithmetic modulo m, for the laws of schemes with two hashes.
 
-/// The greatest common divisor. For 0 and x, it is x.
+/// Returns the greatest common divisor. For 0 and x, it is x.
 #[doc(hidden)]
 #[must_use]
 pub fn gcd(mut a: u64, mut b: u64) -> u64 {
@@ -95,8 +95,8 @@ pub(crate) fn divisors_up_to(n: u64, limit: u64) -> impl Iterator<Item = u64> {
     (1..=limit.min(n)).filter(move |&r| n.is_multiple_of(r))
 }
 
-/// The smallest prime that is at least `n`. The result is `None` above `2^64 - 59`, the largest
-/// prime that fits a word.
+/// Returns the smallest prime that is at least `n`. The result is `None` above `2^64 - 59`, the
+/// largest prime that fits a word.
 ///
 /// ```
 /// use truebloom_math::count_min::next_prime;
@@ -108,9 +108,9 @@ pub fn next_prime(n: u64) -> Option<u64> {
     (n..=u64::MAX).find(|&candidate| is_prime(candidate))
 }
 
-/// Whether the number is a prime. This is the test of Miller and Rabin. With the first twelve
-/// primes as bases, it is proven to be right below 3.3e24 (Sorenson and Webster, 2015). It takes at
-/// most some microseconds.
+/// Returns whether the number is a prime. This is the test of Miller and Rabin. With the first
+/// twelve primes as bases, it is proven to be right below 3.3e24 (Sorenson and Webster, 2015). It
+/// takes at most some microseconds.
 #[must_use]
 pub fn is_prime(n: u64) -> bool {
     const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];

@@ -1,7 +1,7 @@
 //! Integer powers in floating point.
 
-/// The power, computed by squaring. Unlike the platform's power function, it has the same result on
-/// every machine. The relative error is below the exponent times 2^-52.
+/// Returns the power, computed by squaring. Unlike the platform's power function, it has the same
+/// result on every machine. The relative error is below the exponent times 2^-52.
 #[doc(hidden)]
 #[inline]
 #[must_use]

@@ -5,19 +5,19 @@
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// A generator for a seed. The streams of similar seeds are unrelated.
+    /// Creates a generator for a seed. The streams of similar seeds are unrelated.
     #[must_use]
     pub fn new(seed: u64) -> SplitMix64 {
         SplitMix64::of(&[seed])
     }
 
-    /// The published generator in this state.
+    /// Creates a generator of the published algorithm, in the given state.
     #[must_use]
     pub fn at(state: u64) -> SplitMix64 {
         SplitMix64(state)
     }
 
-    /// A separate generator for each list of numbers.
+    /// Makes a generator from a list of numbers. Different lists give unrelated generators.
     #[must_use]
     pub fn of(numbers: &[u64]) -> SplitMix64 {
         let mut state = SplitMix64(0x5851_f42d_4c95_7f2d);
@@ -28,26 +28,26 @@ impl SplitMix64 {
         state
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
     }
 
-    /// A number below `range`. The bias of at most `range / 2^64` is far too small to affect a
-    /// simulation.
+    /// Returns a number below `range`. The bias of at most `range / 2^64` is far too small to
+    /// affect a simulation.
     pub fn below(&mut self, range: u64) -> u64 {
         ((u128::from(self.word()) * u128::from(range)) >> 64) as u64
     }
 
-    /// A number from 0 to below 1, in steps of 2^-53.
+    /// Returns a number from 0 to below 1, in steps of 2^-53.
     pub fn unit(&mut self) -> f64 {
         (self.word() >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 
-/// The generator's finalizer: a bijection in which every bit of the input influences every bit of
-/// the output.
+/// The finalizer of the generator. It is a bijection in which every bit of the input influences
+/// every bit of the output.
 #[doc(hidden)]
 #[inline]
 #[must_use]

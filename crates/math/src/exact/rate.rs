@@ -14,8 +14,8 @@ use core::hash::{Hash, Hasher};
 use core::str::FromStr;
 
 /// A false-positive rate strictly between 0 and 1, exactly as written. `0.1%`, `1/1000`, `1e-3` and
-/// `0.001` are the same number, which is not rounded to an `f64`. Plans compare with this exact
-/// number, so a filter with exactly this rate keeps it.
+/// `0.001` are the same number, which is not rounded to an `f64`. Plans compare rates with this
+/// exact number, so a filter with exactly this rate is accepted.
 ///
 /// A `Rate` is made from text (`"0.1%".parse()`), or from an `f64`, which stands for the shortest
 /// decimal that rounds to it. A `Rate` holds 19 significant digits and exponents down to -4000.
@@ -41,10 +41,10 @@ const MIN_EXPONENT: i32 = -4000;
 const TEN_19: u64 = 10_000_000_000_000_000_000;
 
 impl Rate {
-    /// The rate `numerator * 10^exponent / divisor`, as stored in files.
+    /// Creates the rate `numerator * 10^exponent / divisor`. Files store rates in these parts.
     ///
     /// # Errors
-    /// The rate is not strictly between 0 and 1.
+    /// Fails if the rate is not strictly between 0 and 1.
     pub fn from_parts(numerator: u64, exponent: i32, divisor: u64) -> Result<Rate> {
         let shown = || format!("{numerator}e{exponent}/{divisor}");
         let fail = |reason| Err(Error::NotARate { found: shown(), reason });
@@ -63,14 +63,15 @@ impl Rate {
         Ok(Rate { numerator, exponent, divisor })
     }
 
-    /// The parts `(numerator, exponent, divisor)` of a rate `numerator * 10^exponent / divisor`.
+    /// Returns the parts `(numerator, exponent, divisor)` of a rate
+    /// `numerator * 10^exponent / divisor`.
     #[must_use]
     pub fn parts(&self) -> (u64, i32, u64) {
         (self.numerator, self.exponent, self.divisor)
     }
 
-    /// The nearest `f64`, or a neighbour of the nearest. It is 0 for rates below the range of `f64`
-    /// (see [`Rate::ln`]).
+    /// Returns the nearest `f64`, or a neighbour of the nearest. It is 0 for rates below the range
+    /// of `f64` (see [`Rate::ln`]).
     #[must_use]
     pub fn to_f64(&self) -> f64 {
         let decimal: f64 = format!("{}e{}", self.numerator, self.exponent).parse().unwrap_or(0.0);
@@ -101,7 +102,7 @@ impl Rate {
         self.floored().ln().0
     }
 
-    /// The natural logarithm of the rate, rounded.
+    /// Returns the natural logarithm of the rate, rounded.
     #[must_use]
     pub fn ln(&self) -> f64 {
         libm::log(self.numerator as f64 / self.divisor as f64) + f64::from(self.exponent) * core::f64::consts::LN_10

@@ -14,7 +14,7 @@ use crate::{Error, Result};
 /// second.
 const MOST: u32 = 1_000_000_000;
 
-/// The storage of the count. Each thread has its own.
+/// Stores the count. Each thread has its own count.
 #[cfg(any(test, feature = "std"))]
 mod account {
     use core::cell::Cell;
@@ -43,9 +43,9 @@ mod account {
     }
 }
 
-/// The storage of the count in builds without `std`, where there is a single count. If several
-/// threads compute at the same time, their calls count as nested. Then some calls may return errors
-/// or wider brackets, but no answer is wrong.
+/// Stores the count in builds without `std`, where all threads share one count. If several threads
+/// compute at the same time, their calls count as nested. Then some calls may return errors or
+/// wider brackets, but no answer is wrong.
 #[cfg(not(any(test, feature = "std")))]
 mod account {
     use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -123,9 +123,9 @@ pub(crate) fn spend(what: &'static str, steps: f64) -> Result<()> {
     Err(Error::TooLong { what, steps: total, allowed: f64::from(MOST) })
 }
 
-/// Computes something with an account of its own of at most this many steps, whatever the call has
-/// spent, so that the answer depends on its arguments alone. The call does not pay for it: a search
-/// that uses this limits the number of such computations.
+/// Runs a computation with a separate limit of `steps`, so that its answer depends only on its
+/// arguments and not on what the call has spent. These steps are not added to the call's count, so
+/// a search must limit the number of such computations.
 #[cfg(any(test, feature = "two-hash"))]
 pub(crate) fn alone<T>(steps: u32, compute: impl FnOnce() -> T) -> T {
     let _work = begin();
@@ -136,8 +136,8 @@ pub(crate) fn alone<T>(steps: u32, compute: impl FnOnce() -> T) -> T {
     found
 }
 
-/// Whether more than a third of the account is spent. A search should then end with what it has
-/// found, because computing the numbers of its result may take the rest.
+/// Whether the call has spent more than a third of its limit. A search should then return the best
+/// result so far, because computing the numbers of the result may take the rest.
 pub(crate) fn is_third_spent() -> bool {
     account::calls() > 0 && account::spent() > MOST / 3
 }

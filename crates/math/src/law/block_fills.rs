@@ -9,16 +9,18 @@ use alloc::format;
 use alloc::string::ToString;
 
 impl Blocked {
-    /// The rate of one filter: the mean of the rates of its blocks. `blocks_with[x]` is the number
-    /// of blocks with x set bits, for x from 0 to [`block_bits`](Self::block_bits). The result is
-    /// `None` for split blocks, because their number of set bits does not determine their rate.
+    /// Returns the rate of one filter: the mean of the rates of its blocks. `blocks_with[x]` is the
+    /// number of blocks with x set bits, for x from 0 to [`block_bits`](Self::block_bits). The
+    /// result is `None` for split blocks, because their number of set bits does not determine their
+    /// rate.
     ///
     /// The result is exact. The block of a query is uniform and does not depend on the filter's
     /// content, so the mean is the rate. Every step of the sum is rounded outwards, and the
     /// relative width is below 1e-12. This takes a few hundred microseconds.
     ///
     /// # Errors
-    /// `blocks_with` has a wrong length, or its counts do not add up to the number of blocks.
+    /// Fails if `blocks_with` has a wrong length, or its counts do not add up to the number of
+    /// blocks.
     pub fn fpr_at_block_fills(&self, blocks_with: &[u64]) -> Result<Option<Fpr>> {
         let block_bits = self.block_bits();
         if blocks_with.len() as u64 != block_bits + 1 {

@@ -55,9 +55,9 @@ impl Blocked {
     /// ```
     ///
     /// # Errors
-    /// Bits or probes are out of range. `bits` is not a multiple of `block_bits`. The probes do not
-    /// fit in the block: a block allows at most `block_bits` distinct probes, and a split block
-    /// exactly one per word.
+    /// Fails if bits or probes are out of range, or if `bits` is not a multiple of `block_bits`.
+    /// Also fails if the probes do not fit in the block: a block allows at most `block_bits`
+    /// distinct probes, and a split block exactly one per word.
     pub fn new(bits: u64, block_bits: u64, in_block: InBlock, probes: u32) -> Result<Blocked> {
         check_bits(bits)?;
         if block_bits == 0 {
@@ -74,13 +74,13 @@ impl Blocked {
         Ok(Blocked { bits, block_bits, in_block, probes })
     }
 
-    /// The number of bits in a block.
+    /// Returns the number of bits in a block.
     #[must_use]
     pub fn block_bits(&self) -> u64 {
         self.block_bits
     }
 
-    /// How the probes are distributed in a block.
+    /// Returns how the probes are distributed in a block.
     #[must_use]
     pub fn in_block(&self) -> InBlock {
         self.in_block

@@ -16,10 +16,10 @@ pub struct Classic {
 }
 
 impl Classic {
-    /// The law of filters of this size.
+    /// Creates the law of filters of this size.
     ///
     /// # Errors
-    /// Bits or probes are out of range, or probes exceed bits.
+    /// Fails if bits or probes are out of range, or probes exceed bits.
     pub fn new(bits: u64, probes: u32) -> Result<Classic> {
         Variant::Classic.check(bits, probes)?;
         Ok(Classic { bits, probes })

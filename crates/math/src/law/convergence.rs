@@ -22,7 +22,7 @@ pub const LARGE_POWER_OF_TWO: u64 = 1 << 61;
 /// A number of positions, and the number of pairs of hashes that hit exactly that many.
 pub(crate) type Hit = (u32, f64);
 
-/// The limit of the rate for all schemes (Theorems 5.1 and 5.2), `(1 - e^(-k/c))^k`.
+/// Returns the limit of the rate for all schemes (Theorems 5.1 and 5.2), `(1 - e^(-k/c))^k`.
 #[must_use]
 pub fn limit_rate(bits_per_item: f64, probes: u32) -> f64 {
     libm::pow(Load::new(bits_per_item, probes).full, f64::from(probes))
@@ -73,7 +73,7 @@ pub(crate) fn constant(bits_per_item: f64, probes: u32, fewer: &[(u32, f64)], lo
     queries / load.c + items / (load.c * load.c)
 }
 
-/// The coefficient of 1/n for k independent positions.
+/// Returns the coefficient of 1/n for k independent positions.
 #[must_use]
 pub fn standard_constant(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
@@ -81,7 +81,7 @@ pub fn standard_constant(bits_per_item: f64, probes: u32) -> f64 {
     repeats - load.k / (2.0 * load.c * load.c) * load.curvature()
 }
 
-/// The coefficient of 1/n for the partition scheme, if slices have a prime number of bits
+/// Returns the coefficient of 1/n for the partition scheme, if slices have a prime number of bits
 /// (otherwise see [`slices_constant`]). It is `(k^2/c^2) (1 - P(B=0) - P(B=1)/2 - P(B=2))`, where B
 /// is the number of empty bits among k, which is binomial with probability y.
 #[must_use]
@@ -125,32 +125,32 @@ fn totient(n: u32) -> u32 {
     (1..=n).filter(|&i| gcd(i.into(), n.into()) == 1).count() as u32
 }
 
-/// The limit of the rate with the best number of probes: `2^(-c ln 2)`, about `0.6185^c` (Kirsch
-/// and Mitzenmacher, section 2). The best number is `c ln 2`, which need not be whole. No number of
-/// probes has a lower [`limit_rate`].
+/// Returns the limit of the rate with the best number of probes: `2^(-c ln 2)`, about `0.6185^c`
+/// (Kirsch and Mitzenmacher, section 2). The best number is `c ln 2`, which need not be whole. No
+/// number of probes has a lower [`limit_rate`].
 #[must_use]
 pub fn best_limit_rate(bits_per_item: f64) -> f64 {
     libm::exp2(-bits_per_item * core::f64::consts::LN_2)
 }
 
-/// The coefficient according to Theorem 6.1 as printed, which is wrong by the curvature (erratum
-/// K1). It is here to show the error.
+/// Returns the coefficient according to Theorem 6.1 as printed, which is wrong by the curvature
+/// (erratum K1). The function exists to show the error.
 #[must_use]
 pub fn theorem_6_1_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
     load.k * load.k / (load.c * load.c) * ((load.k - 1.0) * load.power(0.0) - load.k * load.power(1.0) + 1.0)
 }
 
-/// The upper bound of Theorems 6.2 and 6.3 on n times the difference: `k^5 / (2 c^2)`. It is the
-/// bound of Lemma 6.1 with `k^3 / 2` and `k^5 / 2` pairs of events. No case is known in which the
-/// difference exceeds the bound, but the bound is far too high for usual filters.
+/// Returns the upper bound of Theorems 6.2 and 6.3 on n times the difference: `k^5 / (2 c^2)`. It
+/// is the bound of Lemma 6.1 with `k^3 / 2` and `k^5 / 2` pairs of events. No case is known in
+/// which the difference exceeds the bound, but the bound is far too high for usual filters.
 #[must_use]
 pub fn theorem_6_2_upper(bits_per_item: f64, probes: u32) -> f64 {
     libm::pow(f64::from(probes), 5.0) / (2.0 * bits_per_item * bits_per_item)
 }
 
-/// The lower bound of Theorem 6.2 as printed. It is false: see erratum K3. It is here to show the
-/// error.
+/// Returns the lower bound of Theorem 6.2 as printed. This bound is false (erratum K3). The
+/// function exists to show the error.
 #[must_use]
 pub fn theorem_6_2_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
@@ -158,16 +158,16 @@ pub fn theorem_6_2_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     load.k * load.k / (load.c * load.c) * (1.0 - pairs)
 }
 
-/// The lower bound of Theorem 6.3 as printed. It is false: see erratum K4. It is here to show the
-/// error.
+/// Returns the lower bound of Theorem 6.3 as printed. This bound is false (erratum K4). The
+/// function exists to show the error.
 #[must_use]
 pub fn theorem_6_3_lower_printed(bits_per_item: f64, probes: u32) -> f64 {
     let load = Load::new(bits_per_item, probes);
     (1.0 - load.power(1.0) * (1.0 + load.empty) * libm::pow(load.k, 5.0) / 2.0) / (load.c * load.c)
 }
 
-/// The upper bound of Lemma 6.1. A collision consists of several events, and the bound is `n` times
-/// the sum of the probabilities that two of them happen together.
+/// Returns the upper bound of Lemma 6.1. A collision consists of several events, and the bound is
+/// `n` times the sum of the probabilities that two of them happen together.
 #[must_use]
 pub fn lemma_6_1_upper(items: u64, pairs_of_events: f64) -> f64 {
     items as f64 * pairs_of_events
@@ -190,11 +190,11 @@ pub struct Conditions {
     pub repeat: f64,
 }
 
-/// The conditions of Lemma 4.1 for a law of double hashing with any offsets. In the limit the
-/// conditions hold for all offsets, even random ones. The numbers say how nearly they hold at this
-/// size, but they do not rank schemes. For example, squares and cubes have equal numbers, although
-/// squares keep every overlap that shifted progressions have, and cubes keep few of them (erratum
-/// K16).
+/// Returns the conditions of Lemma 4.1 for a law of double hashing with any offsets. In the limit
+/// the conditions hold for all offsets, even random ones. The numbers say how nearly they hold at
+/// this size, but they do not rank schemes. For example, squares and cubes have equal numbers,
+/// although squares keep every overlap that shifted progressions have, and cubes keep few of them
+/// (erratum K16).
 #[must_use]
 pub fn conditions(law: &Double, items: u64) -> Conditions {
     let (hits, shared, lost, pairs) = law.collision_counts();
@@ -203,8 +203,9 @@ pub fn conditions(law: &Double, items: u64) -> Conditions {
     Conditions { single: n * single, pair: n * shared as f64 / pairs as f64, repeat: n * lost as f64 / pairs as f64 }
 }
 
-/// An upper bound on the probability that the rate R of one filter differs from its mean over seeds
-/// by more than `distance`. The bound is `2 exp(-2 d^2 m^2 / (n k^4))`, where d is `distance`.
+/// Returns an upper bound on the probability that the rate R of one filter differs from its mean
+/// over seeds by more than `distance`. The bound is `2 exp(-2 d^2 m^2 / (n k^4))`, where d is
+/// `distance`.
 ///
 /// One item changes R by at most `k^2/m`, because each of its k positions is also a position of a
 /// random query with probability at most k/m. The bound holds for double hashing with any offsets,
@@ -231,8 +232,8 @@ pub fn theorem_7_1(items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, 
 
 /// Theorem 7.2, third part: a bound on the probability, over filters and queries, that the share of
 /// hits among Q new keys differs from the limit p by more than `distance`. Half of the distance is
-/// used for the randomness of the queries (Hoeffding), and half for that of the filter
-/// ([`theorem_7_1`]).
+/// used for the randomness of the queries (Hoeffding), and the other half for the randomness of the
+/// filter ([`theorem_7_1`]).
 #[must_use]
 pub fn theorem_7_2(queries: u64, items: u64, probes: u32, lambda: f64, delta: f64, bias: f64, distance: f64) -> f64 {
     let of_queries = 2.0 * libm::exp(-(queries as f64) * distance * distance / 2.0);
@@ -248,9 +249,9 @@ pub fn hits_normal(queries: u64, rate: f64, hits: f64) -> f64 {
     libm::exp(-(hits - mean) * (hits - mean) / (2.0 * variance)) / libm::sqrt(2.0 * core::f64::consts::PI * variance)
 }
 
-/// The exact probability of this many hits, for the queries of one filter with rate R. The hits of
-/// one filter are independent, so their number is binomial. Over filters, the number of hits is a
-/// mixture of such binomial distributions.
+/// Returns the exact probability of this many hits, for the queries of one filter with rate R. The
+/// hits of one filter are independent, so their number is binomial. Over filters, the number of
+/// hits is a mixture of such binomial distributions.
 #[must_use]
 pub fn hits_of_one_filter(queries: u64, rate: f64, hits: u64) -> f64 {
     binomial::probability(hits, queries, rate)

@@ -55,7 +55,7 @@ impl Fill {
         Fill { bits: self.bits, mean: self.mean + count * other.mean, variance: self.variance + count * other.variance }
     }
 
-    /// An upper bound on the probability of at least `ones` set bits.
+    /// Returns an upper bound on the probability of at least `ones` set bits.
     ///
     /// The number of set bits is a sum of independent Bernoulli variables, because its generating
     /// polynomial has only real roots. (Vatutin and Mikhailov 1982 prove this for allocation by
@@ -67,13 +67,15 @@ impl Fill {
         self.bennett(ones as f64 - self.mean)
     }
 
-    /// An upper bound on the probability of at most `ones` set bits; see [`Fill::at_least`].
+    /// Returns an upper bound on the probability of at most `ones` set bits; see
+    /// [`Fill::at_least`].
     #[must_use]
     pub fn at_most(&self, ones: u64) -> f64 {
         self.bennett(self.mean - ones as f64)
     }
 
-    /// Bennett's bound at this distance from the mean, reduced by the rounding error of the mean.
+    /// Bennett's bound at this distance from the mean. The distance is first reduced by the
+    /// rounding error of the mean.
     fn bennett(&self, distance: f64) -> f64 {
         bennett(self.variance, distance - 4.0 * f64::EPSILON * self.mean)
     }

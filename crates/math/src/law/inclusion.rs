@@ -46,7 +46,7 @@ pub(crate) enum Items {
     Blocked { blocks: u64, in_block: InBlock, when: When },
 }
 
-/// The filters of a stream over which the rate is averaged.
+/// The filters over which the rate is averaged, while a stream of items fills a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
     /// Only the filter that holds all n items: `z^n`.
@@ -105,8 +105,9 @@ impl Inclusion {
     /// The largest error of the whole sum, divided by `2^k`, in either direction, in units.
     ///
     /// The error of all coefficients together is given at [`coefficients`]. In each term, the
-    /// falling factor has an error of at most `j`, the power has that of [`Self::empty_error`], and
-    /// each of the two products has an error of one, because no factor exceeds 1.
+    /// falling factor has an error of at most `j`, and the power has the error of
+    /// [`Self::empty_error`]. Each of the two products has an error of one, because no factor
+    /// exceeds 1.
     fn sum_error(&self) -> u128 {
         let k = u128::from(self.probes);
         (k + 2) * (k + 2) + k * (k + self.empty_error() + 2)
@@ -333,9 +334,9 @@ impl Enclose for Inclusion {
     }
 }
 
-/// Approximately the binary logarithm of the largest contribution of one load of a block to a rate.
-/// The contribution is the Poisson probability of the load times the rate at that load. The loads
-/// that are tried double each time.
+/// Estimates the binary logarithm of the largest contribution of one load of a block to a rate. The
+/// contribution is the Poisson probability of the load times the rate at that load. The loads that
+/// are tried double each time.
 fn heaviest_load(items: f64, mean: f64, rate: impl Fn(f64) -> f64) -> f64 {
     let poisson = |load: f64| (load * libm::log(mean) - mean - libm::lgamma(load + 1.0)) / core::f64::consts::LN_2;
     let doubled = (0..64).map(|power| libm::scalbn(1.0, power)).chain([libm::floor(mean).max(1.0)]);

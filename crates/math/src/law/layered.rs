@@ -16,11 +16,11 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// A layer of this many bits and probes. The limit must be at least the number of probes, so
-    /// that an item fits, and below the number of bits.
+    /// Creates a layer of this many bits and probes. The limit must be at least the number of
+    /// probes, so that an item fits, and below the number of bits.
     ///
     /// # Errors
-    /// Bits, probes or limit are out of range.
+    /// Fails if bits, probes or limit are out of range.
     pub fn new(bits: u64, probes: u32, limit: u64) -> Result<Layer> {
         Standard::new(bits, probes)?;
         if limit < probes.into() || limit >= bits {
@@ -29,34 +29,34 @@ impl Layer {
         Ok(Layer { bits, probes, limit })
     }
 
-    /// The number of bits, m.
+    /// Returns the number of bits, m.
     #[must_use]
     pub fn bits(&self) -> u64 {
         self.bits
     }
 
-    /// The number of probes per item, k.
+    /// Returns the number of probes per item, k.
     #[must_use]
     pub fn probes(&self) -> u32 {
         self.probes
     }
 
-    /// The largest number of bits that are ever set.
+    /// Returns the largest number of bits that are ever set.
     #[must_use]
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// The rate of the layer when this many bits are set, `(ones / bits)^probes`.
+    /// Returns the rate of the layer when this many bits are set, `(ones / bits)^probes`.
     ///
     /// # Errors
-    /// `ones` exceeds the number of bits.
+    /// Fails if `ones` exceeds the number of bits.
     pub fn fpr_at_fill(&self, ones: u64) -> Result<Fpr> {
         let rate = Standard::new(self.bits, self.probes)?.fpr_at_fill(&[ones])?;
         Ok(rate.unwrap_or(Fpr::ONE))
     }
 
-    /// A guaranteed upper bound on the rate of the layer.
+    /// Returns a guaranteed upper bound on the rate of the layer.
     ///
     /// # Errors
     /// Returns no error if the layer is valid.
@@ -64,12 +64,12 @@ impl Layer {
         self.fpr_at_fill(self.limit)
     }
 
-    /// The rate of a layer that one thread filled and closed, whatever keys it holds. A layer is
-    /// closed when `probes` more set bits could exceed its limit, so the number of its set bits is
-    /// above `limit - probes` and at most `limit`. If several threads fill the layers, only the
-    /// upper end is guaranteed. An insertion in progress reserves room that it may not need, so a
-    /// layer may be closed early. A merge also leaves only the upper end guaranteed, because one of
-    /// two layers with the same number may have been open.
+    /// Returns the rate of a layer that one thread filled and closed, whatever keys it holds. A
+    /// layer is closed when `probes` more set bits could exceed its limit, so the number of its set
+    /// bits is above `limit - probes` and at most `limit`. If several threads fill the layers, only
+    /// the upper end is guaranteed. An insertion in progress reserves room that it may not need, so
+    /// a layer may be closed early. After a merge, too, only the upper end is guaranteed, because
+    /// one of two layers with the same number may have been open.
     ///
     /// # Errors
     /// Returns no error if the layer is valid.
@@ -95,31 +95,32 @@ pub struct Layered {
 }
 
 impl Layered {
-    /// The law of these layers.
+    /// Creates the law of these layers.
     ///
     /// # Errors
-    /// There are no layers, or together they have more bits than [`MAX_BITS`](crate::MAX_BITS).
+    /// Fails if there are no layers, or together they have more bits than
+    /// [`MAX_BITS`](crate::MAX_BITS).
     pub fn new(layers: Vec<Layer>) -> Result<Layered> {
         let bits = layers.iter().try_fold(0u64, |bits, layer| bits.checked_add(layer.bits));
         check_bits(bits.unwrap_or(u64::MAX))?;
         Ok(Layered { layers, numbers: Vec::new() })
     }
 
-    /// The law of existing layers with their numbers, which must not decrease. Without layers, it
-    /// is the law of a filter that contains nothing.
+    /// Creates the law of existing layers. `numbers` are the layers' numbers, which must not
+    /// decrease. If there are no layers, this is the law of an empty filter.
     #[doc(hidden)]
     #[must_use]
     pub fn numbered(layers: Vec<Layer>, numbers: Vec<u64>) -> Layered {
         Layered { layers, numbers }
     }
 
-    /// The layers.
+    /// Returns the layers.
     #[must_use]
     pub fn layers(&self) -> &[Layer] {
         &self.layers
     }
 
-    /// A guaranteed upper bound on the rate: the rate with all layers at their limits.
+    /// Returns a guaranteed upper bound on the rate: the rate with all layers at their limits.
     ///
     /// # Errors
     /// Returns no error if the layers are valid.
@@ -127,8 +128,8 @@ impl Layered {
         self.any(Layer::bound)
     }
 
-    /// The rate when all layers are closed. Its lower end is guaranteed only if a single thread
-    /// filled the layers and nothing was merged (see [`Layer::closed`]).
+    /// Returns the rate when all layers are closed. Its lower end is guaranteed only if a single
+    /// thread filled the layers and nothing was merged (see [`Layer::closed`]).
     ///
     /// # Errors
     /// Returns no error if the layers are valid.
@@ -190,7 +191,7 @@ impl Law for Layered {
         self.layers.iter().map(|layer| layer.bits).sum()
     }
 
-    /// The sum over the layers. This is the largest number of probes that a query can need.
+    /// The sum of the layers' probes. A query needs at most this many.
     fn probes(&self) -> u32 {
         self.layers.iter().fold(0, |probes, layer| probes.saturating_add(layer.probes))
     }

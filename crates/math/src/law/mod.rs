@@ -73,59 +73,60 @@ use slices::Slices;
 /// }
 /// ```
 pub trait Law: sealed::Sealed + Send + Sync {
-    /// The number of bits of the filter, m.
+    /// Returns the number of bits of the filter, m.
     fn bits(&self) -> u64;
 
-    /// The number of probes per item, k.
+    /// Returns the number of probes per item, k.
     fn probes(&self) -> u32;
 
     /// The expected false-positive rate, over all seeds, of a filter that holds `items` distinct
     /// items. Its [`Method`](crate::Method) says whether it is exact, proven or approximate.
     ///
     /// # Errors
-    /// Computing the rate would take too much work, which happens only with hundreds of probes.
+    /// Fails if computing the rate would take too much work, which happens only with hundreds of
+    /// probes.
     fn fpr(&self, items: u64) -> Result<Fpr>;
 
-    /// The expected rate if it is proven, exactly or as a bracket, and otherwise `None`. Guarantees
-    /// use only this rate.
+    /// Returns the expected rate if it is proven, exactly or as a bracket, and otherwise `None`.
+    /// Guarantees use only this rate.
     ///
     /// # Errors
-    /// The errors of [`fpr`](Self::fpr).
+    /// Fails as [`fpr`](Self::fpr) does.
     fn proven(&self, items: u64) -> Result<Option<Fpr>> {
         self.fpr(items).map(Some)
     }
 
-    /// The rate of one filter with these numbers of set bits: one count per slice, or a single
-    /// count for a filter without slices. The result is `None` if the fill does not determine the
-    /// rate.
+    /// Returns the rate of one filter with these numbers of set bits: one count per slice, or a
+    /// single count for a filter without slices. The result is `None` if the fill does not
+    /// determine the rate.
     ///
     /// # Errors
-    /// The number of counts is wrong, or a count exceeds the bits.
+    /// Fails if the number of counts is wrong, or a count exceeds the bits.
     fn fpr_at_fill(&self, ones: &[u64]) -> Result<Option<Fpr>>;
 
-    /// The law of the number of set bits after `items` distinct items, or `None` if it is not
-    /// known.
+    /// Returns the law of the number of set bits after `items` distinct items, or `None` if it is
+    /// not known.
     ///
     /// # Errors
-    /// Computing the mean or the variance would take too much work, which happens only with
-    /// hundreds of probes.
+    /// Fails if computing the mean or the variance would take too much work, which happens only
+    /// with hundreds of probes.
     fn fill(&self, items: u64) -> Result<Option<Fill>>;
 
-    /// Whether the expected rate at `items` distinct items, plus the floor of equal hashes, is at
-    /// most `rate`. The three [`Variant`]s decide this exactly, even for equality. By default, the
-    /// upper end of the bracket decides.
+    /// Returns whether the expected rate at `items` distinct items, plus the floor of equal hashes,
+    /// is at most `rate`. The three [`Variant`]s decide this exactly, even for equality. By
+    /// default, the upper end of the bracket decides.
     ///
     /// # Errors
-    /// The errors of [`fpr`](Self::fpr).
+    /// Fails as [`fpr`](Self::fpr) does.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let Some(mut fpr) = self.proven(items)? else { return Ok(false) };
         fpr.add_above(hash_floor(items, hash_bits));
         Ok(fpr.upper < rate.to_f64())
     }
 
-    /// The terms that are added to the rate of independent positions at this size. Every scheme has
-    /// the floor of equal hashes, which does not depend on the bits. Correlated positions add terms
-    /// that fall with more bits.
+    /// Returns the terms that are added to the rate of independent positions at this size. Every
+    /// scheme has the floor of equal hashes, which does not depend on the bits. Correlated
+    /// positions add terms that fall with more bits.
     fn floors(&self, items: u64, hash_bits: u32) -> Vec<Floor> {
         vec![Floor { cause: EQUAL_HASHES, rate: hash_floor(items, hash_bits) }]
     }
@@ -159,7 +160,7 @@ pub struct Floor {
     pub rate: f64,
 }
 
-/// The floor `items / 2^hash_bits`: an upper bound on the rate of keys with equal hashes.
+/// Returns the floor `items / 2^hash_bits`: an upper bound on the rate of keys with equal hashes.
 #[must_use]
 pub fn hash_floor(items: u64, hash_bits: u32) -> f64 {
     // Above 2^53 the conversion may have rounded down.
@@ -182,7 +183,7 @@ impl Variant {
     /// All variants.
     pub const ALL: [Variant; 3] = [Variant::Standard, Variant::Classic, Variant::Partitioned];
 
-    /// The usual name of the variant.
+    /// Returns the usual name of the variant.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -192,11 +193,12 @@ impl Variant {
         }
     }
 
-    /// The law for `bits` and `probes`.
+    /// Returns the law for `bits` and `probes`.
     ///
     /// # Errors
-    /// Parameters are out of range: bits must be from 1 to 2^62 and probes from 1 to 100,000. If
-    /// positions are distinct or sliced, the number of probes must be at most the number of bits.
+    /// Fails if parameters are out of range. Bits must be from 1 to 2^62, and probes from 1 to
+    /// 100,000. If positions are distinct or sliced, the number of probes must be at most the
+    /// number of bits.
     pub fn law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
         Ok(match self {
             Variant::Standard => Box::new(Standard::new(bits, probes)?),
@@ -205,7 +207,7 @@ impl Variant {
         })
     }
 
-    /// The largest number of probes that is possible with `bits` bits.
+    /// Returns the largest number of probes that is possible with `bits` bits.
     #[must_use]
     pub fn max_probes(self, bits: u64) -> u32 {
         match self {
@@ -233,8 +235,8 @@ impl Variant {
         })
     }
 
-    /// The expected false-positive rate of a filter of `bits` bits that holds `items` distinct
-    /// items, with `probes` probes.
+    /// Returns the expected false-positive rate of a filter of `bits` bits that holds `items`
+    /// distinct items, with `probes` probes.
     ///
     /// The result is exact: it is proven for all parameters, and its ends are at most two `f64`
     /// apart. This takes a few microseconds for ordinary parameters, and less than a millisecond up
@@ -249,7 +251,8 @@ impl Variant {
     /// ```
     ///
     /// # Errors
-    /// Parameters are out of range. [`Error::TooCostly`] can occur far beyond ordinary parameters.
+    /// Fails if parameters are out of range. Far beyond ordinary parameters, it can fail with
+    /// [`Error::TooCostly`].
     pub fn fpr(self, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
         let _work = work::begin();
         self.check(bits, probes)?;

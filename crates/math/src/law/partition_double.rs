@@ -40,7 +40,7 @@ impl PartitionDouble {
     /// ```
     ///
     /// # Errors
-    /// The number of probes, or of the bits of all slices together, is out of range.
+    /// Fails if the number of probes, or of the bits of all slices together, is out of range.
     pub fn new(slice_bits: u64, probes: u32) -> Result<PartitionDouble> {
         check_probes(probes)?;
         match slice_bits.checked_mul(u64::from(probes)) {
@@ -50,7 +50,7 @@ impl PartitionDouble {
         Ok(PartitionDouble { slice_bits, probes })
     }
 
-    /// The number of bits of one slice, m'.
+    /// Returns the number of bits of one slice, m'.
     #[must_use]
     pub fn slice_bits(&self) -> u64 {
         self.slice_bits
@@ -261,7 +261,7 @@ impl Law for PartitionDouble {
         }
     }
 
-    /// Decides exactly if the rate is exact, and otherwise by the upper end of its bracket.
+    /// The decision is exact if the rate is exact. Otherwise the upper end of its bracket decides.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items > 0

@@ -22,10 +22,10 @@ pub struct Partitioned {
 }
 
 impl Partitioned {
-    /// The law of filters of this size.
+    /// Creates the law of filters of this size.
     ///
     /// # Errors
-    /// Bits or probes are out of range, or probes exceed bits.
+    /// Fails if bits or probes are out of range, or probes exceed bits.
     pub fn new(bits: u64, probes: u32) -> Result<Partitioned> {
         Variant::Partitioned.check(bits, probes)?;
         Ok(Partitioned { bits, probes })

@@ -39,7 +39,7 @@ macro_rules! schemes {
             /// All schemes.
             pub const ALL: [SchemeId; [$($number),*].len()] = [$(SchemeId::$scheme),*];
 
-            /// The scheme's name in reports, on the command line and in `eval`.
+            /// Returns the scheme's name in reports, on the command line and in `eval`.
             pub fn name(self) -> &'static str {
                 match self {
                     $(SchemeId::$scheme => $name,)*
@@ -97,7 +97,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// The layout's name: `spread`, `lines` or `auto`.
+    /// Returns the layout's name: `spread`, `lines` or `auto`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -109,42 +109,43 @@ impl Layout {
 }
 
 impl SchemeId {
-    /// The scheme's number in files.
+    /// Returns the scheme's number in files.
     #[must_use]
     pub fn number(self) -> u16 {
         self as u16
     }
 
-    /// The scheme with this number in files.
+    /// Returns the scheme with this number in files.
     #[must_use]
     pub fn from_number(number: u16) -> Option<SchemeId> {
         SchemeId::ALL.into_iter().find(|scheme| scheme.number() == number)
     }
 
-    /// Where a key's positions are: [`Layout::Lines`] for [`SchemeId::Blocked`], and
+    /// Returns where a key's positions are: [`Layout::Lines`] for [`SchemeId::Blocked`], and
     /// [`Layout::Spread`] for all other schemes.
     #[must_use]
     pub fn layout(self) -> Layout {
         if self.block_bits().is_some() { Layout::Lines } else { Layout::Spread }
     }
 
-    /// The number of bits in the block that holds all positions of a key, or `None` if positions
-    /// can be anywhere.
+    /// Returns the number of bits in the block that holds all positions of a key, or `None` if
+    /// positions can be anywhere.
     #[must_use]
     pub fn block_bits(self) -> Option<u64> {
         if self == SchemeId::Blocked { Some(BLOCK_BITS) } else { None }
     }
 
-    /// A number of which the filter's number of bits must be a multiple: the bits of a block, or
-    /// the number of probes if all slices must be equal. It is 1 for most schemes.
+    /// Returns the unit of sizes: a filter's number of bits must be a multiple of this number. It
+    /// is the number of bits of a block, or the number of probes if all slices must be equal. For
+    /// most schemes, it is 1.
     #[must_use]
     pub fn bits_unit(self, probes: u32) -> u64 {
         let slices = if self == SchemeId::PartitionDouble { probes.max(1).into() } else { 1 };
         self.block_bits().unwrap_or(slices)
     }
 
-    /// The law of independent positions that the scheme follows. It is `None` for schemes of two
-    /// hashes and for blocks.
+    /// Returns the law of independent positions that the scheme follows. It is `None` for schemes
+    /// of two hashes and for blocks.
     #[must_use]
     pub fn variant(self) -> Option<Variant> {
         match self {
@@ -155,7 +156,7 @@ impl SchemeId {
         }
     }
 
-    /// Whether a plan can guarantee the rate of one filter
+    /// Returns whether a plan can guarantee the rate of one filter
     /// ([`Promise::OneFilter`](crate::Promise::OneFilter)), and not only the average over filters.
     /// No plan can do so for schemes of two hashes, whose positions are correlated.
     #[must_use]
@@ -163,13 +164,14 @@ impl SchemeId {
         self.variant().is_some() || self == SchemeId::Blocked
     }
 
-    /// Whether the numbers of set bits (one count for each slice) determine the rate of one filter.
+    /// Returns whether the numbers of set bits (one count for each slice) determine the rate of one
+    /// filter.
     #[must_use]
     pub fn fill_tells_rate(self) -> bool {
         matches!(self, SchemeId::Standard | SchemeId::Classic | SchemeId::Partitioned | SchemeId::PartitionDouble)
     }
 
-    /// The law of the scheme for `bits` bits in total.
+    /// Returns the law of the scheme for `bits` bits in total.
     ///
     /// ```
     /// use truebloom_math::SchemeId;
@@ -179,8 +181,9 @@ impl SchemeId {
     /// ```
     ///
     /// # Errors
-    /// Bits or probes are out of range. `partition-double` cannot divide the bits equally among its
-    /// slices. The bits of `blocked` are not a multiple of [`BLOCK_BITS`].
+    /// Fails if bits or probes are out of range. For `partition-double`, also fails if the bits
+    /// cannot be divided equally among the slices. For `blocked`, also fails if the bits are not a
+    /// multiple of [`BLOCK_BITS`].
     pub fn law(self, bits: u64, probes: u32) -> Result<Box<dyn Law>> {
         match self {
             SchemeId::Standard => Ok(Box::new(Standard::new(bits, probes)?)),

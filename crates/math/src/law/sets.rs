@@ -25,7 +25,7 @@ pub enum SetOp {
 }
 
 impl SetOp {
-    /// The operation's name.
+    /// Returns the operation's name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -44,8 +44,8 @@ impl FromStr for SetOp {
     }
 }
 
-/// The expected rate of the union or intersection of filters, for keys in none of their sets. The
-/// sets are disjoint and have these numbers of `items`.
+/// Returns the expected rate of the union or intersection of filters, for keys in none of their
+/// sets. The sets are disjoint and have these numbers of `items`.
 ///
 /// The union is the same as one filter that holds all items. For the intersection of standard
 /// filters, the rate is an average over the number of different positions of a query. So the rate
@@ -62,7 +62,7 @@ impl FromStr for SetOp {
 /// ```
 ///
 /// # Errors
-/// Parameters are out of range, the list is empty, or the sum of items is 2^64 or more.
+/// Fails if parameters are out of range, the list is empty, or the sum of items is 2^64 or more.
 pub fn set_fpr(op: SetOp, variant: Variant, bits: u64, probes: u32, items: &[u64]) -> Result<Fpr> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -109,17 +109,17 @@ pub struct SetSizes<T> {
     pub jaccard: T,
 }
 
-/// Point estimates from the numbers of set bits of two filters with the same bits, probes and seed,
-/// and of their OR. The method of moments gives the first three sizes. The others are computed from
-/// these three.
+/// Returns point estimates from the numbers of set bits of two filters with the same bits, probes
+/// and seed, and of their OR. The method of moments gives the first three sizes. The others are
+/// computed from these three.
 ///
 /// A size is `None` if a full filter does not determine it. Two empty sets have a similarity of 1.
 /// Negative estimates, which random errors can cause, are replaced by 0. The estimates are not
-/// corrected for bias; use intervals ([`intervals`]) for claims. For the partitioned filter, the
-/// slices must be equal.
+/// corrected for bias; for sizes with a confidence, use [`intervals`]. For the partitioned filter,
+/// the slices must be equal.
 ///
 /// # Errors
-/// The counts are impossible.
+/// Fails if the counts are impossible.
 pub fn sizes(variant: Variant, bits: u64, probes: u32, ones_a: u64, ones_b: u64, ones_union: u64) -> Result<SetSizes<Option<f64>>> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -194,8 +194,8 @@ pub struct Bounds {
     pub upper: f64,
 }
 
-/// Intervals for all sizes that belong to two sets, computed from intervals for |A|, |B| and |A or
-/// B|.
+/// Returns intervals for all sizes that belong to two sets, computed from intervals for |A|, |B|
+/// and |A or B|.
 ///
 /// For a confidence of c, give each of the three intervals the confidence `1 - (1-c)/3`. Then all
 /// three hold with probability at least c, and so do all seven intervals of the result. The result

@@ -49,8 +49,8 @@ impl Simulation {
     ///
     /// If all filters, or all except a few, have the same share of hits, the standard error says
     /// nothing about rare cases. Then the interval allows for other filters with any share of hits.
-    /// Their probability is at most the Clopper-Pearson bound (at 99%) for the small number that
-    /// occurred.
+    /// Their probability is at most the 99% Clopper-Pearson bound for the small number of such
+    /// filters that occurred.
     pub(crate) fn of(hits: &[u64], each: u64) -> Simulation {
         let (filters, total) = (hits.len() as u64, hits.iter().sum::<u64>());
         let queries = filters * each;

@@ -13,7 +13,7 @@ use alloc::format;
 ///
 /// The expected rate is `E[(X/m)^k]`, where `X` is the number of set bits after `nk` throws; see
 /// Burns (56) and Grandi (9). The textbook's `(1 - (1 - 1/m)^(nk))^k` (Lehr) is the power of the
-/// mean. So it is too low, except with one probe or one throw.
+/// mean fill. So it is too low, except with one probe or one throw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standard {
     bits: u64,
@@ -21,10 +21,10 @@ pub struct Standard {
 }
 
 impl Standard {
-    /// The law of filters of this size.
+    /// Creates the law of filters of this size.
     ///
     /// # Errors
-    /// Bits or probes are out of range. There may be more probes than bits.
+    /// Fails if bits or probes are out of range. There may be more probes than bits.
     pub fn new(bits: u64, probes: u32) -> Result<Standard> {
         Variant::Standard.check(bits, probes)?;
         Ok(Standard { bits, probes })

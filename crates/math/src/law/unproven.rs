@@ -126,10 +126,10 @@ impl Progression {
         Fpr::bound((1.0 - probes * empty(least) - ROUNDING).max(0.0), (1.0 - empty(most) + ROUNDING).min(1.0))
     }
 
-    /// The exact rate if states can be counted. Otherwise the proven bracket if its ends are within
-    /// a factor of two; otherwise a simulation, limited to the bracket; otherwise the bracket with
-    /// an approximate value. If the bracket says almost nothing, the method names the approximation
-    /// of the value: the first order, or the limit plus the law's floors.
+    /// The first of these that applies: the exact rate, if states can be counted; the proven
+    /// bracket, if its ends are within a factor of two; a simulation, limited to the bracket; the
+    /// bracket with an approximate value. If the bracket says almost nothing, the method names the
+    /// approximation of the value: the first order, or the limit plus the law's floors.
     pub(super) fn best(&self, items: u64, proven: Option<Fpr>, first_order: Option<f64>, floors: &[Floor]) -> Fpr {
         if let Some(exact) = self.counted(items) {
             return exact;
@@ -167,7 +167,7 @@ const MOST_COUNTED: u64 = 12;
 const MOST_COUNTED_ITEMS: u64 = 1_000_000;
 
 /// The lowest rate for which states are counted. The sum has 2^12 terms with errors up to 2^-80, so
-/// rates from 1e-3 on keep all digits of an `f64`.
+/// rates of 1e-3 or more keep all digits of an `f64`.
 const LEAST_COUNTED: f64 = 1e-3;
 
 /// Replaces each `table[T]` by the sum of `table[U]` over the subsets U of T.

@@ -71,11 +71,11 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// The number of set bits in a standard filter, which is hit by `items * probes` independent
-    /// throws.
+    /// Creates the law of the number of set bits in a standard filter, which is hit by
+    /// `items * probes` independent throws.
     ///
     /// # Errors
-    /// Bits or probes are out of range.
+    /// Fails if bits or probes are out of range.
     pub fn standard(bits: u64, items: u64, probes: u32) -> Result<Occupancy> {
         Variant::Standard.check(bits, probes)?;
         check_probes(probes)?;
@@ -83,31 +83,32 @@ impl Occupancy {
         Ok(Occupancy { bits, departments: vec![merged(&committees)] })
     }
 
-    /// The number of set bits in a classic filter: `items` committees of `probes` distinct bits.
+    /// Creates the law of the number of set bits in a classic filter: `items` committees of
+    /// `probes` distinct bits.
     ///
     /// # Errors
-    /// Bits or probes are out of range, or probes exceed bits.
+    /// Fails if bits or probes are out of range, or probes exceed bits.
     pub fn classic(bits: u64, items: u64, probes: u32) -> Result<Occupancy> {
         Variant::Classic.check(bits, probes)?;
         let committees = [Committees { size: u64::from(probes), count: u128::from(items) }];
         Ok(Occupancy { bits, departments: vec![merged(&committees)] })
     }
 
-    /// The number of bits that at least one of several committees hits. The committees are given as
-    /// `(size, count)`: Burns (18)-(23).
+    /// Creates the law of the number of bits that at least one of several committees hits. The
+    /// committees are given as `(size, count)`: Burns (18)-(23).
     ///
     /// For counts of 0 or an empty list, no bit is hit.
     ///
     /// # Errors
-    /// Bits are out of range, or a size is 0 or above bits.
+    /// Fails if bits are out of range, or a size is 0 or above bits.
     pub fn union(bits: u64, committees: &[(u64, u64)]) -> Result<Occupancy> {
         check_bits(bits)?;
         Ok(Occupancy { bits, departments: vec![department(bits, committees)?] })
     }
 
-    /// The number of bits that are hit in every department. A department is a list of committees
-    /// `(size, count)`, as in [`Occupancy::union`]. See Burns (24)-(42); (38) is printed with a
-    /// wrong sign.
+    /// Creates the law of the number of bits that are hit in every department. A department is a
+    /// list of committees `(size, count)`, as in [`Occupancy::union`]. See Burns (24)-(42); (38) is
+    /// printed with a wrong sign.
     ///
     /// # Errors
     /// Fails as [`Occupancy::union`] does, and also if there is no department.
@@ -120,13 +121,13 @@ impl Occupancy {
         Ok(Occupancy { bits, departments })
     }
 
-    /// The number of bits, m.
+    /// Returns the number of bits, m.
     #[must_use]
     pub fn bits(&self) -> u64 {
         self.bits
     }
 
-    /// The smallest and the largest possible number of set bits. All numbers in between are
+    /// Returns the smallest and the largest possible number of set bits. All numbers in between are
     /// possible.
     ///
     /// ```

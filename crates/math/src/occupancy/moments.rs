@@ -17,23 +17,23 @@ const MAX_ORDER: u32 = 1_000;
 const FAR_DIGITS: u64 = 8_000;
 
 impl Occupancy {
-    /// The expected number of set bits, with a relative error below 1e-15. See Burns (44) with its
-    /// correction, Grandi (7) and (13). This takes microseconds at any size.
+    /// Returns the expected number of set bits, with a relative error below 1e-15. See Burns (44)
+    /// with its correction, Grandi (7) and (13). This takes microseconds at any size.
     ///
     /// # Errors
-    /// The moments would take too much work.
+    /// Fails if the moments would take too much work.
     pub fn mean(&self) -> Result<f64> {
         let _work = work::begin();
         Ok(self.bits as f64 * self.all_hit(1)?)
     }
 
-    /// The variance of the number of set bits, with a relative error below 1e-15. The variance is
-    /// `m h_1 + m (m-1) h_2 - m^2 h_1^2`, where `h_j` is the probability that `j` given bits are
-    /// set. See Grandi (8) and (14); Burns (43) and (50) are misprinted. This takes microseconds at
-    /// any size. The result is 0 if it is below the range of `f64`.
+    /// Returns the variance of the number of set bits, with a relative error below 1e-15. The
+    /// variance is `m h_1 + m (m-1) h_2 - m^2 h_1^2`, where `h_j` is the probability that `j` given
+    /// bits are set. See Grandi (8) and (14); Burns (43) and (50) are misprinted. This takes
+    /// microseconds at any size. The result is 0 if it is below the range of `f64`.
     ///
     /// # Errors
-    /// The moments would take too much work.
+    /// Fails if the moments would take too much work.
     pub fn variance(&self) -> Result<f64> {
         let _work = work::begin();
         let (least, most) = self.support();
@@ -58,13 +58,13 @@ impl Occupancy {
         }
     }
 
-    /// The moment `E[X^r]` for an order r from 1 to 1,000. The moment is a sum over j of Stirling
-    /// numbers of the second kind times factorial moments, all of which are positive. The relative
-    /// error is below `1e-15 (r + 2)`. See Burns (10) and (17). The work grows with the fourth
-    /// power of r.
+    /// Returns the moment `E[X^r]` for an order r from 1 to 1,000. The moment is a sum over j of
+    /// Stirling numbers of the second kind times factorial moments, all of which are positive. The
+    /// relative error is below `1e-15 (r + 2)`. See Burns (10) and (17). The work grows with the
+    /// fourth power of r.
     ///
     /// # Errors
-    /// The moment is too large for an `f64`.
+    /// Fails if the moment is too large for an `f64`.
     pub fn raw_moment(&self, order: u32) -> Result<f64> {
         let _work = work::begin();
         check_order(order)?;
@@ -87,12 +87,12 @@ impl Occupancy {
         finite(sum, order)
     }
 
-    /// The moment `E[X .. (X-r+1)]` for an order r from 1 to 1,000. The moment is
+    /// Returns the moment `E[X .. (X-r+1)]` for an order r from 1 to 1,000. The moment is
     /// `m (m-1) .. (m-r+1)` times the probability that r given bits are all set. The relative error
     /// is below `1e-15 (r + 2)`. See Burns (9), (16), (37) and (41).
     ///
     /// # Errors
-    /// The moment is too large for an `f64`.
+    /// Fails if the moment is too large for an `f64`.
     pub fn factorial_moment(&self, order: u32) -> Result<f64> {
         let _work = work::begin();
         check_order(order)?;
@@ -104,11 +104,11 @@ impl Occupancy {
         finite((0..u64::from(order)).fold(hit, |product, i| product * self.bits.saturating_sub(i) as f64), order)
     }
 
-    /// The moment `E[C(X, r)]` for an order r from 1 to 1,000. It is the factorial moment divided
-    /// by `r!`. The relative error is below `2e-15 (r + 2)`. See Burns (33) and (36).
+    /// Returns the moment `E[C(X, r)]` for an order r from 1 to 1,000. It is the factorial moment
+    /// divided by `r!`. The relative error is below `2e-15 (r + 2)`. See Burns (33) and (36).
     ///
     /// # Errors
-    /// The moment is too large for an `f64`, or takes too much work.
+    /// Fails if the moment is too large for an `f64`, or takes too much work.
     pub fn binomial_moment(&self, order: u32) -> Result<f64> {
         let _work = work::begin();
         check_order(order)?;

@@ -1,5 +1,5 @@
-//! The probability of one number of set bits, of every number, or of all numbers that are not
-//! negligibly rare; and sums of these.
+//! The probabilities of numbers of set bits: of one number, of every number, or of all numbers that
+//! are not negligibly rare. Also sums of such probabilities.
 
 use super::Occupancy;
 use super::contour::Contour;
@@ -43,7 +43,7 @@ pub struct Pmf {
 }
 
 impl Occupancy {
-    /// The probability of each number of set bits, from index 0 to `bits`.
+    /// Returns the probability of each number of set bits, from index 0 to `bits`.
     ///
     /// The relative error is at most 1e-12 for every probability above 1e-280; smaller
     /// probabilities may be 0. The law is computed by a recurrence of positive terms. The work of
@@ -52,8 +52,8 @@ impl Occupancy {
     /// probability).
     ///
     /// # Errors
-    /// [`crate::Error::LawTooCostly`] above 2^27 bits, or if the recurrence would take more than
-    /// some seconds.
+    /// Fails with [`crate::Error::LawTooCostly`] above 2^27 bits, or if the recurrence would take
+    /// more than some seconds.
     pub fn pmf(&self) -> Result<Vec<f64>> {
         let _work = work::begin();
         if self.bits > MAX_VECTOR {
@@ -65,8 +65,8 @@ impl Occupancy {
         Ok(whole)
     }
 
-    /// All probabilities above 1e-20, and a bound on the sum of the others. They are computed as in
-    /// [`Occupancy::pmf`], but for any number of bits.
+    /// Returns all probabilities above 1e-20, and a bound on the sum of the others. They are
+    /// computed as in [`Occupancy::pmf`], but for any number of bits.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -76,19 +76,19 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`pmf`](Occupancy::pmf).
+    /// Fails as [`pmf`](Occupancy::pmf) does.
     pub fn pmf_window(&self) -> Result<Pmf> {
         let _work = work::begin();
         self.part(1e-20)
     }
 
-    /// The probability of exactly `ones` set bits, with a relative error of at most 1e-12 for
-    /// results above 1e-280. The result is 0 if that number is impossible. This takes microseconds
-    /// for the standard law at any size up to 2^53 bits and throws. For other laws it takes as long
-    /// as [`Occupancy::pmf_window`].
+    /// Returns the probability of exactly `ones` set bits, with a relative error of at most 1e-12
+    /// for results above 1e-280. The result is 0 if that number is impossible. This takes
+    /// microseconds for the standard law at any size up to 2^53 bits and throws. For other laws it
+    /// takes as long as [`Occupancy::pmf_window`].
     ///
     /// # Errors
-    /// The errors of [`pmf`](Self::pmf).
+    /// Fails as [`pmf`](Self::pmf) does.
     pub fn probability(&self, ones: u64) -> Result<f64> {
         let _work = work::begin();
         let (least, most) = self.support();
@@ -109,14 +109,15 @@ impl Occupancy {
         }
     }
 
-    /// The generating function `E[z^X]` for a finite z of either sign: Burns (5), (20) and (28).
+    /// Returns the generating function `E[z^X]` for a finite z of either sign: Burns (5), (20) and
+    /// (28).
     ///
     /// The function is a sum over [`Occupancy::pmf`], and takes as long. For z >= 0, the relative
     /// error is at most 2e-12. For z < 0, the terms alternate, and the error is at most 2e-12 of
     /// the value at |z|.
     ///
     /// # Errors
-    /// The value exceeds the range of `f64`, or depends on probabilities below 1e-280.
+    /// Fails if the value exceeds the range of `f64`, or depends on probabilities below 1e-280.
     pub fn generating_function(&self, z: f64) -> Result<f64> {
         let _work = work::begin();
         if !z.is_finite() {

@@ -9,8 +9,8 @@ use alloc::vec;
 const MAX_DRAWS: f64 = 1e7;
 
 impl Occupancy {
-    /// A number of set bits, drawn exactly from the law by simulating the throws. `words` must
-    /// return uniform and independent 64-bit words.
+    /// Returns a number of set bits, drawn exactly from the law by simulating the throws. `words`
+    /// must return uniform and independent 64-bit words.
     ///
     /// Work: one draw per throw. For a committee, the number of draws is the number of its bits, or
     /// of the bits that it leaves out. Memory: one byte per bit.
@@ -30,8 +30,8 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// [`crate::Error::LawTooCostly`] above about 10^7 draws (each bit of a committee counts as
-    /// four) or 10^8 bits.
+    /// Fails with [`crate::Error::LawTooCostly`] above about 10^7 draws (each bit of a committee
+    /// counts as four), or above 10^8 bits.
     pub fn sample(&self, words: &mut impl FnMut() -> u64) -> Result<u64> {
         let all = self.departments.iter().flatten();
         // A small committee's bits are remembered. For a large committee, the bits that it leaves

@@ -77,13 +77,13 @@ impl Effort {
 }
 
 impl Occupancy {
-    /// The probability of at most `ones` set bits.
+    /// Returns the probability of at most `ones` set bits.
     ///
-    /// The smaller tail is summed if that takes at most half a second; so its relative precision is
-    /// kept. Otherwise the result is a proven bound.
+    /// If it takes at most half a second, the smaller of the two tails is summed, so that a small
+    /// probability keeps its relative precision. Otherwise the result is a proven bound.
     ///
     /// # Errors
-    /// The moments would take too much work.
+    /// Fails if the moments would take too much work.
     pub fn cdf(&self, ones: u64) -> Result<Probability> {
         let _work = work::begin();
         if (ones as f64) < self.mean()? {
@@ -95,10 +95,10 @@ impl Occupancy {
         }
     }
 
-    /// The probability of at least `ones` set bits; see [`Occupancy::cdf`].
+    /// Returns the probability of at least `ones` set bits; see [`Occupancy::cdf`].
     ///
     /// # Errors
-    /// The errors of [`cdf`](Occupancy::cdf).
+    /// Fails as [`cdf`](Occupancy::cdf) does.
     pub fn at_least(&self, ones: u64) -> Result<Probability> {
         let _work = work::begin();
         match ones.checked_sub(1) {
@@ -108,13 +108,13 @@ impl Occupancy {
         }
     }
 
-    /// The smallest number of set bits x with `P(X <= x) >= p`, for p strictly between 0 and 1.
-    /// This takes at most about 50 microseconds at any size.
+    /// Returns the smallest number of set bits x with `P(X <= x) >= p`, for p strictly between 0
+    /// and 1. This takes at most about 50 microseconds at any size.
     ///
-    /// The number is exact for small laws. Otherwise the ends follow from the proven inequalities
-    /// of Bennett and of Berry and Esseen with the exact mean and variance. The two ends are then
-    /// at most about one standard deviation apart. At large sizes they differ by only a few bits,
-    /// unless p is extreme. [`Occupancy::exact_quantile`] sums the law instead.
+    /// The result is exact for small filters. Otherwise its two ends follow from the proven
+    /// inequalities of Bennett and of Berry and Esseen with the exact mean and variance. The two
+    /// ends are then at most about one standard deviation apart. At large sizes they differ by only
+    /// a few bits, unless p is extreme. [`Occupancy::exact_quantile`] sums the law instead.
     ///
     /// ```
     /// use truebloom_math::occupancy::Occupancy;
@@ -124,7 +124,8 @@ impl Occupancy {
     /// ```
     ///
     /// # Errors
-    /// The probability is not strictly between 0 and 1, or the moments would take too much work.
+    /// Fails if the probability is not strictly between 0 and 1, or the moments would take too much
+    /// work.
     pub fn quantile(&self, p: f64) -> Result<Quantile> {
         let _work = work::begin();
         check_level(p)?;
@@ -144,7 +145,7 @@ impl Occupancy {
     /// if P(X <= x) equals p to within rounding. This takes up to some seconds.
     ///
     /// # Errors
-    /// [`Error::LawTooCostly`] if it would take longer.
+    /// Fails with [`Error::LawTooCostly`] if summing the law would take longer.
     pub fn exact_quantile(&self, p: f64) -> Result<Quantile> {
         let _work = work::begin();
         check_level(p)?;
@@ -260,7 +261,8 @@ impl Occupancy {
     /// most a geometric series, by log-concavity. Returns `None` if more terms are needed than
     /// allowed.
     fn sum_contours(&self, contour: &Contour, tail: Tail, allowed: u64) -> Result<Option<Probability>> {
-        // A tail that includes the mean is one minus the other tail, which is more precise.
+        // A tail that includes the mean is computed as one minus the other tail, which is more
+        // precise.
         let mean = self.mean()?;
         let flipped = match tail {
             Tail::AtMost(x) if x as f64 > mean + 1.0 => Some(Tail::AtLeast(x + 1)),

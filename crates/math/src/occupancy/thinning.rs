@@ -266,7 +266,7 @@ impl<T: Real> Chain<T> {
             self.spent = part.spent;
             left_out += part.left_out - self.left_out;
             relative = relative.max(part.relative);
-            // Undoes the scale of one factor, because both factors have it.
+            // Both factors are scaled, so the scale of one is undone.
             let share = share.to_double();
             let share = T::of(DoubleDouble { high: libm::scalbn(share.high, -SCALE), low: libm::scalbn(share.low, -SCALE) });
             for (sum, &weight) in next[part.first as usize..].iter_mut().zip(&part.weights) {

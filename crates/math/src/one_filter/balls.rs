@@ -38,11 +38,11 @@ pub(crate) fn at_least(variant: Variant, bits: u64, items: u64, probes: u32, pas
     }
 }
 
-/// The smallest number of set bits that is reached by at most the share `allowed` of all filters,
-/// according to the bound of [`at_least`].
+/// The smallest number x such that, by the bound of [`at_least`], at most the share `allowed` of
+/// all filters have x or more set bits.
 pub(crate) fn too_rare(variant: Variant, bits: u64, items: u64, probes: u32, allowed: f64) -> u64 {
     let end = items.saturating_mul(u64::from(probes)).min(bits) + 1;
-    // No filter reaches this end, so the computation is not given up.
+    // No filter reaches this end, so the computation always returns a result.
     let Some(walk) = walk(variant, bits, (items, probes), end, (DROPPED * allowed, f64::INFINITY)) else { return end };
     let mut tail = walk.tail;
     for ones in (0..end).rev() {

@@ -1,5 +1,5 @@
-//! The rate that one blocked filter keeps with a given probability, by Chernoff's bound on the
-//! exact joint law of the blocks.
+//! A rate that one blocked filter does not exceed with a given probability. It follows from
+//! Chernoff's bound on the exact joint law of the blocks.
 //!
 //! A filter of B blocks that holds n items has the rate `R = (1/B) sum_b Y_b` with
 //! `Y_b = (X_b / 512)^k`, where `X_b` is the number of set bits in block b. The loads `L_b` are
@@ -20,10 +20,10 @@
 //! Here S is a sum of B independent loads with probabilities proportional to `z^l / l! phi_l(t)`.
 //! The dependence of the blocks is treated exactly: the coefficient of z^n expresses that the loads
 //! have a fixed sum. So the bound is much sharper than Bennett's inequality for the negatively
-//! associated loads (Joag-Dev and Proschan 1983; Dubhashi and Ranjan 1998), which can use only the
-//! sum of the variances of single blocks. At a rate of 1%, that sum is seven times the variance of
-//! the filter's rate. The reason is that a block's rate is nearly linear in its load, and the
-//! linear part adds up to a constant.
+//! associated loads (Joag-Dev and Proschan 1983; Dubhashi and Ranjan 1998). That inequality can use
+//! only the sum of the variances of single blocks. At a rate of 1%, that sum is seven times the
+//! variance of the filter's rate. The reason is that a block's rate is nearly linear in its load,
+//! and the linear part adds up to a constant.
 //!
 //! With `lambda = n/B`, `z = lambda zeta`, `M = E[phi_L(t) - 1]` for a Poisson load of mean z, and
 //! Stirling's `n! <= sqrt(2 pi n) (n/e)^n e^(1/12n)`:
@@ -128,7 +128,7 @@ pub(crate) struct Tilt {
 }
 
 impl Tilt {
-    /// Whether full blocks dominate. Such a tilt gives a sharp bound for few other sizes.
+    /// Whether full blocks dominate. Such a tilt gives a sharp bound for only a few other sizes.
     pub(crate) fn is_steep(&self) -> bool {
         libm::log1p(self.most) > STEEP
     }
@@ -161,7 +161,7 @@ impl BlockLaw {
                     *slot = old * stays + before * enters;
                 }
                 core::mem::swap(&mut now, &mut next);
-                // The entries beside those just written are left over from two balls ago.
+                // The entries next to the ones just written are left over from two balls ago.
                 (now[first], last) = (0.0, end);
                 if let Some(above) = now.get_mut(end + 2) {
                     *above = 0.0;
@@ -272,7 +272,7 @@ impl BlockLaw {
         (t.is_finite() && t > 0.0).then(|| self.tilted(t, (cut, share), lambda, true))
     }
 
-    /// Approximately the rate that [`Self::kept`] proves.
+    /// Estimates the rate that [`Self::kept`] proves.
     pub(crate) fn about(&self, tilt: &Tilt, blocks: u64, items: u64, allowed: f64) -> f64 {
         let (b, lambda) = (blocks as f64, items as f64 / blocks as f64);
         let (zeta, grown, variance) = self.balance(tilt, b, lambda);
@@ -320,7 +320,7 @@ impl BlockLaw {
         found
     }
 
-    /// An upper bound on the rate that a filter of `blocks` blocks with `items` items keeps with a
+    /// A rate that a filter of `blocks` blocks with `items` items does not exceed, with a
     /// probability of at least `1 - allowed`. It is 1 if there is no better bound. Every part of
     /// the bound is rounded up.
     pub(crate) fn kept(&self, tilt: Option<&Tilt>, blocks: u64, items: u64, allowed: f64) -> f64 {
@@ -337,7 +337,8 @@ impl BlockLaw {
             return 1.0;
         }
         // Adds the probability of loads beyond the rows, which falls faster than a geometric
-        // series, and the probabilities that were dropped from the rows or too small for an f64.
+        // series. Also adds the probabilities that were dropped from the rows, or are too small for
+        // an f64.
         let beyond = |mean: f64, weights: &[f64]| weights[weights.len() - 1] * mean / last / (1.0 - mean / (last + 1.0)) + 1e4 * DROPPED;
         let (loads, more) = binomial(blocks, items, self.rows.len());
         let over = loads.iter().zip(&tilt.loads).map(|(weight, (_, over))| weight * over).sum::<f64>() + more + 1e4 * DROPPED;

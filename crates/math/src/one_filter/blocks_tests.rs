@@ -7,8 +7,8 @@ mod set_bits;
 use super::*;
 use set_bits::set_bits;
 
-/// Compares with more terms of the series, on both sides of the point where the code begins to use
-/// it.
+/// Compares `less_logarithm` with more terms of the series, on both sides of the point where the
+/// code begins to use it.
 #[test]
 fn less_logarithms_have_all_their_digits() {
     for d in [-0.5f64, -0.01, -0.009_999, -1e-3, -1e-9, 1e-9, 1e-5, 0.004, 0.009_999, 0.010_001, 2.0] {
@@ -23,8 +23,9 @@ fn less_logarithms_have_all_their_digits() {
     }
 }
 
-/// Compares with the probability, computed by convolution, that this many loads have exactly this
-/// sum. The bound must be above this probability, by no more than the factor that it states.
+/// Compares the local bound with the probability, computed by convolution, that this many loads
+/// have exactly this sum. The bound must be above this probability, by no more than the factor that
+/// it states.
 #[test]
 fn local_bounds_are_above_the_chance_and_near_it() {
     for (mean, blocks) in [(4.0, 8), (4.0, 50), (20.0, 30), (1.5, 200)] {
@@ -120,9 +121,10 @@ fn beyond_cut(laws: &[Vec<f64>], size: (u64, u64), cut: usize) -> f64 {
     laws.iter().enumerate().map(|(load, law)| libm::exp(ln_binomial(size, load as f64)) * law[cut + 1..].iter().sum::<f64>()).sum()
 }
 
-/// Compares with Markov's inequality for the exact joint law of the blocks, at the chosen tilt and
-/// cut. The bound is at least the exact value. The saddle point in [`local`] makes it larger by at
-/// most the factor `1 / sqrt(1 - c s_0^2)`, which tends to 1 as the number of blocks grows.
+/// Compares the bound with Markov's inequality for the exact joint law of the blocks, at the chosen
+/// tilt and cut. The bound is at least the exact value. The saddle point in [`local`] makes it
+/// larger by at most the factor `1 / sqrt(1 - c s_0^2)`, which tends to 1 as the number of blocks
+/// grows.
 #[test]
 fn kept_rates_are_those_of_the_exact_joint_law() {
     let cases = [
@@ -203,8 +205,8 @@ fn balanced_loads_have_the_mean_that_the_items_have() {
     }
 }
 
-/// Compares each probability with the logarithm of its definition. It must exceed the definition by
-/// no more than the loads left out allow.
+/// Compares each probability with the logarithm of its definition. A probability may exceed its
+/// definition only because larger loads are left out.
 #[test]
 fn loads_have_the_binomial_law() {
     for (blocks, items, count) in
@@ -272,8 +274,8 @@ fn poisson_weights_are_those_of_the_definition() {
     }
 }
 
-/// Compares with the largest value of the squared characteristic function, computed from its
-/// definition as a sum of cosines on a fine grid.
+/// Compares `highest` with the largest value of the squared characteristic function, computed from
+/// its definition as a sum of cosines on a fine grid.
 #[test]
 fn the_highest_value_is_above_all_and_near_the_largest() {
     let laws: [&[f64]; 5] =
@@ -324,8 +326,8 @@ fn tilts_are_looked_for_in_the_right_direction() {
     }
 }
 
-/// Tests rows that end where loads are still likely. The loads beyond must be counted with their
-/// largest possible effect, both in the blocks above the cut and in the growth.
+/// Tests rows that end where loads are still likely. The loads beyond the rows must be counted with
+/// their largest possible effect, both in the blocks above the cut and in the growth.
 #[test]
 fn loads_beyond_the_rows_are_counted() {
     let rows = BlockLaw::new(1, 0.01).expect("few balls");

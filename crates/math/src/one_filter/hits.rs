@@ -46,7 +46,7 @@ pub struct Hits {
     pub variance: f64,
 }
 
-/// The moments of the rate of one filter with `items` items, over all seeds.
+/// Returns the moments of the rate of one filter with `items` items, over all seeds.
 ///
 /// `E[R^2]` is the probability that two independent queries both pass. For the standard filter, it
 /// is the rate for queries of 2k draws and items of k draws. For the classic filter it is a mixture
@@ -64,7 +64,7 @@ pub struct Hits {
 /// ```
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<RateMoments> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -90,14 +90,14 @@ pub fn rate_moments(variant: Variant, bits: u64, items: u64, probes: u32) -> Res
     Ok(RateMoments { mean: mean()?.fpr()?, second: second().fpr()?, variance, mixed })
 }
 
-/// The mean and the variance, over filters and keys, of the number of hits among `queries` new keys
-/// (none of them inserted) in one filter with `items` items.
+/// Returns the mean and the variance, over filters and keys, of the number of hits among `queries`
+/// new keys (none of them inserted) in one filter with `items` items.
 ///
 /// Both are computed from the exact [`rate_moments`]. With one query, the variance is that of a
 /// single Bernoulli trial at the expected rate.
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn false_positives(variant: Variant, bits: u64, items: u64, probes: u32, queries: u64) -> Result<Hits> {
     let _work = work::begin();
     if queries > 1 << 62 {

@@ -37,8 +37,8 @@ pub struct HitsQuantile {
     pub method: Method,
 }
 
-/// A proven bracket for the smallest h with `P(H <= h) >= probability`. H is the number of hits
-/// among `queries` new keys in one filter with `items` items, over filters and keys.
+/// Returns a proven bracket for the smallest h with `P(H <= h) >= probability`. H is the number of
+/// hits among `queries` new keys in one filter with `items` items, over filters and keys.
 ///
 /// If the law of the fill can be summed quickly (up to about ten thousand throws), both ends are
 /// equal. Otherwise their distance depends on the proven bounds on the tails. For the partitioned
@@ -53,7 +53,7 @@ pub struct HitsQuantile {
 /// ```
 ///
 /// # Errors
-/// Parameters are out of range, or the probability is not strictly between 0 and 1.
+/// Fails if parameters are out of range, or the probability is not strictly between 0 and 1.
 pub fn hits_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32, queries: u64, probability: f64) -> Result<HitsQuantile> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -107,8 +107,8 @@ impl Mixture {
         let pmf = law.pmf_window()?;
         let mut fills = Vec::with_capacity(pmf.probabilities.len());
         for (i, &probability) in pmf.probabilities.iter().enumerate() {
-            // Fills left out have a total probability below 1e-20, which cannot change a practical
-            // quantile.
+            // The fills that are left out have a total probability below 1e-20, which cannot change
+            // a practical quantile.
             if probability > 1e-25 {
                 fills.push((probability, own_rate(variant, bits, probes, pmf.first + i as u64)?.value));
             }

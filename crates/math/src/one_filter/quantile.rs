@@ -1,5 +1,5 @@
-//! The rate that one filter keeps with a given probability, in contrast to the average over
-//! filters.
+//! The rate that one filter does not exceed with a given probability, in contrast to the average
+//! over filters.
 //!
 //! The number of set bits determines the rate R of a filter. This number is a sum of independent
 //! Bernoulli variables (see [`Fill`]), and [`crate::tails::bernoulli`] bounds its tails.
@@ -19,7 +19,7 @@ use crate::search::boundary;
 use crate::tails::bernoulli::BernoulliSum;
 use crate::{Fill, Fpr, Method, Rate, Result, Variant};
 
-/// A bracket for the rate that one filter keeps with a given probability.
+/// A bracket for the rate that one filter does not exceed with a given probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RateQuantile {
@@ -34,8 +34,8 @@ pub struct RateQuantile {
     pub ones: Option<u64>,
 }
 
-/// A proven bracket for the `confidence`-quantile of the rate of one filter with `items` items,
-/// over all seeds.
+/// Returns a proven bracket for the `confidence`-quantile of the rate of one filter with `items`
+/// items, over all seeds.
 ///
 /// With at least the probability `confidence`, a filter's rate is at most the upper end. It is the
 /// rate that a [`Plan`](crate::Plan) of this size guarantees. For few items, the quantile comes
@@ -53,7 +53,7 @@ pub struct RateQuantile {
 /// ```
 ///
 /// # Errors
-/// Parameters are out of range, or the confidence is not strictly between 0 and 1.
+/// Fails if parameters are out of range, or the confidence is not strictly between 0 and 1.
 pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32, confidence: f64) -> Result<RateQuantile> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -64,20 +64,20 @@ pub fn rate_quantile_bound(variant: Variant, bits: u64, items: u64, probes: u32,
     let (high, ones) = kept_by(variant, (bits, items, probes), 1.0 - confidence)?;
     let Some(most) = ones else { return Ok(RateQuantile { confidence, fpr: high, ones }) };
     let law = OnesLaw::new(variant, bits, items, probes)?;
-    // The quantile is above every count that fewer than c of the filters stay at.
+    // If fewer than the share c of the filters have at most x set bits, the quantile is above x.
     let least = boundary(law.fill.mean, 1, bits + 1, |ones| Ok(law.at_most((ones - 1) as f64) < confidence))? - 1;
     let low = own_rate(variant, bits, probes, least.min(most))?;
     let fpr = Fpr { lower: low.lower, ln_lower: low.ln_lower, ..high };
     Ok(RateQuantile { confidence, fpr, ones })
 }
 
-/// The rate that all filters keep, except at most the share `allowed`. It is the upper end of
+/// A rate that at most the share `allowed` of all filters exceed. It is the upper end of
 /// [`rate_quantile_bound`].
 pub(crate) fn kept(variant: Variant, bits: u64, items: u64, probes: u32, allowed: f64) -> Result<Fpr> {
     Ok(kept_by(variant, (bits, items, probes), allowed)?.0)
 }
 
-/// That rate, as an upper end, and the number of set bits that has it.
+/// Like [`kept`]. Also returns the number of set bits that has this rate.
 fn kept_by(variant: Variant, (bits, items, probes): (u64, u64, u32), allowed: f64) -> Result<(Fpr, Option<u64>)> {
     let law = || OnesLaw::new(variant, bits, items, probes);
     if variant == Variant::Partitioned {
@@ -91,14 +91,14 @@ fn kept_by(variant: Variant, (bits, items, probes): (u64, u64, u32), allowed: f6
     Ok((as_bound(own_rate(variant, bits, probes, ones)?), Some(ones)))
 }
 
-/// That rate for slices, by the mean of their fills.
+/// Like [`kept`], for slices. The rate follows from the mean of their fills.
 fn kept_by_slices(law: &OnesLaw, bits: u64, probes: u32, allowed: f64) -> Result<Fpr> {
     let past = law.too_rare(bits, allowed)?;
     // Y < past, so R <= (past / capacity)^k.
     let most = if law.is_lattice { (past - 1) as f64 } else { law.past((past - 1) as f64, past as f64, allowed) };
     let ln = (f64::from(probes) * libm::log(most / law.capacity)).min(0.0);
-    // A few ulps of the fill and of the logarithm; [`share`] is rounded by more, so that a rate
-    // that is found to be kept is at least this one.
+    // Adds a few ulps of the fill and of the logarithm. [`share`] is rounded by more, so every rate
+    // that it accepts is at least this one.
     let ln_upper = (ln + 1e-15 * (f64::from(probes) + ln.abs())).clamp(-1e300, 0.0);
     let upper = (libm::exp(ln_upper) * (1.0 + 1e-15)).next_up().min(1.0);
     Ok(Fpr { value: upper, lower: 0.0, upper, ln: ln_upper, ln_lower: f64::NEG_INFINITY, ln_upper, method: Method::Bound })
@@ -110,11 +110,11 @@ fn as_bound(high: Fpr) -> Fpr {
     Fpr { value: high.upper, ln: high.ln_upper, method: Method::Bound, ..high }
 }
 
-/// A lower bound on the probability that the rate of one filter with `items` items is at most
-/// `rate`. The largest number of set bits with at most this rate is found exactly.
+/// Returns a lower bound on the probability that the rate of one filter with `items` items is at
+/// most `rate`. The largest number of set bits with at most this rate is found exactly.
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn confidence_bound(variant: Variant, bits: u64, items: u64, probes: u32, rate: &Rate) -> Result<f64> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -175,8 +175,8 @@ fn left_by_hashes(items: u64, rate: &Rate, hash_bits: Option<u32>) -> Option<f64
     (left > 0.0).then_some(left)
 }
 
-/// The share of the positions that may be set, rounded down by some ulps of it and its logarithm
-/// from a logarithm of the rate.
+/// The share of the positions that may be set, computed from the logarithm of the rate. It is
+/// rounded down by some ulps of the share and of its logarithm.
 fn share(ln_rate: f64, left: f64, probes: u32) -> f64 {
     let ln = (ln_rate + libm::log(left)) / f64::from(probes);
     libm::exp(ln) * (1.0 - 4e-15 - 2e-15 * ln.abs())
@@ -189,7 +189,7 @@ fn too_many_ones(variant: Variant, bits: u64, items: u64, probes: u32, rate: &Ra
         let floor = hash_bits.map(|hash_bits| HashFloor { items, hash_bits });
         own_ratios(variant, bits, probes, ones).at_most(rate, floor)
     };
-    // All bits set is a rate of 1: too much.
+    // If all bits are set, the rate is 1, which is too high.
     boundary(share(rate.ln(), left, probes) * bits as f64 + 1.0, least, bits, meets)
 }
 
@@ -215,18 +215,19 @@ pub(crate) enum Evidence {
 /// Below this many items, single bits matter, so the law of the fill is used.
 pub(crate) const MANY_ITEMS: u64 = 100;
 
-/// Of so few items, filters with at most this many balls (items times probes) are followed.
+/// For fewer than [`MANY_ITEMS`] items, the law of the fill is used for up to this many balls
+/// (items times probes).
 pub(crate) const FEW_BALLS: u64 = 4_200;
 
 impl Evidence {
     /// The evidence of plans. For few balls (items times probes), it is the law of the fill, which
-    /// takes at most about a millisecond; for more, it is the bounds. The evidence depends only on
-    /// the size, so that every question about a size has the same evidence.
+    /// takes at most about a millisecond. For more balls, it is the bounds. The evidence depends
+    /// only on the size, so all questions about a size use the same evidence.
     pub(crate) fn of(variant: Variant, items: u64, probes: u32, allowed: f64) -> Evidence {
         let most = match variant {
             Variant::Partitioned => return Evidence::Bounds,
             _ if items < MANY_ITEMS => FEW_BALLS,
-            // Narrower laws are walked faster.
+            // The law of a classic filter is narrower, so more balls take the same time.
             Variant::Classic => 2_900,
             _ => 1_806,
         };

@@ -32,7 +32,7 @@ impl Approximation {
     pub const ALL: [Approximation; 5] =
         [Approximation::SeveranceLohman, Approximation::Knuth, Approximation::Grandi, Approximation::Bloom, Approximation::Lower];
 
-    /// The approximation's name.
+    /// Returns the approximation's name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -44,12 +44,12 @@ impl Approximation {
         }
     }
 
-    /// The approximation's value. Rounding causes a relative error of about 1e-15 k. If the value
-    /// underflows, it is 0.
+    /// Returns the approximation's value. Rounding causes a relative error of about 1e-15 k. If the
+    /// value underflows, it is 0.
     ///
     /// # Errors
-    /// Parameters are out of range. For `bloom` and `lower`, the number of probes must be at most
-    /// the number of bits.
+    /// Fails if parameters are out of range. For `bloom` and `lower`, the number of probes must be
+    /// at most the number of bits.
     pub fn value(self, bits: u64, items: u64, probes: u32) -> Result<f64> {
         let distinct = matches!(self, Approximation::Bloom | Approximation::Lower);
         if distinct { Variant::Classic } else { Variant::Standard }.check(bits, probes)?;

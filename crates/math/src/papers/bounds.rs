@@ -51,7 +51,7 @@ pub struct RateBounds {
     /// above `k - 1` and 0 below.
     pub lower_by_mean: Fpr,
     /// L: the probability that `k` different bits are all set by `nk` single throws. It is the left
-    /// side of Burns (64), and proven to be a lower bound: repeats in a query only help the query
+    /// side of Burns (64), and proven to be a lower bound. Repeats in a query only help the query
     /// to pass, and distinct bits per item only set more bits.
     pub lower: Fpr,
     /// U: Bloom's formula `(1 - (1 - k/m)^n)^k`, equation (65) of Burns. It is proven to be an
@@ -60,8 +60,8 @@ pub struct RateBounds {
     pub upper: Fpr,
 }
 
-/// The terms of Burns' theorem 15 for r = `order` given bits of a filter with `bits` bits and
-/// `items` items of `probes` bits each.
+/// Returns the terms of Burns' theorem 15 for r = `order` given bits of a filter with `bits` bits
+/// and `items` items of `probes` bits each.
 ///
 /// There must be at least one item, `probes <= bits` and `order <= min(probes, bits - probes)`. The
 /// function takes `order^2` steps on integers that have about `order` bits more than an `f64`.
@@ -73,7 +73,7 @@ pub struct RateBounds {
 /// ```
 ///
 /// # Errors
-/// The parameters do not satisfy the conditions above.
+/// Fails if the parameters do not satisfy the conditions above.
 pub fn chain(bits: u64, items: u64, probes: u32, order: u32) -> Result<Chain> {
     let _work = work::begin();
     check(bits, items, probes)?;
@@ -93,7 +93,8 @@ pub fn chain(bits: u64, items: u64, probes: u32, order: u32) -> Result<Chain> {
     })
 }
 
-/// The bounds of Burns' corollary 23 for the expected rates with `items` items (at least 1).
+/// Returns the bounds of Burns' corollary 23 for the expected rates with `items` items (at least
+/// 1).
 ///
 /// The parameters must be in Burns' range, `probes <= (bits - 1) / 2`.
 ///
@@ -106,7 +107,7 @@ pub fn chain(bits: u64, items: u64, probes: u32, order: u32) -> Result<Chain> {
 /// ```
 ///
 /// # Errors
-/// Parameters are out of range, or the sum over the bits would be too long.
+/// Fails if parameters are out of range, or the sum over the bits would be too long.
 pub fn rates(bits: u64, items: u64, probes: u32) -> Result<RateBounds> {
     let _work = work::begin();
     check(bits, items, probes)?;
@@ -121,12 +122,12 @@ pub fn rates(bits: u64, items: u64, probes: u32) -> Result<RateBounds> {
     })
 }
 
-/// The probability that the `probes` independent positions of one item are all different,
+/// Returns the probability that the `probes` independent positions of one item are all different,
 /// `m (m-1) .. (m-k+1) / m^k` (a collision-free code word in Burns, section 3). It is 0 if there
 /// are more probes than bits.
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn collision_free(bits: u64, probes: u32) -> Result<Fpr> {
     Variant::Standard.check(bits, probes)?;
     Ratios::new((0..u64::from(probes)).map(|i| (bits.saturating_sub(i), bits))).rate()

@@ -1,4 +1,4 @@
-//! Plans for blocked filters: the smallest number of blocks that is proven to keep a rate.
+//! Plans for blocked filters: the smallest number of blocks that is proven to be enough for a rate.
 
 mod about;
 mod mean;

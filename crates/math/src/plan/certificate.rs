@@ -121,8 +121,8 @@ impl Certificate {
     /// the confidence of your claim.
     ///
     /// # Errors
-    /// Parameters are out of range. [`Error::NotCertified`]: the claim is false, or no certificate
-    /// of reasonable size supports it.
+    /// Fails if parameters are out of range. Fails with [`Error::NotCertified`] if the claim is
+    /// false, or if no certificate of reasonable size supports it.
     pub fn new(claim: Claim) -> Result<Certificate> {
         let _work = work::begin();
         Variant::Standard.check(claim.bits, claim.probes)?;

@@ -1,9 +1,9 @@
 //! The guarantee for one filter, for the laws of independent positions.
 //!
-//! A size consists of bits, items and probes. [`kept`] is the rate that one filter of a size keeps,
-//! and [`Sure::holds`] decides whether that is at most the requested rate. Both use the same tail
-//! probability ([`Evidence::of`]). So the plans for fewest bits, most items and lowest rate cannot
-//! contradict each other: all three search over the same decisions.
+//! A size consists of bits, items and probes. [`kept`] is the guaranteed rate of one filter of a
+//! size, and [`Sure::holds`] decides whether it is at most the requested rate. Both use the same
+//! tail probability ([`Evidence::of`]). So the plans for fewest bits, most items and lowest rate
+//! cannot contradict each other: all three search over the same decisions.
 //!
 //! Sizes and probes are searched in `f64` ([`super::look`]), and then proven. Each number of probes
 //! is searched separately. So a plan stays the same if its number of probes is given.
@@ -24,7 +24,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 pub(super) use lowest::Lowest;
 
-/// A search for sizes that keep a rate.
+/// A search for sizes with a guaranteed rate.
 #[derive(Clone, Copy)]
 pub(super) struct Sure<'a> {
     target: &'a Target,
@@ -44,8 +44,8 @@ impl<'a> Sure<'a> {
         miss_bound(self.target.variant(), bits, items, probes, self.rate, Some(self.target.hash_bits), evidence)
     }
 
-    /// Whether it is proven that the average keeps the rate, and that one filter keeps it with the
-    /// confidence.
+    /// Whether both are proven: the average is at most the requested rate, and so is the rate of
+    /// one filter, with the confidence.
     pub(super) fn holds(&self, bits: u64, items: u64, probes: u32) -> Result<bool> {
         let evidence = Evidence::of(self.target.variant(), items, probes, 1.0 - self.confidence);
         // The difference 1 - c is exact for c >= 1/2. For smaller c, its rounding error is less
@@ -65,7 +65,7 @@ impl<'a> Sure<'a> {
         question(self.target, self.rate)
     }
 
-    /// Approximately the logarithm of [`Self::miss`], computed from bounds alone.
+    /// Estimates the logarithm of [`Self::miss`] from bounds alone.
     fn about(&self, bits: u64, items: u64, probes: u32) -> f64 {
         let ln_rate = self.question().ln_target(items);
         ln_miss(self.target.variant(), bits as f64, items as f64, f64::from(probes), ln_rate)
@@ -122,14 +122,14 @@ fn promising(
     known.into_iter().map(|(cost, probes)| (probes, cost)).chain(others.map(|probes| (probes, f64::INFINITY)))
 }
 
-/// The rate that one filter keeps with this probability, including equal hashes. `met` is a rate
-/// that it is already proven to keep.
+/// The rate that one filter does not exceed with this probability, including equal hashes. `met` is
+/// a rate that it is already proven not to exceed.
 pub(super) fn kept(target: &Target, bits: u64, items: u64, probes: u32, confidence: f64, met: Option<&Rate>) -> Result<RateQuantile> {
     let mut quantile = rate_quantile_bound(target.variant(), bits, items, probes, confidence)?;
     quantile.fpr.add_above(hash_floor(items, target.hash_bits));
     if let Some(rate) = met {
-        // It was decided in whole numbers that this rate is kept. Rounding outward must not
-        // contradict that.
+        // It was decided in whole numbers that the filter keeps this rate. Rounding outward must
+        // not contradict that decision.
         (quantile.fpr.value, quantile.fpr.ln) = (quantile.fpr.lower, quantile.fpr.ln_lower);
         quantile.fpr.cap(rate);
     }

@@ -56,9 +56,9 @@ impl Moments {
     }
 }
 
-/// Approximately the logarithm of the bound on a miss that
-/// [`crate::one_filter::quantile::miss_bound`] gives at this size. `ln_rate` is the logarithm of
-/// the requested rate minus the floor of equal hashes.
+/// Estimates the logarithm of the bound on a miss that [`crate::one_filter::quantile::miss_bound`]
+/// gives at this size. `ln_rate` is the logarithm of the requested rate minus the floor of equal
+/// hashes.
 pub(super) fn ln_miss(variant: Variant, bits: f64, items: f64, probes: f64, ln_rate: f64) -> f64 {
     let moments = Moments::new(variant, bits, items, probes);
     let most = match variant {
@@ -71,7 +71,7 @@ pub(super) fn ln_miss(variant: Variant, bits: f64, items: f64, probes: f64, ln_r
     libm::log(sum.tail(past - moments.mean))
 }
 
-/// Approximately the logarithm of the rate that [`crate::one_filter::quantile::kept`] gives.
+/// Estimates the logarithm of the rate that [`crate::one_filter::quantile::kept`] gives.
 pub(super) fn ln_kept(variant: Variant, bits: f64, items: f64, probes: f64, ln_allowed: f64) -> f64 {
     let moments = Moments::new(variant, bits, items, probes);
     let sum = BernoulliSum { variance: moments.variance, lattice: moments.lattice };
@@ -93,8 +93,8 @@ pub(super) fn ln_kept(variant: Variant, bits: f64, items: f64, probes: f64, ln_a
     probes * libm::log(most / moments.capacity)
 }
 
-/// Approximately the real number `x` of set bits for which `C(x, k) / C(m, k)` is equal to the
-/// rate. Two Newton steps lead to it from the solution for `x^k / m^k`.
+/// Estimates the real number `x` of set bits for which `C(x, k) / C(m, k)` is equal to the rate.
+/// Two Newton steps lead to it from the solution for `x^k / m^k`.
 fn most_distinct(bits: f64, probes: f64, ln_rate: f64) -> f64 {
     let mut ones = libm::exp(ln_rate / probes) * bits;
     // ln(C(x, k) / C(m, k)) = sum of ln(x - i) - ln(m - i). The sum is approximated by k times its

@@ -1,4 +1,5 @@
-//! Plans: the smallest filter that is proven to keep a rate, for every scheme and layout.
+//! Plans: the smallest filter whose rate is proven to be at most the requested one, for every
+//! scheme and layout.
 
 mod blocked;
 #[cfg(feature = "study")]
@@ -47,10 +48,10 @@ pub struct Plan {
     /// The expected rate at `items`; its upper end includes the floor of equal hashes, and is at
     /// most the requested rate.
     pub fpr: Fpr,
-    /// For [`Promise::OneFilter`]: the rate that the one filter keeps with the confidence of the
-    /// promise. The upper end of its bracket includes the floor of equal hashes, and is at most the
-    /// requested rate. The proof uses bounds on the tails and does not assume a normal
-    /// distribution.
+    /// For [`Promise::OneFilter`]: the rate that the one filter does not exceed, with the
+    /// confidence of the promise. The upper end of its bracket includes the floor of equal hashes,
+    /// and is at most the requested rate. The proof uses bounds on the tails and does not assume a
+    /// normal distribution.
     pub guarantee: Option<RateQuantile>,
     /// An upper bound on what equal hashes add to the rate: `items / 2^hash_bits`.
     pub hash_floor: f64,
@@ -59,24 +60,23 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Computes what the target leaves open: the smallest number of bits that keeps the rate, the
-    /// largest number of items, or the rate of a size. The number of probes is the best unless it
-    /// is given.
+    /// Computes what the target leaves open: the smallest number of bits for the rate, the largest
+    /// number of items, or the rate of a size. The number of probes is the best unless it is given.
     ///
-    /// It is proven that the plan keeps the rate on average. With [`Promise::OneFilter`], it is
-    /// also proven that the one filter keeps the rate with the confidence of the target. With
-    /// [`Promise::Mean`], it is also proven that no smaller size keeps the rate: one bit less for
-    /// independent positions, one block less for blocks. With a guarantee, the size is only the
-    /// smallest that was *found*: the probability is not monotone in the bits, because rounding to
-    /// whole bits changes the rate. For schemes of two hashes, the size is also only the smallest
-    /// that was found.
+    /// The average rate is proven to be at most the requested rate. With [`Promise::OneFilter`],
+    /// the rate of the one filter is also proven to be at most this rate, with the confidence of
+    /// the target. With [`Promise::Mean`], it is also proven that no smaller size is enough: one
+    /// bit less for independent positions, one block less for blocks. With a guarantee, the size is
+    /// only the smallest that was *found*: the probability is not monotone in the bits, because
+    /// rounding to whole bits changes the rate. For schemes of two hashes, the size is also only
+    /// the smallest that was found.
     ///
     /// # Errors
-    /// Too little is given ([`Error::Underdetermined`](crate::Error::Underdetermined)). A guarantee
-    /// is requested for a scheme of two hashes ([`Error::NoGuarantee`](crate::Error::NoGuarantee)).
-    /// The rate is below the hash floor, needs more than the memory cap, or cannot be reached with
-    /// the given bits; the error then has the lowest rate that can be reached. Parameters are out
-    /// of range.
+    /// Fails if parameters are out of range, if too little is given
+    /// ([`Error::Underdetermined`](crate::Error::Underdetermined)), or if a guarantee is requested
+    /// for a scheme of two hashes ([`Error::NoGuarantee`](crate::Error::NoGuarantee)). Also fails
+    /// if the rate is below the hash floor, needs more than the memory cap, or cannot be reached
+    /// with the given bits. The error then has the lowest rate that can be reached.
     pub fn new(target: &Target) -> Result<Plan> {
         let _work = work::begin();
         target.check()?;
@@ -92,57 +92,59 @@ impl Plan {
         }
     }
 
-    /// The blocked plan if its speed is worth its bits, and otherwise the standard one. If the
-    /// blocked planner returns an error, there is no such blocked filter.
+    /// The blocked plan if it is worth its bits ([`Plan::is_worth_it`]), and otherwise the standard
+    /// plan. If the blocked planner returns an error, no blocked filter meets the target.
     fn auto(target: &Target) -> Result<Plan> {
         let spread = spread::plan(target)?;
         let in_lines = blocked::plan(target).ok().filter(|plan| plan.is_worth_it(&spread));
         Ok(in_lines.unwrap_or(spread))
     }
 
-    /// The law of the filter that is planned.
+    /// Returns the law of the filter that is planned.
     ///
     /// # Errors
-    /// The errors of [`SchemeId::law`]. They cannot occur for the bits and probes of a plan.
+    /// Fails as [`SchemeId::law`] does. This cannot happen for the bits and probes of a plan.
     pub fn law(&self) -> Result<Box<dyn Law>> {
         self.scheme.law(self.bits, self.probes)
     }
 
-    /// Where a key's positions are. This is never [`Layout::Auto`].
+    /// Returns where a key's positions are. This is never [`Layout::Auto`].
     #[must_use]
     pub fn layout(&self) -> Layout {
         self.scheme.layout()
     }
 
-    /// The amounts that are added to the rate at this size by equal hashes and, for schemes of two
-    /// hashes, by correlated positions.
+    /// Returns the amounts that are added to the rate at this size by equal hashes and, for schemes
+    /// of two hashes, by correlated positions.
     ///
     /// # Errors
-    /// The errors of [`law`](Self::law).
+    /// Fails as [`law`](Self::law) does.
     pub fn floors(&self) -> Result<Vec<Floor>> {
         let _work = work::begin();
         Ok(self.law()?.floors(self.items, self.target.hash_bits))
     }
 
-    /// The answer of the textbook formulas to the same question, and the true rate of that answer.
+    /// Returns the answer of the textbook formulas to the same question, and the true rate of that
+    /// answer.
     ///
     /// # Errors
-    /// Computing the exact rate of the textbook's size would take too much work.
+    /// Fails if computing the exact rate of the textbook's size would take too much work.
     pub fn textbook(&self) -> Result<Textbook> {
         let _work = work::begin();
         Textbook::new(&self.target, self)
     }
 
-    /// The memory of the bits in bytes, rounded up to whole 64-bit words.
+    /// Returns the memory of the bits in bytes, rounded up to whole 64-bit words.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bits.div_ceil(64) * 8
     }
 
-    /// How many times the bits of the standard plan for the same question a blocked filter takes
-    /// that does the same. If a size was given, this blocked plan has the same bits, but holds
-    /// fewer items or has a higher rate; then it is the blocked filter with the items and the rate
-    /// of the standard plan that counts, and `None` if none is proven to keep it.
+    /// Returns the bits of a blocked filter divided by the bits of the standard plan, where both
+    /// hold the same items at the same rate. If the target gives the bits, this blocked plan has
+    /// the same bits as the standard plan, but holds fewer items or has a higher rate. Then the
+    /// blocked filter that is compared is one for the items and the rate of the standard plan. The
+    /// result is `None` if no such filter is proven to have that rate.
     #[must_use]
     pub fn times_bits(&self, standard: &Plan) -> Option<f64> {
         let _work = work::begin();
@@ -162,9 +164,9 @@ impl Plan {
         self.guarantee.map_or(self.fpr.upper, |one| one.fpr.upper.max(self.fpr.upper))
     }
 
-    /// Whether the speed of one cache line per query is worth the bits of this blocked plan: it is
-    /// if the plan takes at most a tenth more bits than a standard one ([`Plan::times_bits`]).
-    /// [`Layout::Auto`] uses this criterion.
+    /// Returns whether the speed of one cache line per query is worth the bits of this blocked
+    /// plan. The answer is yes if the plan takes at most a tenth more bits than a standard plan
+    /// ([`Plan::times_bits`]). [`Layout::Auto`] uses this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &Plan) -> bool {
         self.times_bits(standard).is_some_and(|times| times <= 1.1)
@@ -178,13 +180,13 @@ impl Plan {
         Ok(Plan { target, ..Plan::new(&given)? })
     }
 
-    /// Makes the plan for a size that was decided to keep the rate. `fpr` is the expected rate
+    /// Makes the plan for a size whose rate is known to be low enough. `fpr` is the expected rate
     /// without equal hashes, which are added here.
     fn of(target: &Target, scheme: SchemeId, bits: u64, probes: u32, items: u64, mut fpr: Fpr, guarantee: Option<RateQuantile>) -> Plan {
         let hash_floor = hash_floor(items, target.hash_bits);
         fpr.add_above(hash_floor);
-        // It was decided in whole numbers that the rate is kept. Rounding outward must not
-        // contradict that.
+        // It was decided in whole numbers that the plan keeps the rate. Rounding outward must not
+        // contradict that decision.
         if let Some(rate) = target.rate {
             fpr.cap(&rate);
         }

@@ -15,7 +15,7 @@ pub(super) fn plan(target: &Target) -> Result<Plan> {
     }
 }
 
-/// Makes the plan for a size. If a rate is requested, it was decided that the size keeps it.
+/// Makes the plan for a size. If a rate is requested, the size must be known to keep it.
 fn finish(target: &Target, bits: u64, probes: u32, items: u64) -> Result<Plan> {
     let fpr = target.variant().fpr(bits, items, probes)?;
     let kept = |confidence| kept(target, bits, items, probes, confidence, target.rate.as_ref());
@@ -41,7 +41,7 @@ pub(super) fn useful_probes(target: &Target, bits: u64, items: u64) -> Result<u3
     let floor = libm::log(hash_floor(items, target.hash_bits)) - libm::log(1000.0);
     let asked = target.rate.map_or(0.0, |rate| question(target, &rate).ln_target(items) - 1.0);
     let enough = floor.min(asked);
-    // The textbook's rate is too low, so it only says where to look.
+    // The textbook's rate is too low, so it only gives a starting point.
     let textbook = |k: u32| ln_power_of_mean(bits as f64, items as f64, f64::from(k));
     let mut probes = (1..most).find(|&k| textbook(k) < enough).unwrap_or(most);
     while probes < most && target.variant().fpr(bits, items, probes)?.ln > enough {
@@ -80,8 +80,8 @@ fn reachable_within(target: &Target, bits: u64, items: u64) -> Result<f64> {
     Ok(lowest(target, bits, items)?.1.upper)
 }
 
-/// The number of probes with the lowest promised rate for a size, and that rate: the rate that one
-/// filter keeps or, if only the mean is requested, the average.
+/// The number of probes with the lowest promised rate for a size, and that rate. It is the
+/// guaranteed rate of one filter or, if only the mean is requested, the average.
 fn lowest(target: &Target, bits: u64, items: u64) -> Result<(u32, Fpr)> {
     if let Some(confidence) = target.asked_confidence() {
         let found = Lowest::new(target, bits, items, confidence, useful_probes(target, bits, items)?)?;
@@ -133,7 +133,8 @@ fn out_of_reach(asked: Rate, (bits, items): (u64, u64), (probes, promised): (u32
     Err(Error::OutOfReach { asked, items, bits, probes, reachable: promised.upper, is_impossible })
 }
 
-/// The number of probes for a size, which is the given or the best one, and the rate with it.
+/// The number of probes for a size, and the rate with it. The number is the given one, or the best
+/// one if none is given.
 fn best_rate(target: &Target, bits: u64, items: u64) -> Result<(u32, Fpr)> {
     match target.probes {
         Some(probes) => Ok((probes, target.variant().fpr(bits, items, probes)?)),

@@ -11,8 +11,9 @@ use alloc::format;
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Promise {
-    /// Two things are proven: the expected rate is at most the requested rate, and the one filter
-    /// that is built keeps the requested rate with at least this probability over its seed.
+    /// Two things are proven. The expected rate is at most the requested rate. The own rate of the
+    /// one filter that is built is also at most the requested rate, with at least this probability
+    /// over its seed.
     OneFilter {
         /// The probability, strictly between 0 and 1.
         confidence: f64,
@@ -33,8 +34,8 @@ impl Default for Promise {
     }
 }
 
-/// What is known about a filter, and which rate it must keep. Give two of items, rate and bits;
-/// [`Plan::new`](crate::Plan::new) finds the rest.
+/// What is known about a filter, and the rate that it must not exceed. Set two of items, rate and
+/// bits; [`Plan::new`](crate::Plan::new) computes the rest.
 ///
 /// ```
 /// use truebloom_math::{Plan, Target};
@@ -68,7 +69,8 @@ pub struct Target {
     /// Where a key's positions are. [`Layout::Lines`] and [`Layout::Auto`] are for the standard
     /// scheme; [`SchemeId::Blocked`] always has [`Layout::Lines`].
     pub layout: Layout,
-    /// What must be kept: the rate of the one filter (the default), or the average.
+    /// What must not exceed the requested rate: the rate of the one filter (the default), or the
+    /// average.
     pub promise: Promise,
 }
 
@@ -89,7 +91,7 @@ impl Default for Target {
 }
 
 impl Target {
-    /// A target in which nothing is known, with the standard scheme, a 128-bit hash, and a
+    /// Creates a target in which nothing is known, with the standard scheme, a 128-bit hash, and a
     /// guarantee for the one filter with 99.9%.
     #[must_use]
     pub fn new() -> Target {
@@ -144,14 +146,15 @@ impl Target {
         Target { layout, ..self }
     }
 
-    /// Asks only for the average. The plan needs fewer bits, but about half of the filters have a
-    /// rate slightly above the requested rate.
+    /// Requests a bound on the average only. The plan needs fewer bits, but about half of the
+    /// filters have a rate slightly above the requested rate.
     #[must_use]
     pub fn mean(self) -> Target {
         Target { promise: Promise::Mean, ..self }
     }
 
-    /// Asks that the one filter keep the rate with this probability instead of 99.9%.
+    /// Sets the probability with which the rate of the one filter must be at most the requested
+    /// rate. The default is 99.9%.
     #[must_use]
     pub fn confidence(self, confidence: f64) -> Target {
         Target { promise: Promise::OneFilter { confidence }, ..self }
@@ -215,7 +218,7 @@ impl Target {
     /// Returns an error if the floor of equal hashes alone reaches the rate.
     pub(crate) fn check_hash_floor(&self, items: u64, asked: Rate) -> Result<()> {
         let reachable = hash_floor(items, self.hash_bits);
-        // A rate equal to the floor cannot be kept, because the positions add to the rate.
+        // A rate equal to the floor cannot be reached, because the positions add to the rate.
         if asked.ln() <= libm::log(reachable) {
             return Err(Error::BelowHashFloor { asked, items, hash_bits: self.hash_bits, reachable });
         }
@@ -225,7 +228,7 @@ impl Target {
     /// Checks a number of bits against [`max_bits`](Self::max_bits), without a plan.
     ///
     /// # Errors
-    /// There are more bits than allowed.
+    /// Fails if there are more bits than allowed.
     pub fn check_cap(&self, bits: u64) -> Result<()> {
         match self.max_bits {
             Some(cap) if bits > cap => out_of_range("bits", bits, format!("at most the memory cap of {cap} bits")),
@@ -237,9 +240,9 @@ impl Target {
 /// The three questions that a target can ask.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ask {
-    /// The smallest number of bits for items at a rate.
+    /// The smallest number of bits for these items at this rate.
     FewestBits { items: u64, rate: Rate },
-    /// The largest number of items in bits at a rate.
+    /// The largest number of items that these bits hold at this rate.
     MostItems { rate: Rate, bits: u64 },
     /// The best rate for a size, compared with the requested rate if there is one.
     GivenSize { items: u64, rate: Option<Rate>, bits: u64 },

@@ -6,9 +6,9 @@ use crate::error::out_of_range;
 use crate::{Layout, Result, Target};
 use alloc::format;
 
-/// The size in bits of a compressed filter with a given number of set bits: `m H(ones/m)`, where H
-/// is the binary entropy. This size exceeds `log2 C(m, ones)` by at most `log2(2 m) / 2`. No code
-/// for all such filters has a smaller average length than `log2 C(m, ones)`.
+/// Returns the size in bits of a compressed filter with a given number of set bits: `m H(ones/m)`,
+/// where H is the binary entropy. This size exceeds `log2 C(m, ones)` by at most `log2(2 m) / 2`.
+/// No code for all such filters has a smaller average length than `log2 C(m, ones)`.
 ///
 /// ```
 /// use truebloom_math::entropy_bits;
@@ -26,22 +26,23 @@ fn entropy(bits: f64, ones: f64) -> f64 {
 }
 
 impl Plan {
-    /// An upper bound on the average size in bits of this plan's filter after compression, when it
-    /// holds its items. The bound is the entropy of the mean fill, which is at least the mean
-    /// entropy (Jensen). `None` if the mean fill is not known.
+    /// Returns an upper bound on the average size in bits of this plan's filter after compression,
+    /// when it holds its items. The bound is the entropy of the mean fill, which is at least the
+    /// mean entropy (Jensen). The result is `None` if the mean fill is not known.
     ///
-    /// At a fixed rate, the bound falls as the number of probes is reduced, from `1.44 n log2(1/p)`
-    /// for a filter that is half full to `n (log2(1/p) + 1.44)` with one probe and `n/p` bits
-    /// (Mitzenmacher 2002; Burns 4.3 has the fill).
+    /// At a fixed rate, the bound falls as the number of probes is reduced. For a filter that is
+    /// half full, it is `1.44 n log2(1/p)`. With one probe and `n/p` bits, it is
+    /// `n (log2(1/p) + 1.44)` (Mitzenmacher 2002; Burns 4.3 has the fill).
     ///
     /// # Errors
-    /// Computing the mean would take too much work, which happens only with hundreds of probes.
+    /// Fails if computing the mean would take too much work, which happens only with hundreds of
+    /// probes.
     pub fn transmitted_bits(&self) -> Result<Option<f64>> {
         Ok(self.law()?.fill(self.items)?.map(|fill| entropy(self.bits as f64, fill.mean)))
     }
 
-    /// The plan with the smallest number of bits in memory whose filter takes at most this many
-    /// bits when it is sent. Numbers of probes are tried from the best downwards.
+    /// Returns the plan with the smallest number of bits in memory whose filter takes at most this
+    /// many bits when it is sent. Numbers of probes are tried from the best downwards.
     ///
     /// ```
     /// use truebloom_math::{Plan, Target};

@@ -1,5 +1,5 @@
-//! Plans for schemes of two hashes: a size that is proven to meet a rate, or an error that says
-//! which scheme can.
+//! Plans for schemes of two hashes: a size that is proven to meet a rate, or an error that names a
+//! scheme that can.
 
 mod proofs;
 
@@ -81,7 +81,7 @@ fn smallest(question: &Question<'_>, cap: u64) -> Result<core::result::Result<(u
 fn most_items(target: &Target, rate: Rate, bits: u64) -> Result<Plan> {
     let proofs = Proofs::new(target);
     check_size(target, bits)?;
-    // Only a start, and a limit: distinct positions may hold a few items more.
+    // This number only starts and limits the search. Distinct positions may hold a few items more.
     let standard = Plan::new(&standard(target)).map_or(1, |plan| plan.items);
     let limit = standard.saturating_mul(2).saturating_add(16);
     let mut best = None;
@@ -173,7 +173,7 @@ fn finish(proofs: &Proofs<'_>, bits: u64, probes: u32, items: u64) -> Result<Pla
     Ok(Plan::of(proofs.target, proofs.target.scheme, bits, probes, items, fpr, None))
 }
 
-/// The question for the smallest number of bits for items at a rate.
+/// Asks for the smallest number of bits for these items at this rate.
 struct Question<'a> {
     target: &'a Target,
     items: u64,
@@ -258,8 +258,8 @@ fn least_by(target: &Target, cost: impl Fn(u32) -> Result<f64>) -> Result<u32> {
     Ok(best.1)
 }
 
-/// The sizes that plans choose from: the first prime from `bits` on, multiplied by the probes if
-/// there are slices.
+/// A size of at least `bits` that plans may choose. It is a prime or, if there are slices, a prime
+/// multiplied by the probes.
 fn size_from(question: &Question<'_>, bits: u64, probes: u32) -> Option<u64> {
     match question.target.scheme {
         SchemeId::PartitionDouble => next_prime(bits.div_ceil(u64::from(probes)).max(u64::from(probes)))?.checked_mul(u64::from(probes)),
@@ -268,7 +268,7 @@ fn size_from(question: &Question<'_>, bits: u64, probes: u32) -> Option<u64> {
     }
 }
 
-/// The largest of these sizes up to a limit.
+/// The largest size up to a limit that plans may choose.
 fn size_below(question: &Question<'_>, limit: u64, probes: u32) -> Option<u64> {
     let unit = if question.target.scheme == SchemeId::PartitionDouble { u64::from(probes) } else { 1 };
     let least = if unit > 1 { unit } else { u64::from(probes) + 1 };
@@ -276,12 +276,12 @@ fn size_below(question: &Question<'_>, limit: u64, probes: u32) -> Option<u64> {
     Some(prime * unit)
 }
 
-/// The first size that is proven to meet the rate, from the predicted one on.
+/// The first size that is proven to meet the rate, in a search from the predicted size upwards.
 fn proven_size(question: &Question<'_>, probes: u32, cap: u64) -> Result<Option<u64>> {
     let meets = |bits: u64| question.meets(bits, probes);
     let mut start = Prediction::new(question.target.scheme, probes)?.bits(question, probes, cap);
     let stride = start / 4096 + 1;
-    // A prediction that is far too high.
+    // The prediction may be far too high.
     while let Some(less) = size_below(question, start - start / 128, probes).filter(|less| *less < start)
         && meets(less)?
     {
@@ -290,7 +290,7 @@ fn proven_size(question: &Question<'_>, probes: u32, cap: u64) -> Result<Option<
     let Some((failed, found)) = first_from(question, start, stride, probes, cap)? else { return Ok(None) };
     let Some(mut below) = failed else { return Ok(Some(found)) };
     let mut found = found;
-    // Back towards the last that failed.
+    // Bisects between this size and the last one that failed.
     while found - below > found / 4096 {
         let middle = size_from(question, below + (found - below) / 2, probes).filter(|middle| below < *middle && *middle < found);
         let Some(middle) = middle else { break };
@@ -299,8 +299,8 @@ fn proven_size(question: &Question<'_>, probes: u32, cap: u64) -> Result<Option<
     Ok(Some(found))
 }
 
-/// From a start upwards in strides that double: a size that meets the rate, and the last before it
-/// that failed.
+/// Searches upwards from `start`, in strides that double. Returns a size that meets the rate, and
+/// the last size before it that failed.
 fn first_from(question: &Question<'_>, start: u64, mut stride: u64, probes: u32, cap: u64) -> Result<Option<(Option<u64>, u64)>> {
     let mut failed: Option<u64> = None;
     let mut next = start;

@@ -7,15 +7,16 @@ use core::ops::RangeInclusive;
 /// because the rate as a function of the probes decreases and then increases.
 const RISES: u32 = 3;
 
-/// What became of one number of probes.
+/// The result of trying one number of probes.
 pub(super) enum Step {
-    /// No such filter exists at this size; the search passes over the number.
+    /// No filter of this size can have this number of probes. The search skips the number.
     Impossible,
     /// The number cannot improve the best size. This counts as an increase of the rate.
     Excluded,
     /// The filter was considered.
     Kept {
-        /// The proven rate at the best size so far; if no rate is proven (1), the search continues.
+        /// The proven rate at the best size so far. It is 1 if no rate is proven, and then the
+        /// search continues.
         rate: f64,
         /// Whether the number improved that size.
         is_better: bool,

@@ -32,14 +32,14 @@ pub struct SizedDesign {
 /// found by bisection. Each decision compares the bracket of the rate with the requested rate as
 /// written. If pairs of `f64` cannot separate the two, the rate counts as too high, unless equality
 /// is proven, which is possible only for a few bits. The search tries the numbers of probes whose
-/// capacity is within 3% of the best in the limit of many bits, and more of them up to 1,024 bits.
-/// It is not proven that the result is the best. At small sizes, the search was checked against all
-/// numbers of probes. Numbers of items that agree to 1e-11 count as equal.
+/// capacity is within 3% of the best in the limit of many bits. Up to 1,024 bits, it tries more
+/// numbers. It is not proven that the result is the best. At small sizes, the search was checked
+/// against all numbers of probes. Numbers of items that agree to 1e-11 count as equal.
 ///
 /// Time: O(probes x bits) for each number of probes that is tried, 0.2 seconds at a million bits.
 /// Above a hundred thousand hashes it takes microseconds, unless the integrals cannot decide. A
-/// search ends after about a second with the best result so far (which happens with hundreds of
-/// probes in a few thousand bits), or with [`crate::Error::TooLong`] if there is none.
+/// search ends after about a second with the best result so far, or with [`crate::Error::TooLong`]
+/// if there is none. This happens with hundreds of probes in a few thousand bits.
 ///
 /// ```
 /// use truebloom_math::recycling::{Mode, capacity};
@@ -49,7 +49,7 @@ pub struct SizedDesign {
 /// ```
 ///
 /// # Errors
-/// Bits are out of range, or the rate is below 1e-300.
+/// Fails if bits are out of range, or the rate is below 1e-300.
 pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Average, mode)?.capacity(bits)
@@ -77,15 +77,15 @@ pub fn capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign
 /// ```
 ///
 /// # Errors
-/// The errors of [`capacity()`].
+/// Fails as [`capacity()`] does.
 pub fn worst_capacity(bits: u64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Worst, mode)?.capacity(bits)
 }
 
-/// The smallest memory, in bits in total, with a design that holds at least `items` per cycle (per
-/// phase, with two phases) at a long-run rate of at most `rate`. The result is `None` above 2^62
-/// bits.
+/// Returns the smallest memory, in bits in total, with a design that holds at least `items` per
+/// cycle (per phase, with two phases) at a long-run rate of at most `rate`. The result is `None`
+/// above 2^62 bits.
 ///
 /// The capacity is not monotone in bits, because sigma and probes are whole numbers. So after a
 /// bisection, smaller sizes are tried, too, until the number of items falls short by more than four
@@ -103,7 +103,7 @@ pub fn min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesig
 /// Like [`min_bits`], but `rate` bounds the worst rate (see [`worst_capacity`]).
 ///
 /// # Errors
-/// The errors of [`min_bits`].
+/// Fails as [`min_bits`] does.
 pub fn worst_min_bits(items: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     Search::new(rate, Kept::Worst, mode)?.min_bits(items)
@@ -289,9 +289,9 @@ impl<'a> Search<'a> {
         self.steps.set(self.steps.get() + steps);
     }
 
-    /// The design with the largest sigma that keeps the rate. With few bits and at high rates, its
-    /// frozen filter may become full (sigma + probes exceed bits). Such a design has a rate, but no
-    /// `RecyclingFilter` can be made for it.
+    /// The design with the largest sigma at which the rate is low enough. With few bits and at high
+    /// rates, its frozen filter may become full (sigma + probes exceed bits). Such a design has a
+    /// rate, but no `RecyclingFilter` can be made for it.
     fn fullest(&self, bits: u64, probes: u32) -> Result<Option<Design>> {
         let (k, mode) = (u64::from(probes), self.mode);
         let least = if mode.retaining { k } else { 0 };
@@ -383,8 +383,8 @@ impl<'a> Search<'a> {
                 Err(_) => {}
             }
         }
-        // So far, this is the first design found with enough items. If there is time, takes the one
-        // of this size with the most items.
+        // So far, this is the first design found with enough items. If there is time, the design of
+        // this size with the most items is taken instead.
         if !self.is_spent()
             && let Some((best, _)) = self.best(found.bits(), f64::INFINITY)?
         {

@@ -39,17 +39,17 @@ const FINE_HASHES: f64 = 2e6;
 pub(super) const MAX_LAW: f64 = 5e7;
 
 impl Design {
-    /// The distribution of the length of a cycle. It is computed up to a few hundred thousand bits
-    /// (probes x items x states below 5e7). For larger filters, only the mean and the variance are
-    /// computed.
+    /// Returns the distribution of the length of a cycle. It is computed up to a few hundred
+    /// thousand bits (probes x items x states below 5e7). For larger filters, only the mean and the
+    /// variance are computed.
     ///
     /// A cycle continues after n items while at most sigma bits are set, so the distribution of its
-    /// length follows from that of the fill (Burns; it is not in the paper on recycling). For the
-    /// variance, the recursion also numbers the items of a cycle. The sum of these numbers over a
-    /// cycle has the mean `E[N (N+1) / 2]`.
+    /// length follows from the distribution of the fill (Burns). It is not in the paper on
+    /// recycling. For the variance, the recursion also numbers the items of a cycle. The sum of
+    /// these numbers over a cycle has the mean `E[N (N+1) / 2]`.
     ///
     /// # Errors
-    /// The errors of [`long_run`](Self::long_run).
+    /// Fails as [`long_run`](Self::long_run) does.
     pub fn cycle(&self) -> Result<Cycle> {
         let _work = work::begin();
         self.cycle_within(MAX_LAW)
@@ -120,7 +120,7 @@ impl Design {
 }
 
 impl Cycle {
-    /// The probability `P(N > n)` for n = `items`, if the distribution is known.
+    /// Returns the probability `P(N > n)` for n = `items`, if the distribution is known.
     #[must_use]
     pub fn survival(&self, items: u64) -> Option<f64> {
         let survival = self.survival.as_ref()?;
@@ -132,12 +132,12 @@ impl Cycle {
         self.survival.as_deref()
     }
 
-    /// The smallest n with `P(N <= n) >= p`, for p strictly between 0 and 1, and its method. The
-    /// method is `Validated` if n comes from the distribution, and the normal approximation for
-    /// many bits.
+    /// Returns the smallest n with `P(N <= n) >= p`, for p strictly between 0 and 1, and its
+    /// method. The method is `Validated` if n comes from the distribution, and the normal
+    /// approximation for many bits.
     ///
     /// # Errors
-    /// The probability is not strictly between 0 and 1.
+    /// Fails if the probability is not strictly between 0 and 1.
     pub fn quantile(&self, p: f64) -> Result<(u64, Method)> {
         if !(p > 0.0 && p < 1.0) {
             return out_of_range("quantiles", p, "strictly between 0 and 1");

@@ -323,8 +323,8 @@ mod tests {
         }
     }
 
-    /// Compares with the series in pairs of `f64`, at loads that pairs represent exactly. The test
-    /// checks the error bound of `tail_integral`. If the logarithm were used until only a hundredth
+    /// Compares `tail_integral` with the series in pairs of `f64`, at loads that pairs represent
+    /// exactly. The test checks its error bound. If the logarithm were used until only a hundredth
     /// of it remains, the error would reach 51 times the probes.
     #[test]
     fn the_tail_keeps_to_its_bound() {

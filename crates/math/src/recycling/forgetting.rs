@@ -18,8 +18,8 @@ pub struct Forgetting {
 }
 
 impl Design {
-    /// The distribution of the time for which an item is remembered, if the item comes at a random
-    /// moment in a long stream of new items.
+    /// Returns the distribution of the time for which an item is remembered, if the item comes at a
+    /// random moment in a long stream of new items.
     ///
     /// An item is forgotten when its cycle has ended (one phase), or when the next cycle has ended
     /// (two phases). The item is at a uniform position in a cycle that is chosen in proportion to
@@ -41,7 +41,7 @@ impl Design {
     /// This takes as long as [`Design::cycle`].
     ///
     /// # Errors
-    /// The errors of [`long_run`](Self::long_run).
+    /// Fails as [`long_run`](Self::long_run) does.
     pub fn forgetting(&self) -> Result<Forgetting> {
         let _work = work::begin();
         self.forgetting_within(MAX_LAW)
@@ -61,7 +61,7 @@ impl Design {
 }
 
 impl Forgetting {
-    /// The length of a cycle.
+    /// Returns the length of a cycle.
     #[must_use]
     pub fn cycle(&self) -> &Cycle {
         &self.cycle
@@ -85,8 +85,8 @@ impl Forgetting {
 
     /// An item is guaranteed to be forgotten after this many new items. In general, the result is
     /// `None`, because new items that set no bit (false positives) can prolong a cycle without
-    /// limit. Of the items that set bits, a cycle has at most `sigma + 1`, and with distinct probes
-    /// at most `sigma - probes + 2`.
+    /// limit. A cycle has at most `sigma + 1` items that set bits. With distinct probes, it has at
+    /// most `sigma - probes + 2` of them.
     #[must_use]
     pub fn remembered_at_most(&self) -> Option<u64> {
         let design = &self.design;
@@ -98,7 +98,7 @@ impl Forgetting {
         }
     }
 
-    /// The probability that an item is no longer remembered after `gap` more new items.
+    /// Returns the probability that an item is no longer remembered after `gap` more new items.
     ///
     /// The probability is computed from the distribution of the cycle length, with an absolute
     /// error below 1e-10 (`Validated`). If that takes too long, the mean and the variance give a
@@ -133,7 +133,7 @@ impl Forgetting {
             return sum(gap.saturating_add(u64::from(!mode.retaining))) / mean;
         }
         let places = gap.saturating_add(1).min(survival.len() as u64);
-        // For the first `sure` values of u, P(N > u) is 1, so their sum of 1 - P(N' > v) over v =
+        // For the first `sure` values of u, P(N > u) is 1. So their sum of 1 - P(N' > v) over v =
         // gap - u is a difference of known sums.
         let sure = survival.iter().take_while(|&&more| more == 1.0).count() as u64;
         let first = places.min(sure);
@@ -150,7 +150,7 @@ impl Forgetting {
         let phases = mode.filters() as f64;
         let ((lower, value, upper), (lower_next, value_next, upper_next)) =
             (shortfall(c, (phases - 1.0) * mean, (phases - 1.0) * variance), shortfall(c, phases * mean, phases * variance));
-        // A trigger that is excluded is at most one item per cycle.
+        // If triggers are excluded, at most one item per cycle is forgotten at once.
         let at_once = if mode.excludes_triggers() { 1.0 } else { 0.0 };
         let slack = 1e-9 * (1.0 + c / mean);
         let share = |x: f64| (x / mean).clamp(0.0, 1.0);
@@ -158,9 +158,9 @@ impl Forgetting {
         Bracket { value: share(value - value_next).clamp(lower, upper), lower, upper, method: Method::Validated }
     }
 
-    /// The smallest gap after which an item is forgotten with at least this probability. It is
-    /// found by bisection, because the probability rises with the gap. The result is `None` above
-    /// 2^63 items.
+    /// Returns the smallest gap after which an item is forgotten with at least this probability. It
+    /// is found by bisection, because the probability rises with the gap. The result is `None`
+    /// above 2^63 items.
     #[must_use]
     pub fn gap_at(&self, probability: f64) -> Option<u64> {
         let (mut low, mut high) = (0u64, 1u64);
@@ -203,7 +203,8 @@ mod tests {
     use super::*;
     use crate::recycling::Mode;
 
-    /// Compares with tabulated values of `E[(c - Y)^+]` for a normal Y: `d (z Phi(z) + phi(z))`.
+    /// Compares `shortfall` with tabulated values of `E[(c - Y)^+]` for a normal Y:
+    /// `d (z Phi(z) + phi(z))`.
     #[test]
     fn the_normal_shortfall_lies_between_its_bounds() {
         for (z, expected) in
@@ -236,8 +237,8 @@ mod tests {
         }
     }
 
-    /// Compares with the sum over the item's position in its phase: an item is forgotten when the
-    /// rest of its phase and the whole next phase are over.
+    /// Compares the probability with the sum over the item's position in its phase: an item is
+    /// forgotten when the rest of its phase and the whole next phase are over.
     #[test]
     fn two_phases_forget_what_neither_holds() {
         let law = Design::new(300, 3, 140, Mode::two_phase()).and_then(|design| design.forgetting()).expect("in range");

@@ -93,8 +93,8 @@ impl Harmonic {
 }
 
 impl Forgetting {
-    /// The probability that a repeat finds its item forgotten, averaged over a distribution of the
-    /// gap.
+    /// Returns the probability that a repeat finds its item forgotten, averaged over a distribution
+    /// of the gap.
     ///
     /// Gaps up to 20,000 are added one by one. Larger gaps are added in ranges: the length of a
     /// range is a thousandth of its smallest gap, and all its gaps count with the probability at
@@ -102,7 +102,7 @@ impl Forgetting {
     /// range (at most 1e-3 if the distribution is wide).
     ///
     /// # Errors
-    /// The distribution is out of range.
+    /// Fails if the distribution is out of range.
     pub fn averaged(&self, gaps: Gaps) -> Result<f64> {
         gaps.check()?;
         let below = gaps.cumulated();
@@ -116,13 +116,13 @@ impl Forgetting {
         Ok((sum / before).clamp(0.0, 1.0))
     }
 
-    /// The probability that an item is forgotten after `seconds`, if new items come as a Poisson
-    /// process at `rate` per second. The gap then has a Poisson distribution. A large mean is
-    /// represented by 64 equal parts of a normal distribution with the same mean and standard
+    /// Returns the probability that an item is forgotten after `seconds`, if new items come as a
+    /// Poisson process at `rate` per second. The gap then has a Poisson distribution. A large mean
+    /// is represented by 64 equal parts of a normal distribution with the same mean and standard
     /// deviation.
     ///
     /// # Errors
-    /// One of the arguments is negative or not finite, or their product is above 1e18.
+    /// Fails if one of the arguments is negative or not finite, or their product is above 1e18.
     pub fn after(&self, seconds: f64, rate: f64) -> Result<f64> {
         let mean = seconds * rate;
         if !(seconds >= 0.0 && rate >= 0.0 && mean <= 1e18) {
@@ -173,7 +173,8 @@ mod tests {
         }
     }
 
-    /// Compares with Poisson's distribution, term by term in logarithms.
+    /// Compares the probability with a sum over Poisson's distribution, whose terms are computed
+    /// from logarithms.
     #[test]
     fn poisson_gaps_are_averaged() {
         let law = Design::new(300, 3, 140, Mode::default()).and_then(|design| design.forgetting()).expect("in range");

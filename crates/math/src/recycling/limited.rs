@@ -11,9 +11,9 @@ use crate::exact::work;
 use alloc::vec::Vec;
 
 impl Design {
-    /// The long-run average rate of one phase that is also recycled after `items` new items, even
-    /// if few bits are set. It is at most the rate of [`Design::long_run`], and rises to that rate
-    /// as the limit grows.
+    /// Returns the long-run average rate of one phase that is also recycled after `items` new
+    /// items, even if few bits are set. It is at most the rate of [`Design::long_run`], and rises
+    /// to that rate as the limit grows.
     ///
     /// The rate is `sum over i <= items of E[rho before item i; the cycle continues] / sum of P(the
     /// cycle continues)`. Among cycles that continue, the fill only grows with i, so the average
@@ -21,8 +21,8 @@ impl Design {
     /// the fill), limited to 6e7 steps.
     ///
     /// # Errors
-    /// The computation would take more than 6e7 steps. `items` is 0. There are two phases, where an
-    /// early end of one phase is correlated with the rate of the next.
+    /// Fails if `items` is 0, or if the computation would take more than 6e7 steps. Also fails for
+    /// two phases, where an early end of one phase is correlated with the rate of the next.
     pub fn fpr_with_limit(&self, items: u64) -> Result<f64> {
         let _work = work::begin();
         if items == 0 {

@@ -19,8 +19,9 @@ use core::cmp::Ordering;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LongRun {
-    /// The share of new items that are wrongly reported as seen, in the long run. See Dozier,
-    /// Salamatian and Rubenstein (18), and (26) with the corrections D10 and D11.
+    /// The share of new items that are wrongly reported as seen, in the long run. See equations
+    /// (18) and (26) of Dozier, Salamatian and Rubenstein, with the corrections D10 and D11 of
+    /// docs/ERRATA.md.
     pub fpr: Fpr,
     /// The probability that a new item is reported as seen in the fullest state. In this state,
     /// `sigma` bits are set, and with two phases, the frozen filter is also as full as possible.
@@ -48,7 +49,8 @@ const FEWEST_FLUID: f64 = 1e5;
 pub(super) const NARROW: f64 = 1e-9;
 
 impl Design {
-    /// The long-run average rate, the worst rate and the expected number of items in a cycle.
+    /// Returns the long-run average rate, the worst rate and the expected number of items in a
+    /// cycle.
     ///
     /// This takes time O(probes x sigma) and memory O(probes): a tenth of a second with five
     /// million set bits and seven probes. Above fifty million hashes (probes x sigma), designs with
@@ -59,7 +61,7 @@ impl Design {
     /// [`Method::Bound`].
     ///
     /// # Errors
-    /// [`Error::TooLong`] if the computation would take more than about a second.
+    /// Fails with [`Error::TooLong`] if the computation would take more than about a second.
     pub fn long_run(&self) -> Result<LongRun> {
         let _work = work::begin();
         let found = match self.hashes() {
@@ -73,18 +75,18 @@ impl Design {
         Ok(LongRun { fpr: found.fpr(), worst: self.worst()?, items_per_cycle: Bracket::from_enclosure(&found.items) })
     }
 
-    /// The numbers of [`long_run`](Self::long_run), approximated for designs for which it returns
-    /// [`Error::TooLong`]. This can happen to large designs with distinct probes or retained items.
-    /// The approximation is the result for colliding probes without retaining, and takes
-    /// microseconds. With 7 probes in 200,000 bits, the relative difference is below 3e-4. It is
-    /// caused by coincidences within an item (about k^2/bits).
+    /// Returns the numbers of [`long_run`](Self::long_run), approximated for designs for which it
+    /// returns [`Error::TooLong`]. This can happen to large designs with distinct probes or
+    /// retained items. The approximation is the result for colliding probes without retaining, and
+    /// takes microseconds. With 7 probes in 200,000 bits, the relative difference is below 3e-4. It
+    /// is caused by coincidences within an item (about k^2/bits).
     ///
     /// The values have the method [`Method::Approximation`]. The ends of their brackets are proven
     /// but far apart. Their proofs use three facts: an average is at most the worst rate, each item
     /// sets at most k bits, and neither distinct probes nor retaining make a cycle longer.
     ///
     /// # Errors
-    /// The errors of `long_run` for the approximating design.
+    /// Fails with [`Error::TooLong`] if even the approximating design would take too long.
     pub fn long_run_nearly(&self) -> Result<LongRun> {
         let _work = work::begin();
         let mode = Mode { colliding: true, retaining: false, ..self.mode };
@@ -174,12 +176,12 @@ impl Design {
     /// Whether it is proven that the rates are equal. Two fractions that agree to `2^-90` are equal
     /// if the product of their denominators is below `2^90`.
     ///
-    /// An item makes one of at most `D = m^k` equally likely choices, which determine the next
-    /// state. So by the Markov chain tree theorem, the stationary probabilities of the `sigma + 1`
-    /// states are whole numbers divided by their sum, which is at most `(sigma + 1) D^sigma`. The
-    /// rate of a state, for any number of the query's positions, has a denominator that divides D.
-    /// The law of the frozen filter adds a factor D, and the number of distinct positions adds
-    /// another.
+    /// Each item's hashes are one of at most `D = m^k` equally likely choices. The choice
+    /// determines the next state. So by the Markov chain tree theorem, the stationary probabilities
+    /// of the `sigma + 1` states are whole numbers divided by their sum, which is at most
+    /// `(sigma + 1) D^sigma`. The rate of a state, for any number of the query's positions, has a
+    /// denominator that divides D. The law of the frozen filter adds a factor D, and the number of
+    /// distinct positions adds another.
     fn tie_is_proven(&self, rate: &Rate) -> bool {
         // A retained item that gets new positions doubles the choices of the step that ends a
         // cycle.

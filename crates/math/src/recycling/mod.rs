@@ -2,9 +2,9 @@
 //!
 //! A [`Design`] is the size of a filter, the fill at which it is emptied, and a [`Mode`], which
 //! says what happens then. *New* items are those that were not seen since their cycle began. A
-//! forgotten item that comes again is new again. All numbers in this module assume that new items
-//! are hashed independently of the fill. This includes the long-run average over new items and the
-//! expected number of items in a cycle.
+//! forgotten item is new again when it comes again. All numbers in this module assume that new
+//! items are hashed independently of the fill. This includes the long-run average over new items
+//! and the expected number of items in a cycle.
 //!
 //! | question | answer |
 //! |---|---|
@@ -98,14 +98,14 @@ pub struct Design {
 }
 
 impl Design {
-    /// A filter of `bits` bits (in each of two phases) that is recycled when more than `sigma` bits
-    /// are set after an item.
+    /// Creates the design of a filter of `bits` bits (in each of two phases) that is recycled when
+    /// more than `sigma` bits are set after an item.
     ///
     /// # Errors
-    /// Bits or probes are out of range. `sigma` is above `bits - 1`, so that the filter is never
-    /// recycled. Distinct probes exceed bits. A filter that retains could be too full from the
-    /// start (`sigma` is below the probes). There are two phases that retain, for which no exact
-    /// law is known.
+    /// Fails if bits or probes are out of range, if distinct probes exceed bits, or if `sigma` is
+    /// above `bits - 1`, so that the filter is never recycled. With retained items, fails if
+    /// `sigma` is below the probes, because the filter could be too full from the start. Also fails
+    /// for two phases with retained items, for which no exact law is known.
     pub fn new(bits: u64, probes: u32, sigma: u64, mode: Mode) -> Result<Design> {
         check_bits(bits)?;
         check_probes(probes)?;
@@ -128,31 +128,31 @@ impl Design {
         Ok(Design { bits, probes, sigma, mode })
     }
 
-    /// The number of bits in each filter.
+    /// Returns the number of bits in each filter.
     #[must_use]
     pub fn bits(&self) -> u64 {
         self.bits
     }
 
-    /// The number of bits in all filters together.
+    /// Returns the number of bits in all filters together.
     #[must_use]
     pub fn total_bits(&self) -> u64 {
         self.bits * self.mode.filters()
     }
 
-    /// The number of probes per item.
+    /// Returns the number of probes per item.
     #[must_use]
     pub fn probes(&self) -> u32 {
         self.probes
     }
 
-    /// The recycle threshold: the largest number of set bits at which a cycle continues.
+    /// Returns the recycle threshold: the largest number of set bits at which a cycle continues.
     #[must_use]
     pub fn sigma(&self) -> u64 {
         self.sigma
     }
 
-    /// How items are placed, and what happens at a recycle.
+    /// Returns how items are placed, and what happens at a recycle.
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.mode

@@ -75,13 +75,13 @@ impl Default for Mode {
 }
 
 impl Mode {
-    /// Two phases that keep their triggers. The other settings are the defaults.
+    /// Creates a mode of two phases that keep their triggers. The other settings are the defaults.
     #[must_use]
     pub fn two_phase() -> Mode {
         Mode { phases: Phases::Two(Trigger::Included), ..Mode::default() }
     }
 
-    /// The number of filters in use: 1 or 2.
+    /// Returns the number of filters in use: 1 or 2.
     #[must_use]
     pub fn filters(&self) -> u64 {
         if self.has_two_phases() { 2 } else { 1 }

@@ -50,8 +50,8 @@ pub struct NBounded {
     pub stuck: f64,
 }
 
-/// The long-run rate of a standard filter with this many bits and probes that is emptied after
-/// `items` items.
+/// Returns the long-run rate of a standard filter with this many bits and probes that is emptied
+/// after `items` items.
 ///
 /// `Worst` is exact at any size. For the other rates, the distribution of the fill is computed item
 /// by item. This takes time O(items x probes x width), where the width is about thirty standard
@@ -66,7 +66,7 @@ pub struct NBounded {
 /// ```
 ///
 /// # Errors
-/// Bits, probes or items (at least 1) are out of range.
+/// Fails if bits or probes are out of range, or if there are no items.
 pub fn n_bounded(bits: u64, probes: u32, items: u64, counting: Counting) -> Result<NBounded> {
     let _work = work::begin();
     check_bits(bits)?;
@@ -161,10 +161,10 @@ fn averaged(bits: u64, probes: u32, items: u64, that_set: bool) -> Result<Averag
     Ok(Averaged { passed: passed / alive.max(1e-300), error: 2.0 * roundings * f64::EPSILON, missed, stuck })
 }
 
-/// The expected number of items that pass in cycles that do not get stuck, times the probability of
-/// such cycles, and the probability that was dropped. The number of items that passed so far is
-/// tracked for each state, because a cycle that gets stuck later passes more items before than
-/// other cycles.
+/// Returns two numbers. The first is the expected number of items that pass in cycles that do not
+/// get stuck, times the probability of such cycles. The second is the probability that was dropped.
+/// The number of items that passed so far is tracked for each state, because a cycle that gets
+/// stuck later passes more items before than other cycles.
 fn passed_unstuck(bits: u64, probes: u32, items: u64) -> Result<(f64, f64)> {
     let mut fills = Fills::new(bits, probes, false, vec![1.0], 1e-200);
     let mut passed = Fills::new(bits, probes, false, vec![0.0], 1e-200);

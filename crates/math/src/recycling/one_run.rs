@@ -27,17 +27,17 @@ use crate::error::{check_confidence, out_of_range};
 use crate::exact::bisect::bisect_reals;
 use crate::exact::work;
 
-/// The largest number of hashes in a cycle for which the mean over the cycle is computed, about six
-/// times.
+/// The largest number of hashes in a cycle for which the mean over the cycle is computed. It is
+/// computed about six times.
 const MOST_HASHES: f64 = 1e7;
 
 /// The largest number of means that are computed to find lambda.
 const WALKS: usize = 8;
 
 impl Design {
-    /// An upper bound on the number of wrong drops among the first `items` new items of one run.
-    /// The bound holds with probability at least `confidence` over the seeds, for every stream that
-    /// was chosen without knowing the seeds. An item is new when no filter contains it.
+    /// Returns an upper bound on the number of wrong drops among the first `items` new items of one
+    /// run. The bound holds with probability at least `confidence` over the seeds, for every stream
+    /// that was chosen without knowing the seeds. An item is new when no filter contains it.
     ///
     /// With one phase that does not retain, this number is about `n f + sqrt(2 n f ln(1/alpha))`,
     /// where f is the long-run average rate and alpha is `1 - confidence`. The worst rate takes the
@@ -71,8 +71,9 @@ impl Design {
         Ok(self.by_average(items, &run, threshold).map_or(whatever, |most| most.min(whatever)))
     }
 
-    /// Whether [`wrong_drops_at_most`](Self::wrong_drops_at_most) uses only the worst rate. It does
-    /// so with two phases, with a retained item, and if a cycle has more than ten million hashes.
+    /// Returns whether [`wrong_drops_at_most`](Self::wrong_drops_at_most) uses only the worst rate.
+    /// It does so with two phases, with a retained item, and if a cycle has more than ten million
+    /// hashes.
     #[must_use]
     pub fn wrong_drops_are_by_worst(&self) -> bool {
         let cycles_are_alike = self.mode.phases == Phases::One && !self.mode.retaining;
@@ -82,8 +83,8 @@ impl Design {
     fn by_average(&self, items: u64, run: &LongRun, threshold: f64) -> Option<u64> {
         let all = items as f64 + run.items_per_cycle.upper;
         let mean = run.fpr.upper * all;
-        // Limits u, and with it the weight of items that pass, so that at most this share of their
-        // weight stays in the fullest state.
+        // Limits u, and so the weight of items that pass. At most this share of their weight stays
+        // in the fullest state.
         let most = libm::log(MOST_STAYING / run.worst.upper);
         // The best u for Poisson drops solves u e^u - e^u + 1 = threshold / mean.
         let poisson = |u: f64| mean * (u * libm::exp(u) - libm::expm1(u));
@@ -133,7 +134,7 @@ impl BlockedDesign {
     /// [`limit`](BlockedDesign::limit). This takes microseconds.
     ///
     /// # Errors
-    /// `items` is 0 or above 10^15. The confidence is not strictly between 0 and 1.
+    /// Fails if `items` is 0 or above 10^15, or if the confidence is not strictly between 0 and 1.
     pub fn wrong_drops_at_most(&self, items: u64, confidence: f64) -> Result<u64> {
         let _work = work::begin();
         Ok(by_worst(items, self.limit(), threshold(items, confidence)?))

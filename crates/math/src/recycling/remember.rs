@@ -7,9 +7,9 @@ use crate::error::out_of_range;
 use crate::exact::work;
 use crate::{Rate, try_bisect};
 
-/// A small design with a long-run rate of at most `rate`. After `items` more new items, it still
-/// remembers an item, except for a share `forgotten` of the items. The result is `None` above 2^62
-/// bits.
+/// Returns a small design with a long-run rate of at most `rate`. After `items` more new items, it
+/// still remembers an item, except for a share `forgotten` of the items. The result is `None` above
+/// 2^62 bits.
 ///
 /// With `forgotten` = 0, an item is guaranteed to be remembered for that long. Only two phases that
 /// keep the trigger can guarantee this: with any hashes, they hold at least `floor(sigma / probes)`
@@ -47,7 +47,7 @@ pub fn remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<O
 /// [`worst_capacity`](super::worst_capacity)).
 ///
 /// # Errors
-/// The errors of [`remember()`].
+/// Fails as [`remember()`] does.
 pub fn worst_remember(items: u64, forgotten: f64, rate: &Rate, mode: Mode) -> Result<Option<SizedDesign>> {
     let _work = work::begin();
     remembering(items, forgotten, rate, Kept::Worst, mode)
@@ -135,7 +135,7 @@ fn mostly(items: u64, forgotten: f64, search: &Search<'_>, mode: Mode) -> Result
             return Ok(None);
         }
         let Some(found) = search.min_bits(mean)? else { return Ok(None) };
-        // Counts the long run of the design, and that of its cycle.
+        // Counts the steps of the long run of the design, and those of its cycle.
         search.spend(2.0 * found.design.steps_of_long_run()?);
         let chance = found.design.forgetting_within(MANY_CALLS)?.probability(items).value;
         Ok((chance <= forgotten).then_some(found))

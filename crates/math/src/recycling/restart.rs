@@ -9,13 +9,13 @@ use alloc::vec::Vec;
 /// The distribution of the number of set bits at the beginning of a cycle.
 ///
 /// Without retaining, this number is 0. If items with distinct probes are retained, it is k. If
-/// items with colliding probes are retained and seeds are renewed, it is the number of distinct
-/// positions of any item, as in Dozier, Salamatian and Rubenstein (10), because the retained item
-/// gets new positions. With a fixed seed, the item keeps its positions. More of them are likely to
-/// be distinct, because the item made the filter overflow (erratum D4). Then the numbers of
-/// distinct positions of successive retained items form a Markov chain. A recursion ([`Walk`]) from
-/// each start gives a row of this chain, `sum over i of visits(i) P(r distinct) P(r distinct
-/// positions set more than sigma - i empty bits)`.
+/// items with colliding probes are retained and seeds are renewed, the retained item gets new
+/// positions. So the number of set bits is the number of distinct positions of any item, as in
+/// Dozier, Salamatian and Rubenstein (10). With a fixed seed, the item keeps its positions. More of
+/// them are likely to be distinct, because the item made the filter overflow (erratum D4). Then the
+/// numbers of distinct positions of successive retained items form a Markov chain. A recursion
+/// ([`Walk`]) from each start gives a row of this chain, `sum over i of visits(i) P(r distinct) P(r
+/// distinct positions set more than sigma - i empty bits)`.
 pub(crate) fn restart_law<T: Positive>(design: &Design) -> Vec<T> {
     let (bits, probes, sigma, mode) = (design.bits, design.probes, design.sigma, design.mode);
     if !mode.retaining {
@@ -58,8 +58,8 @@ pub(crate) fn restart_law<T: Positive>(design: &Design) -> Vec<T> {
 /// empty bits. They are computed one position after the other, in O(most^2).
 fn overflow_chances<T: Positive>(bits: u64, most: u64, sigma: u64, ones: u64) -> Vec<T> {
     let room = (sigma - ones) as usize;
-    // `law[i]` is the probability of i new bits so far. The last entry is for more bits than there
-    // is room for.
+    // `law[i]` is the probability of i new bits so far. The last entry is the probability of more
+    // than `room` new bits.
     let mut law = vec![T::ZERO; room + 2];
     law[0] = T::ONE;
     let mut chances = Vec::new();

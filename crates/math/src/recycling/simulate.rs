@@ -11,8 +11,8 @@ use crate::tails::binomial::interval;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Shares of a run, each with a 99% interval ([`Method::Simulation`]). The intervals come from 64
-/// sections of the run. For small counts, they are exact.
+/// The results of a simulated run, each with a 99% interval ([`Method::Simulation`]). The intervals
+/// come from 64 sections of the run. For small counts, they are exact.
 ///
 /// A first arrival is the arrival of an item that no filter holds. It *passes* if the filter
 /// reports it as seen. While an item is held, all its arrivals belong to its first arrival, as in
@@ -67,25 +67,26 @@ pub trait Subject {
 /// ```
 ///
 /// # Errors
-/// There are fewer than 6,400 arrivals, or more than 2^28 bits or items to hold.
+/// Fails if there are fewer than 6,400 arrivals, or more than 2^28 bits or items to hold.
 pub fn simulate(design: &Design, stream: Stream, arrivals: u64, seed: u64) -> Result<Simulated> {
     simulate_subject(&mut Filter::new(*design, seed)?, design.mode(), stream, arrivals, seed)
 }
 
-/// The filter that [`simulate()`] uses. With `most_items`, a cycle also ends after this many items
-/// that set bits.
+/// Returns the filter that [`simulate()`] uses. With `most_items`, a cycle also ends after this
+/// many items that set bits.
 ///
 /// # Errors
-/// There are more than 2^28 bits.
+/// Fails if there are more than 2^28 bits.
 pub fn subject(design: &Design, most_items: Option<u64>, seed: u64) -> Result<impl Subject + use<>> {
     Filter::counted(*design, most_items.unwrap_or(u64::MAX), seed)
 }
 
-/// Like [`simulate()`], with any filter. Of the mode, only phases, trigger and retaining matter.
-/// They determine which items the filter must remember, so the simulation does not ask the filter.
+/// Like [`simulate()`], with any filter. Only the phases, the trigger and `retaining` of the mode
+/// are used. They determine which items the filter must remember, so the simulation does not ask
+/// the filter.
 ///
 /// # Errors
-/// The errors of [`simulate`](simulate()).
+/// Fails as [`simulate`](simulate()) does.
 pub fn simulate_subject(subject: &mut (impl Subject + ?Sized), mode: Mode, stream: Stream, arrivals: u64, seed: u64) -> Result<Simulated> {
     if arrivals < 100 * STRETCHES as u64 {
         return out_of_range("arrivals", arrivals, "at least 6400");
@@ -130,7 +131,7 @@ const FEW: u64 = 100;
 const FEW_STRETCHES: u64 = 20;
 
 /// A ratio of sums over sections, with the usual interval for a ratio. If counts are small, or all
-/// sections agree, the interval is the wider of the usual and an exact one.
+/// sections agree, an exact interval is computed as well, and the wider of the two is used.
 fn share(tallies: &[Tally], part: impl Fn(&Tally) -> u64, whole: impl Fn(&Tally) -> u64, counted: Counted) -> Bracket {
     let sum = |of: &dyn Fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
     let (parts, wholes) = (sum(&part), sum(&whole));
@@ -180,7 +181,8 @@ struct Tally {
 /// The last arrival of an item of the population, and whether the item passed when it was new.
 #[derive(Clone, Copy, Default)]
 struct Past {
-    /// The number of the cycle whose filter holds the item, from 1, or 0 if the item never came.
+    /// The number of the cycle whose filter holds the item. Cycles are numbered from 1, and 0 means
+    /// that the item never came.
     cycle: u64,
     passed: bool,
 }

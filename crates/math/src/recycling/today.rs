@@ -20,7 +20,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The number of items per cycle of one phase, divided by the number of items of
+    /// Returns the number of items per cycle of one phase, divided by the number of items of
     /// [`today`](Self::today). It is 1.49 at a rate of 0.01 and many bits. The result is `None` if
     /// either filter holds no items.
     #[must_use]
@@ -28,9 +28,9 @@ impl Comparison {
         self.over_today(self.one_phase.as_ref())
     }
 
-    /// The number of items per phase of two phases, divided by the number of items of
+    /// Returns the number of items per phase of two phases, divided by the number of items of
     /// [`today`](Self::today). With two phases, every item is remembered for at least the shortest
-    /// length of a phase, whereas the filter of `today` may forget an item with the next one.
+    /// length of a phase, whereas the filter of `today` may forget an item when the next one comes.
     #[must_use]
     pub fn gain_two_phase(&self) -> Option<f64> {
         self.over_today(self.two_phase.as_ref())
@@ -54,7 +54,7 @@ impl Comparison {
 /// ```
 ///
 /// # Errors
-/// The errors of [`capacity()`].
+/// Fails as [`capacity()`] does.
 pub fn compare(bits: u64, rate: &Rate, mode: Mode) -> Result<Comparison> {
     let _work = work::begin();
     let trigger = if let Phases::Two(trigger) = mode.phases { trigger } else { Trigger::Included };

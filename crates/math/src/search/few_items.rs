@@ -23,7 +23,7 @@ pub(crate) fn ln_rates(variant: Variant, bits: u64, items: u64, wanted: &[u32]) 
     }
 }
 
-/// Approximately the number of steps of [`ln_rates`].
+/// Estimates the number of steps of [`ln_rates`].
 pub(crate) fn steps(variant: Variant, bits: u64, items: u64, wanted: &[u32]) -> f64 {
     let n = items as f64;
     let throws = n * wanted.last().map_or(0.0, |&probes| f64::from(probes));
@@ -104,7 +104,7 @@ fn ln(rate: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Compares with exact brackets. The bounds must equal the rates to the claimed accuracy.
+    /// Compares the bounds with exact brackets. They must equal the rates to the claimed accuracy.
     #[test]
     fn rates_of_few_items_are_the_exact_ones() {
         for variant in [Variant::Standard, Variant::Classic] {

@@ -80,18 +80,18 @@ pub(crate) fn ln_complement_bound(variant: Variant, bits: u64, items: u64, probe
         }
 }
 
-/// The number of probes with the smallest expected rate, up to [`MAX_SEARCHED_PROBES`] (and up to
-/// `bits` if positions are distinct or sliced), with all ties. Rounding `(m/n) ln 2` does not
+/// Returns the number of probes with the smallest expected rate, up to [`MAX_SEARCHED_PROBES`] (and
+/// up to `bits` if positions are distinct or sliced), with all ties. Rounding `(m/n) ln 2` does not
 /// always give this number. For m = 26 and n = 12, the rounded value is 2. This is best for classic
 /// filters, while 1 is best for standard filters.
 ///
-/// The proof does not assume that the rate has only one minimum in k: every k whose lower bound is
+/// The proof does not assume that the rate has only one minimum in k. Every k whose lower bound is
 /// above the best rate is excluded, and the others are compared exactly. Below 33 items, the lower
 /// bound is the law itself in floating point. The search usually takes a few exact rates of some
 /// microseconds each. With a thousand probes in a nearly empty filter, it takes some seconds.
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn optimal_probes(variant: Variant, bits: u64, items: u64) -> Result<OptimalProbes> {
     let _work = work::begin();
     check_bits(bits)?;
@@ -312,7 +312,8 @@ impl Question<'_> {
         self.variant.meets(bits, items, probes, self.rate, self.hash_bits)
     }
 
-    /// Approximately the logarithm of the rate that remains after the floor of equal hashes.
+    /// Estimates the logarithm of the rate that remains when the floor of equal hashes is
+    /// subtracted.
     pub(crate) fn ln_target(&self, items: u64) -> f64 {
         let floor = self.hash_bits.map_or(0.0, |hash_bits| hash_floor(items, hash_bits));
         self.rate.ln() + libm::log1p(-libm::exp(libm::log(floor) - self.rate.ln()).min(1.0 - 1e-12))
@@ -471,12 +472,13 @@ pub struct Best {
     pub fpr: Fpr,
 }
 
-/// The smallest number of bits with which the expected rate for `items` items, with the best number
-/// of probes, is at most `rate`. The result is `None` if this number is above [`MAX_BITS`]. The
-/// size does not include the floor of equal hashes; for filters, use [`crate::Plan`].
+/// Returns the smallest number of bits with which the expected rate for `items` items, with the
+/// best number of probes, is at most `rate`. The result is `None` if this number is above
+/// [`MAX_BITS`]. The size does not include the floor of equal hashes; for filters, use
+/// [`crate::Plan`].
 ///
 /// # Errors
-/// `items` is 0.
+/// Fails if `items` is 0.
 pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best>> {
     let _work = work::begin();
     if items == 0 {
@@ -486,11 +488,11 @@ pub fn min_bits(variant: Variant, items: u64, rate: &Rate) -> Result<Option<Best
     fit.map(|fit| best_at(variant, fit.size, items, rate)).transpose()
 }
 
-/// The largest number of items for which the expected rate in `bits` bits, with the best number of
-/// probes, is at most `rate`. The result is `None` if not even one item fits.
+/// Returns the largest number of items for which the expected rate in `bits` bits, with the best
+/// number of probes, is at most `rate`. The result is `None` if not even one item fits.
 ///
 /// # Errors
-/// Bits or probes are out of range.
+/// Fails if bits or probes are out of range.
 pub fn max_items(variant: Variant, bits: u64, rate: &Rate) -> Result<Option<Best>> {
     let _work = work::begin();
     check_bits(bits)?;

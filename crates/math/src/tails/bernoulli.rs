@@ -120,7 +120,7 @@ pub(crate) fn peak(variance: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Compares with the power series of the Bessel function, whose terms are all positive.
+    /// Compares `peak` with the power series of the Bessel function, whose terms are all positive.
     #[test]
     fn peaks_are_above_the_bessel_function_and_close() {
         for variance in [0.01f64, 0.3, 1.0, 3.0, 10.0, 40.0, 200.0, 600.0] {
@@ -135,8 +135,8 @@ mod tests {
         }
     }
 
-    /// Compares with exact binomial tails in both directions. A deliberately wrong bound, with half
-    /// of the factor, is below some of them.
+    /// Compares the bounds with exact binomial tails in both directions. A deliberately wrong
+    /// bound, with half of the factor, is below some of them.
     #[test]
     fn tails_of_binomials_are_kept() {
         let (mut closest, mut cases) = (f64::INFINITY, 0);

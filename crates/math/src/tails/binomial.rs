@@ -2,13 +2,13 @@
 //!
 //! Tails are sums of positive terms. The terms use Loader's saddle-point form of the probability
 //! ("Fast and accurate computation of binomial probabilities", 2000), which keeps its digits at
-//! 10^12 trials. The usual special-function crates lose digits from about 10^9 trials on.
+//! 10^12 trials. The usual special-function crates lose digits above about 10^9 trials.
 
 use crate::bisect;
 use core::f64::consts::PI;
 
-/// The probability of exactly `hits` successes in `trials` trials with success probability `p`. The
-/// relative error is about 1e-13 at 10^12 trials.
+/// Returns the probability of exactly `hits` successes in `trials` trials with success probability
+/// `p`. The relative error is about 1e-13 at 10^12 trials.
 ///
 /// As in all functions of this module, probabilities below 0 count as 0, and those above 1 as 1. If
 /// `p` is NaN, the result is NaN.
@@ -36,8 +36,8 @@ pub fn probability(hits: u64, trials: u64, p: f64) -> f64 {
     libm::exp(ln) * libm::sqrt(n / (2.0 * PI * x * rest))
 }
 
-/// The probability of at least `hits` successes in `trials` trials with success probability `p`.
-/// The sum has the terms within about one standard deviation, at most about 10^5.
+/// Returns the probability of at least `hits` successes in `trials` trials with success probability
+/// `p`. At most about 10^5 terms are summed, those within about one standard deviation.
 #[must_use]
 pub fn at_least(hits: u64, trials: u64, p: f64) -> f64 {
     let p = p.clamp(0.0, 1.0);
@@ -53,7 +53,8 @@ pub fn at_least(hits: u64, trials: u64, p: f64) -> f64 {
     upper_sum(hits, trials, p)
 }
 
-/// The probability of at most `hits` successes in `trials` trials with success probability `p`.
+/// Returns the probability of at most `hits` successes in `trials` trials with success probability
+/// `p`.
 #[must_use]
 pub fn at_most(hits: u64, trials: u64, p: f64) -> f64 {
     let p = p.clamp(0.0, 1.0);
@@ -69,22 +70,22 @@ pub fn at_most(hits: u64, trials: u64, p: f64) -> f64 {
     lower_sum(hits, trials, p)
 }
 
-/// The exact two-sided p-value: twice the smaller tail, at most 1. A test that rejects if this
-/// value is below alpha rejects a true `p` with probability at most alpha.
+/// Returns the exact two-sided p-value: twice the smaller tail, at most 1. If a test rejects `p`
+/// when this value is below alpha, it rejects a true `p` with probability at most alpha.
 #[must_use]
 pub fn two_sided(hits: u64, trials: u64, p: f64) -> f64 {
     (2.0 * at_least(hits, trials, p).min(at_most(hits, trials, p))).min(1.0)
 }
 
-/// The factor by which the true probability must exceed `rate` so that the upper tail of
-/// [`two_sided`], at the level `alpha` (in 0..1), rejects `rate` with probability 99%. It is
-/// infinite if there is no such factor. See [`noticed_rate`].
+/// Returns the factor by which the true probability must exceed `rate` to be noticed. At this
+/// factor, the upper tail of [`two_sided`], at the level `alpha` (in 0..1), rejects `rate` with
+/// probability 99%. It is infinite if there is no such factor. See [`noticed_rate`].
 #[must_use]
 pub fn noticed_factor(trials: u64, rate: f64, alpha: f64) -> f64 {
     noticed_rate(trials, rate, alpha).map_or(f64::INFINITY, |noticed| noticed / rate)
 }
 
-/// The smallest true probability, above `rate`, at which [`two_sided`] rejects `rate` with
+/// Returns the smallest true probability, above `rate`, at which [`two_sided`] rejects `rate` with
 /// probability at least 99%, at the level `alpha` (in 0..1). At this and every larger probability,
 /// the number of hits is at least the smallest rejected number with probability 99%. The result is
 /// `None` if even a hit in every trial would not be rejected. The search bisects over numbers of
@@ -99,8 +100,8 @@ pub fn noticed_rate(trials: u64, rate: f64, alpha: f64) -> Option<f64> {
     Some(solve(|p| at_least(least_rejected, trials, p) >= 0.99))
 }
 
-/// The equal-tailed Clopper-Pearson interval for the success probability. The interval covers the
-/// true value with probability at least `confidence` (in 0..1).
+/// Returns the equal-tailed Clopper-Pearson interval for the success probability. The interval
+/// covers the true value with probability at least `confidence` (in 0..1).
 ///
 /// ```
 /// let (low, high) = truebloom_math::binomial::interval(0, 1_000, 0.95);

@@ -8,7 +8,8 @@
 //! holds.
 //!
 //! * The *compensator* `S`, the sum of g over the items kept, has the same mean as the number W of
-//!   wrong drops: an item adds `(1 - rho) g = rho` to the mean of S, and rho to that of W.
+//!   wrong drops. The reason is that an item adds `(1 - rho) g = rho` to the mean of S, and rho to
+//!   the mean of W.
 //! * For every `u > 0` with `g u < 1`, `(1 + u)^W prod (1 - g u)` over the items kept is a
 //!   martingale: `rho (1 + u) + (1 - rho)(1 - g u) = 1`. This martingale needs no variance.
 //!   Freedman's own inequality needs the variance of W, which cannot be observed, because it is a
@@ -30,15 +31,15 @@ use alloc::format;
 const GRID: u32 = 96;
 
 /// The largest u, even for the smallest odds. It limits the factor by which one wrong drop
-/// multiplies the martingale. Odds above this number are an error, so that the search for the bound
-/// ends.
+/// multiplies the martingale. Larger odds are rejected with an error; otherwise, the search for the
+/// bound might not end.
 const MOST: f64 = 1_048_576.0;
 
 /// The largest compensator, 2^53. Above it, an `f64` cannot represent every whole number.
 const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 
-/// A number that the wrong drops do not exceed at any time of the stream, with probability at least
-/// `confidence`.
+/// Returns a number that the wrong drops do not exceed at any time of the stream, with probability
+/// at least `confidence`.
 ///
 /// `compensator` is the sum of `rho / (1 - rho)` over the items kept, where rho is the pass
 /// probability just before each item was inserted. `max_odds` must be fixed before the stream, and
@@ -57,8 +58,8 @@ const MOST_DROPS: f64 = 9_007_199_254_740_992.0;
 /// ```
 ///
 /// # Errors
-/// The compensator is negative or above 2^53. The odds are negative or above 2^20. The confidence
-/// is not strictly between 0 and 1.
+/// Fails if the compensator is negative or above 2^53, if the odds are negative or above 2^20, or
+/// if the confidence is not strictly between 0 and 1.
 pub fn wrong_drops_at_most(compensator: f64, max_odds: f64, confidence: f64) -> Result<u64> {
     for (name, value, most) in [("compensator", compensator, MOST_DROPS), ("max_odds", max_odds, MOST)] {
         if !(0.0..=most).contains(&value) {

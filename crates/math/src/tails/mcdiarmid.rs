@@ -18,26 +18,26 @@ pub struct Fill {
     /// The number of distinct items.
     pub items: u64,
     /// The mean number of different bits that one item sets, or a bound on this mean. For an upper
-    /// tail the bound must be an upper one, and for a lower tail a lower one.
+    /// tail, it must be an upper bound on the mean, and for a lower tail, a lower bound.
     pub covered: f64,
 }
 
 impl Fill {
-    /// The mean number of set bits, `m (1 - (1 - covered/m)^n)`, because every bit is equally
-    /// likely to be set.
+    /// Returns the mean number of set bits, `m (1 - (1 - covered/m)^n)`, because every bit is
+    /// equally likely to be set.
     #[must_use]
     pub fn mean(&self) -> f64 {
         let bits = self.bits as f64;
         -bits * libm::expm1(self.items as f64 * libm::log1p(-(self.covered / bits).min(1.0)))
     }
 
-    /// An upper bound on the probability of at least this many set bits.
+    /// Returns an upper bound on the probability of at least this many set bits.
     #[must_use]
     pub fn at_least(&self, ones: u64) -> f64 {
         self.tail(ones as f64 - self.mean())
     }
 
-    /// An upper bound on the probability of at most this many set bits.
+    /// Returns an upper bound on the probability of at most this many set bits.
     #[must_use]
     pub fn at_most(&self, ones: u64) -> f64 {
         self.tail(self.mean() - ones as f64)
@@ -54,17 +54,17 @@ impl Fill {
     }
 }
 
-/// The mean number of different bits that `probes` independent positions cover in a block of `bits`
-/// bits.
+/// Returns the mean number of different bits that `probes` independent positions cover in a block
+/// of `bits` bits.
 #[must_use]
 pub fn covered(bits: u64, probes: u32) -> f64 {
     let bits = bits as f64;
     -bits * libm::expm1(f64::from(probes) * libm::log1p(-1.0 / bits))
 }
 
-/// A distance d such that the rate of one filter is above its mean by d or more with probability at
-/// most `error`; the same holds below the mean. Each position must be uniform over the bits or over
-/// a slice.
+/// Returns a distance d such that the rate of one filter is above its mean by d or more with
+/// probability at most `error`. The same holds below the mean. Each position must be uniform over
+/// the bits or over a slice.
 #[must_use]
 pub fn rate_distance(bits: u64, probes: u32, items: u64, error: f64) -> f64 {
     let probes = f64::from(probes);

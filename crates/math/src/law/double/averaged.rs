@@ -25,7 +25,7 @@ pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Fpr>> {
     if !(2..=64).contains(&law.probes) || law.bits <= k {
         return Ok(None);
     }
-    // The work of counting the triples of positions that items hit.
+    // Estimates the work of counting the triples of positions that items hit.
     let probes = k as f64;
     work::spend("a bracket of the rate of two hashes", 30.0 * probes * probes * probes * probes)?;
     let one = hits_of_one(law);

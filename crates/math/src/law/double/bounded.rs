@@ -9,8 +9,8 @@ use crate::{Fpr, Result};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-/// The largest number of steps for enumerating the classes of short orders; they take about two
-/// seconds.
+/// The largest number of steps for enumerating the classes of short orders. This many steps take
+/// about two seconds.
 const MAX_STEPS: f64 = 5e8;
 
 /// The largest number of classes that are bracketed one by one, in some milliseconds each.

@@ -12,7 +12,8 @@
 //! numbers of single pairs. The probability of covering all positions is Schur-concave in these
 //! numbers. (For two positions, a given sum of their numbers and N items in both, it is
 //! `1 - x^N - (1-x)^N`, which is largest at x = 1/2.) So equal numbers give an upper bound. The
-//! most unequal numbers with the same sum majorise every other choice, and give a lower bound.
+//! most unequal numbers give a lower bound, because they majorise all other numbers with the same
+//! sum.
 
 use super::powers::{Pairs, Powers};
 use crate::exact::enclosure::Enclose;
@@ -25,7 +26,7 @@ use alloc::vec::Vec;
 pub(crate) struct Hits {
     /// For every position, the number of pairs that hit this position and no other.
     pub(crate) single: Vec<u128>,
-    /// The number of pairs that hit a given number of positions. The first two entries are not
+    /// `several[s]` is the number of pairs that hit s positions. The first two entries are not
     /// used.
     pub(crate) several: Vec<u64>,
 }

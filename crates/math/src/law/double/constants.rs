@@ -34,8 +34,8 @@ pub(crate) struct Shape {
 }
 
 impl Double {
-    /// The limit of `n (rate - (1 - e^(-k/c))^k)` as filters grow with c bits per item. It holds
-    /// for moduli with the same divisors below `2 k^2` as this law's m. Use
+    /// Returns the limit of `n (rate - (1 - e^(-k/c))^k)` as filters grow with c bits per item. It
+    /// holds for moduli with the same divisors below `2 k^2` as this law's m. Use
     /// [`crate::law::convergence::LARGE_PRIME`] or [`crate::law::convergence::LARGE_POWER_OF_TWO`]
     /// for primes and powers of two. The result is a limit, not a bracket: the remainder at a given
     /// n has no proven bound.
@@ -47,7 +47,7 @@ impl Double {
     /// which is wrong (errata K1, K2).
     ///
     /// # Errors
-    /// c is not a positive number, or there are more than 64 probes.
+    /// Fails if c is not a positive number, or there are more than 64 probes.
     pub fn constant(&self, bits_per_item: f64) -> Result<f64> {
         let _work = work::begin();
         check_load(bits_per_item)?;
@@ -143,7 +143,7 @@ impl Double {
 /// step has a short order, and each pair with an odd step is twice as likely.
 ///
 /// # Errors
-/// c is not a positive number, or probes are not from 1 to 64.
+/// Fails if c is not a positive number, or probes are not from 1 to 64.
 pub fn odd_step_constant(bits_per_item: f64, probes: u32) -> Result<f64> {
     check_load(bits_per_item)?;
     if probes == 0 || probes > MOST_PROBES {

@@ -33,7 +33,8 @@ pub(super) fn rate(law: &Double, items: u64) -> Result<Option<Powers>> {
     Ok(powers.check_cost(powers.bits_needed() + 64.0).is_ok().then_some(powers))
 }
 
-/// That sum, if its terms can be listed; they do not depend on the items.
+/// The rate as a sum whose terms do not depend on the items, or `None` if listing the terms takes
+/// too long.
 pub(super) fn sum(law: &Double, items: u64) -> Option<Powers> {
     let classes = classes(law)?;
     let one = super::collisions::hits_of_one(law);

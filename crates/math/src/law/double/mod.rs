@@ -48,7 +48,7 @@ pub enum Offsets {
 }
 
 impl Offsets {
-    /// The offset `f(i)`. Beyond the last custom offset, it is 0.
+    /// Returns the offset `f(i)`. Beyond the last custom offset, it is 0.
     #[must_use]
     pub fn at(&self, i: u32) -> i64 {
         let i = i64::from(i);
@@ -85,8 +85,8 @@ impl Double {
     /// ```
     ///
     /// # Errors
-    /// Bits or probes are out of range. The only possible `h2` is 0. The number of custom offsets
-    /// differs from the number of probes.
+    /// Fails if bits or probes are out of range, if the only possible `h2` is 0, or if the number
+    /// of custom offsets differs from the number of probes.
     pub fn new(bits: u64, probes: u32, step: Step, offsets: Offsets) -> Result<Double> {
         check_bits(bits)?;
         check_probes(probes)?;
@@ -103,13 +103,14 @@ impl Double {
         Ok(Double { bits, probes, step, offsets })
     }
 
-    /// The range of `h2`.
+    /// Returns the range of `h2`.
     #[must_use]
     pub fn step(&self) -> Step {
         self.step
     }
 
-    /// The offsets that are added to the positions, or [`Offsets::Linear`] if there are none.
+    /// Returns the offsets that are added to the positions, or [`Offsets::Linear`] if there are
+    /// none.
     #[must_use]
     pub fn offsets(&self) -> &Offsets {
         &self.offsets
@@ -138,7 +139,7 @@ impl Double {
         Ok(None)
     }
 
-    /// The bracket that is had for any bits.
+    /// A bracket that can be computed for any number of bits.
     pub(crate) fn bracket_of_averages(&self, items: u64) -> Result<Option<Fpr>> {
         averaged::rate(self, items)
     }
@@ -191,7 +192,7 @@ impl Law for Double {
     }
 
     /// Decides by the exact rate if it can be computed, and otherwise by the upper end of the
-    /// bracket. With offsets, a fast bracket is tried first.
+    /// bracket. For a scheme with offsets, a bracket that takes little time is tried first.
     fn meets(&self, items: u64, rate: &Rate, hash_bits: u32) -> Result<bool> {
         let _work = work::begin();
         if items == 0 {

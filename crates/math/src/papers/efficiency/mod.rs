@@ -12,14 +12,14 @@ use crate::exact::work;
 use crate::{Result, Variant};
 use core::f64::consts::LN_2;
 
-/// The efficiency `items log2(1/fpr) / bits`: the share of its bits that a filter uses to
+/// Returns the efficiency `items log2(1/fpr) / bits`: the share of its bits that a filter uses to
 /// distinguish keys (Burns 69, 70). It is at most 1 for any structure that distinguishes members
 /// from other keys, and near ln 2 for large standard filters at their best load. For 0 items it
 /// is 0. The relative error is about 1e-15, and larger only if the rate is nearly 1. The function
 /// takes as long as [`Variant::fpr`].
 ///
 /// # Errors
-/// The errors of [`Variant::fpr`].
+/// Fails as [`Variant::fpr`] does.
 pub fn efficiency(variant: Variant, bits: u64, items: u64, probes: u32) -> Result<f64> {
     let _work = work::begin();
     let fpr = variant.fpr(bits, items, probes)?;
@@ -33,12 +33,12 @@ fn share(bits: u64, items: u64, ln_rate: f64) -> f64 {
     (items as f64 * -ln_rate / LN_2 / bits as f64).max(0.0)
 }
 
-/// The largest efficiency of the standard filter over real numbers of items,
+/// Returns the largest efficiency of the standard filter over real numbers of items,
 /// `1 / (m log2(m / (m-1)))`, and the number of items that reaches it, `1 / log2(m / (m-1))`. It is
 /// reached with one probe, at a rate of one half (Burns 74). Both results are 0 for one bit.
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn standard_limit(bits: u64) -> Result<(f64, f64)> {
     check_bits(bits)?;
     if bits == 1 {
@@ -49,21 +49,21 @@ pub fn standard_limit(bits: u64) -> Result<(f64, f64)> {
 }
 
 /// Burns' remark 29 (76): the most efficient number of items of the classic filter is near
-/// `(m/k - 1) ln 2`. This approximation is good from about two items on, and poor for one item.
+/// `(m/k - 1) ln 2`. This approximation is good for two or more items, and poor for one item.
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn peak_items_approximation(bits: u64, probes: u32) -> Result<f64> {
     Variant::Classic.check(bits, probes)?;
     Ok((bits as f64 / f64::from(probes) - 1.0) * LN_2)
 }
 
 /// Burns' remark 29 (77): the best number of probes of the classic filter is near
-/// `m ln 2 / (n + ln 2)`. This approximation is good from about two items on, and poor for one
-/// item. (For m = 100 and n = 1 it gives 40.9, but 50 is best.)
+/// `m ln 2 / (n + ln 2)`. This approximation is good for two or more items, and poor for one item.
+/// (For m = 100 and n = 1 it gives 40.9, but 50 is best.)
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn best_probes_approximation(bits: u64, items: u64) -> Result<f64> {
     check_bits(bits)?;
     if items == 0 {
@@ -72,13 +72,13 @@ pub fn best_probes_approximation(bits: u64, items: u64) -> Result<f64> {
     Ok(bits as f64 * LN_2 / (items as f64 + LN_2))
 }
 
-/// The number of items at which the mean fill is one half, `ln 2 / (k ln(m / (m-1)))`. At this
-/// number, the efficiency is highest according to
+/// Returns the number of items at which the mean fill is one half, `ln 2 / (k ln(m / (m-1)))`. At
+/// this number, the efficiency is highest according to
 /// [`Approximation::SeveranceLohman`](crate::Approximation::SeveranceLohman), and nearly highest
 /// for every law of uniform positions (Burns, section 4.1).
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn half_full_items(bits: u64, probes: u32) -> Result<f64> {
     check_probes(probes)?;
     Ok(standard_limit(bits)?.0 / f64::from(probes))

@@ -32,8 +32,8 @@ pub struct Peak {
 /// filters.
 pub const MOST_BITS_SEARCHED: u64 = 256;
 
-/// The number of items at which a filter of `bits` bits with `probes` probes is most efficient
-/// (Burns' peak efficiency, over whole numbers of items).
+/// Returns the number of items at which a filter of `bits` bits with `probes` probes is most
+/// efficient (Burns' peak efficiency, over whole numbers of items).
 ///
 /// Up to a constant factor, efficiency is `n ln(1/f(n))`, and the rate f rises with n. So between a
 /// and b items, efficiency is at most `b ln(1/f(a))`. Intervals are halved until they are excluded
@@ -51,7 +51,7 @@ pub const MOST_BITS_SEARCHED: u64 = 256;
 /// ```
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak> {
     let _work = work::begin();
     variant.check(bits, probes)?;
@@ -62,8 +62,8 @@ pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak>
     Search::new(variant, bits, probes)?.run(None)
 }
 
-/// The numbers of items and probes at which a filter of `bits` bits is most efficient (Burns'
-/// maximum efficiency, over whole numbers).
+/// Returns the numbers of items and probes at which a filter of `bits` bits is most efficient
+/// (Burns' maximum efficiency, over whole numbers).
 ///
 /// - Standard: one probe is best. This is proven for whole numbers by Hölder's inequality:
 ///   `f(n, k)^(1/k) >= f(nk, 1)`, so nk items with one probe are at least as efficient as n items
@@ -80,7 +80,7 @@ pub fn peak_efficiency(variant: Variant, bits: u64, probes: u32) -> Result<Peak>
 /// range.
 ///
 /// # Errors
-/// Bits are out of range.
+/// Fails if bits are out of range.
 pub fn max_efficiency(variant: Variant, bits: u64) -> Result<Peak> {
     let _work = work::begin();
     check_bits(bits)?;

@@ -6,10 +6,10 @@ use crate::error::check_probes;
 use crate::exact::work;
 use core::f64::consts::LN_2;
 
-/// The number of items per bit at which `probes` and `probes + 1` have the same rate under Knuth's
-/// approximation `(1 - e^(-nk/m))^k`. It is `x = ln z` with `z^(k+1) = z + 1` (Burns, theorem 31).
-/// This is the Lambert trinomial, whose root for k = 1 is the golden ratio. The relative error is
-/// below 1e-15. Probes must be from 1 to 100,000.
+/// Returns the number of items per bit at which `probes` and `probes + 1` have the same rate under
+/// Knuth's approximation `(1 - e^(-nk/m))^k`. It is `x = ln z` with `z^(k+1) = z + 1` (Burns,
+/// theorem 31). This is the Lambert trinomial, whose root for k = 1 is the golden ratio. The
+/// relative error is below 1e-15. Probes must be from 1 to 100,000.
 ///
 /// ```
 /// let x = truebloom_math::crossover(1)?;
@@ -18,7 +18,7 @@ use core::f64::consts::LN_2;
 /// ```
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn crossover(probes: u32) -> Result<f64> {
     let _work = work::begin();
     check_probes(probes)?;
@@ -36,12 +36,12 @@ pub fn crossover(probes: u32) -> Result<f64> {
     Ok(x)
 }
 
-/// The efficiency at [`crossover`], which is the lowest between the peaks of `probes` and
+/// Returns the efficiency at [`crossover`], which is the lowest between the peaks of `probes` and
 /// `probes + 1`. It is `k (k+1) x^2 / ln 2`, because the rate there is `z^(-k(k+1))`. This uses the
 /// same approximation. The efficiency rises to ln 2 as the number of probes increases.
 ///
 /// # Errors
-/// Parameters are out of range.
+/// Fails if parameters are out of range.
 pub fn valley_efficiency(probes: u32) -> Result<f64> {
     let _work = work::begin();
     let (x, k) = (crossover(probes)?, f64::from(probes));

@@ -45,21 +45,21 @@ pub(super) fn ln_rate(blocks: f64, items: f64, probes: u32, second: bool) -> f64
     libm::log(sum)
 }
 
-/// Whether it is certain that these probes exceed a rate on average: by more than the rounding of
-/// the lower bound.
+/// Whether the average with these probes provably exceeds a rate: the lower bound exceeds the rate
+/// by more than its rounding error.
 pub(super) fn is_beyond(blocks: u64, items: u64, probes: u32, ln_most: f64) -> bool {
     ln_rate(blocks as f64, items as f64, probes, false) > ln_most + ROUNDING
 }
 
-/// More than the rounding of the logarithms here.
+/// A margin for the rounding of the logarithms here.
 const ROUNDING: f64 = 1e-8;
 
-/// Rates in `f64`, computed from the rates of a block for each load, which do not depend on the
-/// size: they are computed once for each number of probes.
+/// Rates in `f64`, computed from the rates of a block for each load. The rates of a block do not
+/// depend on the size, so they are computed only once for each number of probes.
 ///
-/// Of a query's k positions, D are distinct, and u of these D are still empty. One position of an
-/// item (a ball) hits one of the u with probability u/512. So each ball changes the distribution of
-/// u by `p_u' = p_u (1 - u/512) + p_(u+1) (u+1)/512`, and the rate for a load is `p_0` after its
+/// A query has D distinct positions among its k, and u of these D are still empty. One position of
+/// an item (a ball) hits one of the u with probability u/512. So each ball changes the distribution
+/// of u by `p_u' = p_u (1 - u/512) + p_(u+1) (u+1)/512`, and the rate for a load is `p_0` after its
 /// balls. All terms are positive, and all factors are exact. So the relative error is below
 /// `3 * 2^-53` per ball, which is below 1e-11 for the largest number of balls, 32,000.
 pub(super) struct RateTable(Vec<Vec<f64>>);
@@ -99,8 +99,8 @@ impl RateTable {
         libm::log(sum)
     }
 
-    /// Whether these probes provably miss a rate. They do if the bound without a table, or the
-    /// table, exceeds the rate by more than the rounding.
+    /// Whether these probes provably miss a rate. The answer is yes if the bound without a table,
+    /// or the bound from the table, exceeds the rate by more than its rounding error.
     pub(super) fn is_excluded(&mut self, blocks: u64, items: u64, probes: u32, ln_most: f64) -> bool {
         is_beyond(blocks, items, probes, ln_most) || self.ln_rate(blocks as f64, items as f64, probes) > ln_most + ROUNDING
     }

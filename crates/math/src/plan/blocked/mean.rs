@@ -33,7 +33,7 @@ pub(super) fn best(target: &Target, blocks: u64, items: u64) -> Result<(u32, Fpr
     best.ok_or(Error::Underdetermined { given: "no probes", missing: "a number of probes from 1" })
 }
 
-/// Another number of probes that keeps the rate at a size.
+/// Another number of probes with which a filter of this size has at most the requested rate.
 pub(super) fn better(target: &Target, table: &mut RateTable, blocks: u64, items: u64, rate: &Rate) -> Result<Option<u32>> {
     let ln_most = rate.ln_above();
     for probes in choice(target) {
@@ -44,7 +44,7 @@ pub(super) fn better(target: &Target, table: &mut RateTable, blocks: u64, items:
     Ok(None)
 }
 
-/// Approximately the number of blocks at which given probes reach the rate.
+/// Estimates the number of blocks at which a given number of probes reaches the rate.
 pub(super) fn about_blocks(items: u64, probes: u32, ln_most: f64, start: f64) -> f64 {
     let rate = |blocks: f64| ln_rate(blocks, items as f64, probes, true);
     let mut blocks = start.max(2.0);
@@ -77,7 +77,7 @@ pub(super) fn fewest_for_the_mean(target: &Target, items: u64, rate: &Rate) -> R
     let Some((guess, mut probes)) = guessed.min_by(|a, b| a.0.total_cmp(&b.0)) else { return Ok(None) };
     let mut guess = guess.min(MAX_BLOCKS as f64);
     let Some(mut blocks) = crate::search::first_that_meets((guess as u64).clamp(1, MAX_BLOCKS), MAX_BLOCKS, |b| meets(b, probes))? else {
-        // No size is enough with these few probes, but more probes may keep the rate.
+        // With so few probes, no size is enough. With more probes, a size may be.
         return Ok(better(target, table, MAX_BLOCKS, items, rate)?.map(|probes| (MAX_BLOCKS, probes)));
     };
     loop {

@@ -1,4 +1,5 @@
-//! The search over numbers of probes: the nearest size that holds, and the lowest rate of a size.
+//! The search over numbers of probes. It finds the nearest size with a guarantee, and the lowest
+//! guaranteed rate of a size.
 
 use super::super::target::Target;
 use super::super::walk::{Step, walk};
@@ -8,9 +9,9 @@ use super::sizes::Question;
 use super::sure::{NEARLY, Sure};
 use crate::{Rate, Result};
 
-/// The nearest size that is found to keep a rate, as a distance from the mean's. For each number of
-/// probes that the average does not exclude, the search first tries a nearer size than the best so
-/// far, with a tilt for that size.
+/// Finds the size with a guarantee that is nearest to the size for the mean, and returns its
+/// distance from that size. For each number of probes that the average does not exclude, the search
+/// first tries a nearer size than the best so far, with a tilt for that size.
 pub(super) fn nearest_sure<'a>(question: &Question<'a>) -> Result<Option<(u64, Sure<'a>)>> {
     let Question { target, confidence, rate, sizes, mean_probes } = *question;
     let mut best: Option<(u64, Sure)> = None;
@@ -47,8 +48,8 @@ pub(super) fn nearest_sure<'a>(question: &Question<'a>) -> Result<Option<(u64, S
     settled(question, sure, away)
 }
 
-/// The same, decided separately for each size: no number of probes keeps the rate one block or item
-/// nearer.
+/// Like [`nearest_sure`], with a separate decision for each size. One block or item nearer, no
+/// number of probes is found to keep the rate.
 fn settled<'a>(question: &Question<'a>, mut sure: Sure<'a>, mut near: u64) -> Result<Option<(u64, Sure<'a>)>> {
     let mut best: Option<(u64, Sure)> = None;
     loop {
@@ -63,7 +64,7 @@ fn settled<'a>(question: &Question<'a>, mut sure: Sure<'a>, mut near: u64) -> Re
     }
 }
 
-/// Another number of probes that keeps the rate at a size.
+/// Another number of probes with which the guarantee holds at this size.
 fn other_probes<'a>(sure: &Sure<'a>, (blocks, items): (u64, u64), rate: &Rate) -> Result<Option<Sure<'a>>> {
     if sure.target.probes.is_some() {
         return Ok(None);
@@ -86,8 +87,9 @@ fn other_probes<'a>(sure: &Sure<'a>, (blocks, items): (u64, u64), rate: &Rate) -
     Ok(found)
 }
 
-/// The lowest promise that is found for a size: the rate that one filter keeps, or the average if
-/// that is higher. If a rate is given, only numbers of probes that keep it are considered.
+/// The lowest rate that can be promised for a size. It is the guaranteed rate of one filter, or the
+/// average if that is higher. If a rate is given, only numbers of probes that meet it are
+/// considered.
 pub(super) fn least_sure<'a>(
     target: &'a Target,
     confidence: f64,

@@ -6,7 +6,7 @@ use super::sure::{FAR, Sure};
 use crate::Rate;
 
 impl Sure<'_> {
-    /// Approximately the size at which the rate is reached, by secants from a distance.
+    /// Estimates the size at which the rate is reached, by secant steps.
     pub(super) fn about_size(&mut self, rate: &Rate, sizes: Sizes, start: u64) -> f64 {
         let (first, sign, (least, most)) = (sizes.size(start) as f64, sizes.sign(), sizes.range());
         // A rate falls by some four percent with each percent of bits.
@@ -32,7 +32,8 @@ impl Sure<'_> {
         guess
     }
 
-    /// The smallest distance found, first near a start; sizes within a grain are treated as equal.
+    /// The smallest distance that is found. The search begins near `start`, and treats sizes within
+    /// one grain as equal.
     pub(super) fn nearest(&mut self, question: &Question<'_>, start: u64) -> Option<u64> {
         let Question { sizes, rate, .. } = *question;
         let mut found = sizes.away(self.about_size(rate, sizes, start));

@@ -6,7 +6,8 @@ use crate::{Result, search};
 use core::cell::RefCell;
 
 impl Sure<'_> {
-    /// The smallest distance that holds, each size known alone, near a guess; `None` if none does.
+    /// The smallest distance near a guess at which the guarantee holds, or `None`. Each size is
+    /// decided separately.
     pub(super) fn settled(&self, question: &Question<'_>, near: u64) -> Result<Option<u64>> {
         let (sizes, rate) = (question.sizes, question.rate);
         let last = RefCell::new(self.clone());
@@ -22,15 +23,15 @@ impl Sure<'_> {
             Ok(known(size).is_some_and(|kept| kept <= rate.to_f64().next_down()) && is_met(size)?)
         };
         let guess = closer(sizes.size(near), sizes.range(), |size| Some(libm::log(known(sizes.with(size))?) - rate.ln()));
-        // One more than the distance: the search begins at 1, and its limit is never asked.
+        // The search counts from 1, so it uses the distance plus one. It never tests its limit.
         let (first, limit) = (sizes.away(guess as f64) + 1, sizes.last() + 2);
         let found = search::boundary(first as f64, 1, limit, |next| Ok(!holds(next - 1)?))? - 1;
         Ok((found <= sizes.last()).then_some(found))
     }
 }
 
-/// Brings the guess of a large size, which may be off by one rounding step, nearer to the boundary.
-/// It takes secant steps; `missed` is the logarithm of the ratio of kept and requested rate.
+/// Moves the guess for a large size nearer to the boundary. The guess may be off by one rounding
+/// step. It takes secant steps; `missed` is the logarithm of the ratio of kept and requested rate.
 fn closer(guess: u64, range: (u64, u64), missed: impl Fn(u64) -> Option<f64>) -> u64 {
     let (mut size, mut other) = (guess, guess + guess / GRAINS);
     if guess < 2 * GRAINS {

@@ -11,9 +11,9 @@ use crate::{Rate, Result};
 /// the guarantee.
 #[derive(Clone, Copy)]
 pub(super) enum Sizes {
-    /// From the fewest blocks for the average upwards.
+    /// Numbers of blocks, from the fewest that the average allows upwards.
     Blocks { mean: u64, items: u64 },
-    /// From the most items for the average downwards.
+    /// Numbers of items, from the most that the average allows downwards.
     Items { mean: u64, blocks: u64 },
 }
 
@@ -69,7 +69,7 @@ impl Sizes {
         if matches!(self, Sizes::Blocks { .. }) { 1.0 } else { -1.0 }
     }
 
-    /// During a search, two sizes that differ by less are treated as equal.
+    /// During a search, two sizes that differ by less than this are treated as equal.
     pub(super) fn grain(self, away: u64) -> u64 {
         (self.size(away) / GRAINS).max(1)
     }
@@ -87,12 +87,12 @@ impl Sizes {
 /// is less than its inverse.
 pub(super) const GRAINS: u64 = 200_000;
 
-/// A question with a guarantee: the nearest size that keeps a rate.
+/// A search with a guarantee, for the nearest size that keeps the rate.
 pub(super) struct Question<'a> {
     pub(super) target: &'a Target,
     pub(super) confidence: f64,
     pub(super) rate: &'a Rate,
     pub(super) sizes: Sizes,
-    /// The probes with which the average is kept at every distance.
+    /// The number of probes with which the average is low enough at every distance.
     pub(super) mean_probes: u32,
 }

@@ -1,4 +1,4 @@
-//! The rate that one blocked filter keeps with one number of probes, at similar sizes.
+//! The guaranteed rate of one blocked filter, for one number of probes and similar sizes.
 
 use super::super::target::Target;
 use super::mean::law;
@@ -75,19 +75,19 @@ impl<'a> Sure<'a> {
         }
     }
 
-    /// The upper end of the rate that one filter keeps, including equal hashes.
+    /// The upper end of the guaranteed rate of one filter, including equal hashes.
     pub(super) fn kept(&self, blocks: u64, items: u64) -> f64 {
         let kept = self.law.kept(self.tilt.as_ref(), blocks, items, allowed(self.confidence));
         (kept + hash_floor(items, self.target.hash_bits)).next_up().min(1.0)
     }
 
-    /// Whether one filter keeps the rate.
+    /// Whether the guaranteed rate of one filter is at most `rate`.
     pub(super) fn keeps(&self, blocks: u64, items: u64, rate: &Rate) -> bool {
         self.kept(blocks, items) <= rate.to_f64().next_down()
     }
 
-    /// Whether one filter keeps the rate. If the known tilt does not prove this, and it belongs to
-    /// a very different load, a new tilt is tried.
+    /// Like [`keeps`](Self::keeps). If the known tilt does not prove the rate, and belongs to a
+    /// very different load, a new tilt is tried.
     pub(super) fn keeps_anywhere(&mut self, blocks: u64, items: u64, rate: &Rate) -> bool {
         if self.keeps(blocks, items, rate) {
             return true;
@@ -99,8 +99,8 @@ impl<'a> Sure<'a> {
         self.keeps(blocks, items, rate)
     }
 
-    /// The rate that one filter keeps, by a second search for a tilt that starts from the known
-    /// one. If the known tilt gives a lower rate, it stays.
+    /// The guaranteed rate of one filter, after a second search for a tilt that starts from the
+    /// known tilt. If the known tilt gives a lower rate, it stays.
     pub(super) fn kept_again(&mut self, blocks: u64, items: u64) -> f64 {
         let (known, kept) = (self.tilt.clone(), self.kept(blocks, items));
         self.tilt_at(blocks, items);
@@ -112,8 +112,8 @@ impl<'a> Sure<'a> {
         kept
     }
 
-    /// The rate that one filter keeps. If this rate is slightly above `rate`, a second search tries
-    /// to find a better tilt.
+    /// The guaranteed rate of one filter. If it is slightly above `rate`, a second search tries to
+    /// find a better tilt.
     pub(super) fn kept_nearly(&mut self, blocks: u64, items: u64, rate: &Rate) -> f64 {
         let kept = self.kept(blocks, items);
         let is_near = kept > rate.to_f64() && kept < NEARLY * rate.to_f64();
@@ -127,7 +127,7 @@ impl<'a> Sure<'a> {
         Ok(fpr.upper)
     }
 
-    /// The average alone.
+    /// Whether the average, including equal hashes, is at most `rate`.
     pub(super) fn meets(&self, blocks: u64, items: u64, rate: &Rate) -> Result<bool> {
         law(blocks, self.probes)?.meets(items, rate, self.target.hash_bits)
     }
@@ -136,7 +136,7 @@ impl<'a> Sure<'a> {
         Ok(self.keeps(blocks, items, rate) && self.meets(blocks, items, rate)?)
     }
 
-    /// Approximately the logarithm of the rate that one filter keeps.
+    /// Estimates the logarithm of the guaranteed rate of one filter.
     pub(super) fn ln_about(&self, blocks: u64, items: u64) -> f64 {
         let about = |tilt| self.law.about(tilt, blocks, items, allowed(self.confidence));
         libm::log(self.tilt.as_ref().map_or(1.0, about) + hash_floor(items, self.target.hash_bits))
@@ -163,8 +163,8 @@ pub(super) const FAR: f64 = 0.03;
 /// rate by the best tilt.
 pub(super) const NEARLY: f64 = 1.1;
 
-/// If the logarithms of two loads differ by more than this, the tilt of one is no starting point
-/// for the other.
+/// If the logarithms of two loads differ by more than this, the tilt of one is not a useful
+/// starting point for the other.
 pub(super) const MUCH: f64 = 0.7;
 
 /// A load, rounded up by at most two hundredths, so that sizes with similar loads share the law of

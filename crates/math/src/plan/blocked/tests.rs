@@ -6,9 +6,9 @@ use super::sizes::Sizes;
 use super::sure::Sure;
 use crate::{Law, Rate, Target};
 
-/// Compares the starting points of plans with the exact law: the bound by the mean fill is
-/// below the rate, the table is the rate to 1e-9, and the second-order term brings the bound
-/// near it.
+/// Compares the starting points of plans with the exact law. The bound by the mean fill is below
+/// the rate, the table is the rate to 1e-9, and the second-order term brings the bound near the
+/// rate.
 #[test]
 fn guesses_are_near_the_law() {
     let mut table = RateTable::new();

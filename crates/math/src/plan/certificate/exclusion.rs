@@ -21,10 +21,11 @@ use core::cmp::Ordering;
 pub struct Smaller {
     /// The size that is excluded.
     pub bits: u64,
-    /// All numbers of probes up to this one are excluded by the bound; 0 excludes none.
+    /// The bound excludes all numbers of probes up to this one. If it is 0, the bound excludes
+    /// none.
     pub few: u32,
-    /// All numbers of probes from this one on are excluded by the bound; `None` if only the claimed
-    /// number of probes is to be excluded.
+    /// The bound excludes this number of probes and all larger ones. It is `None` if only the
+    /// claimed number of probes is to be excluded.
     pub many: Option<u32>,
     /// The numbers of probes in between, each excluded by its sum.
     pub between: Vec<Excluded>,

@@ -1,8 +1,8 @@
-//! Evidence that one filter keeps the rate with a given probability.
+//! Evidence that the rate of one filter is at most the requested rate, with a given probability.
 //!
-//! The filter keeps p while at most `ones` bits are set. So `P(X >= a)` with a = ones + 1 must be
-//! small. X is a sum of independent Bernoulli variables (see [`crate::Fill`]) with known mean and
-//! variance v. The file docs/CERTIFICATE.md proves the bounds.
+//! The filter's rate is at most p while at most `ones` bits are set. So `P(X >= a)` with a = ones +
+//! 1 must be small. X is a sum of independent Bernoulli variables (see [`crate::Fill`]) with known
+//! mean and variance v. The file docs/CERTIFICATE.md proves the bounds.
 
 use super::Claim;
 use crate::exact::enclosure::Enclose;
@@ -12,7 +12,7 @@ use crate::one_filter::quantile::{Evidence, miss_bound};
 use crate::search::boundary;
 use crate::{Error, Fill, Law, Result, law::Standard};
 
-/// The tail of the number of set bits beyond the largest number that keeps the rate.
+/// The tail of the number of set bits, beyond the largest number whose rate is low enough.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OneFilter {

@@ -1,4 +1,4 @@
-//! The fewest bits that keep a rate.
+//! The smallest number of bits with a guaranteed rate.
 
 use super::super::look::ln_miss;
 use super::{Sure, promising};
@@ -7,23 +7,24 @@ use crate::one_filter::quantile::MANY_ITEMS;
 use crate::search::{self, Fit};
 use crate::{MAX_BITS, Result, Variant};
 
-/// The number of sizes below the first guess that are tried. They may keep the guarantee although
-/// larger ones do not: the probability is not monotone in the bits, because rounding to whole bits
-/// changes the rate.
+/// The number of sizes below the first guess that are tried. The guarantee may hold for them
+/// although it does not hold for larger sizes. The probability is not monotone in the bits, because
+/// rounding to whole bits changes the rate.
 const DOWN: u64 = 48;
 
 /// The number of proofs that may fail before the search continues in larger steps.
 const PROOFS: u64 = 64;
 
-/// Whole bits move a size by less than this from where it was guessed.
+/// Rounding to whole bits moves a size from its guess by less than this.
 pub(super) const WHOLE_BITS: f64 = 16.0;
 
-/// From a hundred items on the law takes less than this share off the size of the bounds.
+/// For a hundred or more items, a size found by the law is smaller than one found by the bounds by
+/// less than this share.
 pub(super) const LAW_SAVES: f64 = 1.0 / 64.0;
 
 impl Sure<'_> {
-    /// The smallest number of bits that is found to keep the guarantee. It is at least the number
-    /// that the average needs.
+    /// The smallest number of bits for which the search proves the guarantee. It is at least the
+    /// number that the average needs.
     pub(in super::super) fn fewest_bits(&self, items: u64, mean: Fit) -> Result<Option<Fit>> {
         let mut best: Option<Fit> = None;
         let cost = |probes: u32| self.about_bits(items, probes);
@@ -60,8 +61,8 @@ impl Sure<'_> {
         self.fewest_by_law(items, probes, mean, limit)
     }
 
-    /// Approximately the (real) number of bits at which the bound on a miss falls below what is
-    /// allowed.
+    /// Estimates the (real) number of bits at which the bound on a miss falls below the allowed
+    /// probability.
     fn about_bits(&self, items: u64, probes: u32) -> f64 {
         let ln_rate = self.question().ln_target(items);
         let variant = self.target.variant();

@@ -1,15 +1,14 @@
 //! The fewest bits for few balls, by the exact distribution of the number of set bits.
 //!
 //! A ball is one position of one item. With few balls, single bits matter. For a given number of
-//! probes, the largest share s of bits that may be set is nearly the same at all sizes, and a
-//! filter of m bits misses its rate if more than s m bits are set. As m grows, the probability of a
-//! miss decreases, but not monotonically: it jumps where s m passes an integer. Now suppose that
-//! one more set bit is allowed (`s m + 1`). The probability of exceeding this number is below that
-//! of a miss at this and every smaller size, because each jump is by one bit. So if a size misses
-//! too often even with one more bit allowed, all smaller sizes are excluded
-//! (`tests/plan_guarantee.rs` checks this at all sizes). Every larger size is tried. For the
-//! partitioned layout, only a bound is known, and every size is tried, from the smallest that keeps
-//! the rate on average.
+//! probes, the largest share s of bits that may be set is nearly the same at all sizes. A filter of
+//! m bits misses its rate if more than s m bits are set. As m grows, the probability of a miss
+//! decreases, but not monotonically: it jumps where s m passes an integer. Now suppose that one
+//! more set bit is allowed (`s m + 1`). The probability of exceeding this number is below that of a
+//! miss at this and every smaller size, because each jump is by one bit. So if a size misses too
+//! often even with one more bit allowed, all smaller sizes are excluded (`tests/plan_guarantee.rs`
+//! checks this at all sizes). Every larger size is tried. For the partitioned layout, only a bound
+//! is known, and every size is tried, from the smallest that keeps the rate on average.
 
 use super::Sure;
 use crate::one_filter::quantile::{Evidence, FEW_BALLS, MANY_ITEMS, misses_by_far};

@@ -17,8 +17,8 @@ const FEW_ITEMS: u64 = 30;
 const LAW_LOWERS: f64 = 0.1;
 const LAW_LOWERS_FEW: f64 = 1.5;
 
-/// The number of probes with the lowest promised rate for a size, and that rate. It is the rate
-/// that one filter keeps, or the average if that is higher, each including equal hashes.
+/// The number of probes with the lowest promised rate for a size, and that rate. It is the
+/// guaranteed rate of one filter, or the average if that is higher. Both include equal hashes.
 pub(in super::super) struct Lowest {
     pub(in super::super) probes: u32,
     pub(in super::super) promised: Fpr,

@@ -1,4 +1,4 @@
-//! The most items that keep a rate.
+//! The largest number of items with a guaranteed rate.
 
 use super::fewest::{LAW_SAVES, WHOLE_BITS};
 use super::{Sure, promising};
@@ -10,10 +10,11 @@ use crate::search::{self, Fit};
 impl Sure<'_> {
     /// The largest number of items that these bits are found to hold with the guarantee. It is at
     /// most the number for the average. For a given number of probes, a miss becomes more likely
-    /// with more items, so all smaller numbers of items are held, too.
+    /// with more items, so the guarantee also holds for all smaller numbers.
     pub(in super::super) fn most_items(&self, bits: u64, mean: Fit) -> Result<Option<Fit>> {
         let last = self.target.variant().max_probes(bits).min(self.most_probes(1).max(mean.probes));
-        // The items of the bits by which whole bits, and the law, move a size.
+        // Rounding to whole bits, and the law, change a size by some bits. The margin is the number
+        // of items for this many bits.
         let by_law = if self.is_followed(mean.size, mean.probes / 2) { LAW_SAVES * mean.size as f64 } else { 0.0 };
         let margin = 1.0 + WHOLE_BITS * mean.size as f64 / bits as f64 + by_law;
         let cost = |probes: u32| -self.about_items(bits, probes, mean.size);
@@ -29,8 +30,8 @@ impl Sure<'_> {
         Ok((best.size > 0).then_some(best))
     }
 
-    /// Approximately the (real) number of items at which the bound on a miss rises above what is
-    /// allowed.
+    /// Estimates the (real) number of items at which the bound on a miss rises above the allowed
+    /// probability.
     fn about_items(&self, bits: u64, probes: u32, limit: u64) -> f64 {
         let too_many = |items: f64| self.about(bits, items.max(1.0) as u64, probes) > self.ln_allowed;
         bisect_sizes(0.0, limit as f64 + 1.0, too_many).0

@@ -12,10 +12,10 @@ use crate::{Fpr, Method, Result, SchemeId};
 use alloc::collections::BTreeMap;
 use core::cell::RefCell;
 
-/// Up to this many bits the exact rate is summed; a bracket is wide there.
+/// Up to this many bits, the exact rate is summed, because brackets of small filters are wide.
 const SMALL: u64 = 1_000;
 
-/// The number of steps for one rate: at most about a third of a second.
+/// The largest number of steps for one rate. They take about a third of a second.
 const STEPS: u32 = 200_000_000;
 
 /// The number of steps for the bracket of a larger size. A search computes up to a hundred of them,
@@ -53,7 +53,8 @@ impl<'a> Proofs<'a> {
         Ok(better.unwrap_or(proven))
     }
 
-    /// Exact for small sizes, and otherwise from a bracket, which takes no time beside the sum.
+    /// The rate of a size. It is exact for small sizes. Otherwise it is a bracket, which takes much
+    /// less time than the exact sum.
     fn proven(&self, bits: u64, items: u64, probes: u32) -> Result<Fpr> {
         let Some(law) = self.target.scheme.double(bits, probes)? else {
             return Ok(affordable(self.law(bits, items, probes))?.unwrap_or(Fpr::bound(0.0, 1.0)));

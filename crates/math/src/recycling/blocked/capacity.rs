@@ -24,10 +24,10 @@ pub struct BlockedSized {
 }
 
 impl BlockedSized {
-    /// Whether the speed of one cache line per item is worth these bits. The answer is yes if the
-    /// design has at most a tenth more bits than a standard filter for the same number of items
-    /// (the lower end of the design's bracket). The option `plan --recycling --layout auto` uses
-    /// this criterion.
+    /// Returns whether the speed of one cache line per item is worth these bits. The answer is yes
+    /// if the design has at most a tenth more bits than a standard filter for the same number of
+    /// items (the lower end of the design's bracket). The option `plan --recycling --layout auto`
+    /// uses this criterion.
     #[must_use]
     pub fn is_worth_it(&self, standard: &SizedDesign) -> bool {
         let (items, others) = (self.run.items_per_cycle.lower, standard.run.items_per_cycle.upper);
@@ -55,7 +55,8 @@ impl BlockedSized {
 /// ```
 ///
 /// # Errors
-/// There are fewer bits than in one line. Bits are out of range. The rate is below 1e-9.
+/// Fails if there are fewer bits than in one line, if bits are out of range, or if the rate is
+/// below 1e-9.
 pub fn blocked_capacity(bits: u64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let _work = work::begin();
     check_bits(bits)?;
@@ -80,8 +81,8 @@ fn most_items(blocks: u64, candidates: &[(u32, f64)], rate: &Rate) -> Result<Opt
     Ok(best)
 }
 
-/// The lowest rate. At lower rates, blocked filters take more than 1.7 times the bits, and the
-/// search takes seconds.
+/// The lowest rate that is supported. At lower rates, blocked filters take more than 1.7 times the
+/// bits, and the search takes seconds.
 const LEAST_RATE: f64 = 1e-9;
 
 fn check_rate(rate: &Rate) -> Result<()> {
@@ -128,8 +129,8 @@ fn averaging(law: &Blocked, rate: f64) -> Result<u64> {
     Ok(low)
 }
 
-/// The design with the highest limit of four digits that is proven to keep the rate. The search
-/// starts from an approximate limit.
+/// The design with the highest limit of four digits whose rate is proven to be low enough. The
+/// search starts from an approximate limit.
 fn fullest(blocks: u64, probes: u32, limit: f64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let asked = rate.to_f64().next_down();
     let sized = |limit: f64| -> Result<BlockedSized> {
@@ -172,15 +173,15 @@ fn decimal_below(limit: f64) -> i64 {
     (power + 18) * 9_000 + digits.clamp(1_000, 9_999) - 1_000
 }
 
-/// Nearly the smallest memory with a blocked design that is proven to hold at least `items` per
-/// cycle at a long-run rate of at most `rate`. The result is `None` above 2^62 bits.
+/// Finds nearly the smallest blocked design that is proven to hold at least `items` per cycle at a
+/// long-run rate of at most `rate`. The result is `None` above 2^62 bits.
 ///
 /// The capacity is not quite monotone in bits. The search goes from size to size, using their
 /// capacities. The smaller sizes that it leaves out differ from the result by less than a
 /// thousandth plus one line. This takes some tenths of a second.
 ///
 /// # Errors
-/// `items` is not above 0 and at most 1e18, or the rate is below 1e-9.
+/// Fails if `items` is not above 0, or is above 1e18, or if the rate is below 1e-9.
 pub fn blocked_min_bits(items: f64, rate: &Rate) -> Result<Option<BlockedSized>> {
     let _work = work::begin();
     if !(items > 0.0 && items <= 1e18) {

@@ -49,16 +49,18 @@ const MOST_LIMIT: f64 = 0.999;
 const MOST_BLOCK_BITS: u64 = 65_536;
 
 impl BlockedDesign {
-    /// A filter of `bits` bits in lines of `block_bits` bits (512 in the filters of the crate
-    /// `truebloom`). It is recycled when its rate exceeds `limit` after an item.
+    /// Creates the design of a filter of `bits` bits in lines of `block_bits` bits (512 in the
+    /// filters of the crate `truebloom`). The filter is recycled when its rate exceeds `limit`
+    /// after an item.
     ///
     /// Two phases are not supported, because no bracket is known for the rate of a frozen filter
-    /// beside an active one. Retained items are not supported, because none is known for a cycle
-    /// that begins with the item that ended the previous one.
+    /// together with an active filter. Retained items are not supported, because no bracket is
+    /// known for a cycle that begins with the item that ended the previous cycle.
     ///
     /// # Errors
-    /// Bits are out of range or not a multiple of `block_bits`. Lines have more than 65,536 bits.
-    /// Probes are not from 1 to [`MAX_BLOCKED_PROBES`]. `limit` is not from 1e-15 to 0.999.
+    /// Fails if bits are out of range or not a multiple of `block_bits`, or if lines have more than
+    /// 65,536 bits. Also fails if probes are not from 1 to [`MAX_BLOCKED_PROBES`], or if `limit` is
+    /// not from 1e-15 to 0.999.
     pub fn new(bits: u64, block_bits: u64, probes: u32, limit: f64) -> Result<BlockedDesign> {
         check_probes(probes)?;
         if probes > MAX_BLOCKED_PROBES {
@@ -73,50 +75,51 @@ impl BlockedDesign {
         Ok(BlockedDesign { law: Blocked::new(bits, block_bits, InBlock::Independent, probes)?, limit })
     }
 
-    /// The number of bits of the filter.
+    /// Returns the number of bits of the filter.
     #[must_use]
     pub fn bits(&self) -> u64 {
         crate::Law::bits(&self.law)
     }
 
-    /// The number of bits of a line.
+    /// Returns the number of bits of a line.
     #[must_use]
     pub fn block_bits(&self) -> u64 {
         self.law.block_bits()
     }
 
-    /// The number of lines.
+    /// Returns the number of lines.
     #[must_use]
     pub fn blocks(&self) -> u64 {
         self.bits() / self.block_bits()
     }
 
-    /// The number of probes per item, all in one line.
+    /// Returns the number of probes per item, all in one line.
     #[must_use]
     pub fn probes(&self) -> u32 {
         crate::Law::probes(&self.law)
     }
 
-    /// The highest rate at which a cycle continues. So it is the worst rate for every item.
+    /// Returns the highest rate at which a cycle continues. So it is the worst rate for every item.
     #[must_use]
     pub fn limit(&self) -> f64 {
         self.limit
     }
 
-    /// The weights of the lines, with which the filter tracks its own rate.
+    /// Returns the weights of the lines, with which the filter tracks its own rate.
     #[must_use]
     pub fn weights(&self) -> Weights {
         Weights::new(self.block_bits(), self.probes())
     }
 
-    /// The largest sum of the weights of all lines at which a cycle continues: `limit` times the
-    /// number of lines, rounded down.
+    /// Returns the largest sum of the weights of all lines at which a cycle continues: `limit`
+    /// times the number of lines, rounded down.
     #[must_use]
     pub fn most_weight(&self) -> u128 {
         weights::at_most(self.limit, self.blocks())
     }
 
-    /// The long-run average rate, the worst rate and the expected number of items in a cycle.
+    /// Returns the long-run average rate, the worst rate and the expected number of items in a
+    /// cycle.
     ///
     /// All are proven ([`Method::Bound`]). The worst rate is the limit, to within the change by one
     /// item. The brackets of the number of items and of the average narrow as the number of lines
@@ -126,7 +129,7 @@ impl BlockedDesign {
     /// size, and up to a second with 32 probes.
     ///
     /// # Errors
-    /// A cycle may take more than 2^61 items, which can happen with sizes near 2^62 bits.
+    /// Fails if a cycle may take more than 2^61 items, which can happen with sizes near 2^62 bits.
     pub fn long_run(&self) -> Result<LongRun> {
         let _work = work::begin();
         let (fpr, items_per_cycle) = cycle::bracket(self)?;

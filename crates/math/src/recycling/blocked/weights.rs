@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 /// The mean over all lines is the filter's own rate, or exceeds it by less than
 /// [`Weights::most_rounded`]. So a filter that compares weights never continues above its limit.
 ///
-/// Filters, files and laws must agree on the rounding, so it is part of the definition: start with
+/// Filters, files and laws must agree on the rounding, so it is part of the definition. Start with
 /// 2^64, and do the following k times: multiply by d, divide by m, and round up.
 ///
 /// ```
@@ -34,23 +34,24 @@ impl Weights {
         Weights { weights: (0..=m).map(weigh).collect(), probes }
     }
 
-    /// The weight of a line with this many set bits. For more bits than the line has, it is the
-    /// weight of a full line.
+    /// Returns the weight of a line with this many set bits. For more bits than the line has, it is
+    /// the weight of a full line.
     #[inline]
     #[must_use]
     pub fn of(&self, ones: usize) -> u128 {
         self.weights.get(ones).copied().unwrap_or(FULL)
     }
 
-    /// The largest difference between the weight of a line and its rate, expressed as a rate. Each
-    /// of the k steps rounds up by less than a unit, and no step makes earlier roundings larger.
+    /// Returns the largest difference between the weight of a line and its rate, expressed as a
+    /// rate. Each of the k steps rounds up by less than a unit, and no step makes earlier roundings
+    /// larger.
     #[must_use]
     pub fn most_rounded(&self) -> f64 {
         f64::from(self.probes) * UNIT
     }
 
-    /// The rate of a filter with this many lines whose weights have this sum, rounded. It is 0
-    /// without lines.
+    /// Returns the rate of a filter with this many lines whose weights have this sum, rounded. It
+    /// is 0 without lines.
     #[must_use]
     pub fn rate(total: u128, blocks: u64) -> f64 {
         if blocks == 0 { 0.0 } else { total as f64 * UNIT / blocks as f64 }
