@@ -200,7 +200,7 @@ def test_layers_have_a_limit(make, tmp_path):
     with pytest.raises(redis.ResponseError):
         client.restore("d", 0, dump)
     # Queries of random items are bounded, too.
-    assert "at most 50000 for a filter of 600 layers" in str(call(client, "BF.VERIFY", "a", "QUERIES", "50001"))
+    assert "at most 50000 for a filter with 600 layers" in str(call(client, "BF.VERIFY", "a", "QUERIES", "50001"))
 
 
 def test_merges_keep_the_time_to_live(make):

@@ -231,7 +231,7 @@ def test_older_encodings_and_wrong_ones(server):
     # Hashes of 32 bits, which RedisBloom 1 had.
     header = bytearray(chain.chunks()[0][1])
     header[12] = 1
-    assert "32 bits" in str(call(client, "BF.LOADCHUNK", "r", "1", bytes(header)))
+    assert "32-bit hashes" in str(call(client, "BF.LOADCHUNK", "r", "1", bytes(header)))
     assert client.dbsize() == 1
 
 
